@@ -93,7 +93,7 @@ def refuse_losses(what: str, losses: Mapping[str, CastLoss]) -> None:
 
 
 def counted_losses(chunks: Iterable[npt.ArrayLike], wanted: DType) -> CastLoss:
-    """What a cast of these would lose and round. Nothing is kept of them."""
+    """How many numbers of these chunks a cast would lose or round. The chunks are gone through once and not kept."""
     total = CastLoss()
     for chunk in chunks:
         total += cast_array(np.asarray(chunk), wanted)[1]

@@ -73,7 +73,7 @@ class Target(Protocol):
         ...
 
     def done(self, start: int, data: Bytes) -> None:
-        """The memory that was asked for has been filled."""
+        """Takes memory that `room` gave for the bytes from `start` on, now that it has been filled."""
         ...
 
 
@@ -155,7 +155,7 @@ def check_through(wanted: Iterable[StoredBytes], threads: int | None = None) -> 
 
 
 def check_in_order(stored: StoredBytes) -> None:
-    """The same with one tensor, by the thread that asks."""
+    """Reads one tensor to compare its checksum, in the thread that asks, and keeps nothing of it."""
     deque(in_order(stored, Discarded(stored.offset, {}).room), maxlen=0)
 
 

@@ -187,7 +187,7 @@ def _vector(tensor: Tensor, depth: int) -> Shape:
 
 
 def _size(tensor: Tensor) -> int | None:
-    """A scalar of which nothing may be known: an element picked from a shape."""
+    """The value of a scalar that is an element picked from a shape; None if it is not known."""
     value = constant_value(tensor)
     if value is not None:
         return int(value) if value.ndim == 0 and value >= 0 else None

@@ -51,7 +51,7 @@ class Block:
     items: list[Item] = field(default_factory=list)
 
     def inner(self, in_loop: bool = False) -> Block:
-        """A block for the item that comes next."""
+        """A new block inside this one, at the place of the item that is added next."""
         depth, loops = self.depth + 1, self.loops + in_loop
         if depth > _DEEPEST or loops > _MOST_LOOPS:
             raise UnstructuredError("branches and loops in each other, too deep for one function")
@@ -60,14 +60,14 @@ class Block:
 
 @dataclass(slots=True, eq=False)
 class Step:
-    """An operation."""
+    """An item of a block: this operation is run."""
 
     op: Operation
 
 
 @dataclass(slots=True, eq=False)
 class Arm:
-    """A merge that takes its input of this index."""
+    """An item at the end of one side of a choice: the merge takes the value of its input number `index`."""
 
     merge: Operation
     index: int

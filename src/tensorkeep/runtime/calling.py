@@ -112,7 +112,7 @@ class Functions:
         return self._looked_up(reference, tuple(dtypes))
 
     def _looked_up(self, reference: FunctionRef, dtypes: tuple[DType, ...] | None) -> Function:
-        """A function, or with the types of its gradients the gradient of one."""
+        """The function that is meant; with `dtypes`, the types of the gradients that it gives, its gradient."""
         found = self._by_reference.get((id(reference), dtypes))
         if found is not None:
             return found[1]

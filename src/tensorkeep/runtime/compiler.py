@@ -174,7 +174,7 @@ class Compiler:
             self._write_ends(block, 2 * i + 1)
 
     def _write_reads_again(self, op: Operation, block: Block, at: int) -> None:
-        """After an update, what was read of a reference variable before is the new value.
+        """After an update of a reference variable, writes lines that read it again, into the names of earlier reads.
 
         In TensorFlow both are the same memory, and programs rely on it: a constraint is applied to what was read
         before the step.
@@ -398,7 +398,7 @@ class Compiler:
 
 
 def _covers(shape: Shape, other: Shape | None) -> bool:
-    """Whether an element-wise result of values of two shapes surely has the first one's. Scalars do not count."""
+    """Whether broadcasting values of two shapes surely gives the first shape; not if that is a scalar's."""
     dims = shape.dims
     if not dims:
         return False

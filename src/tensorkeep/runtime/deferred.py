@@ -15,7 +15,7 @@ from tensorkeep.arrays import Array
 
 @runtime_checkable
 class Deferred(Protocol):
-    """An array that can be had later."""
+    """A promise of an array: its shape and type are known, and `load` makes it."""
 
     @property
     def shape(self) -> tuple[int, ...]: ...
@@ -33,5 +33,5 @@ class Deferred(Protocol):
 
 
 def loaded_value(value: Any) -> Any:
-    """The value itself, where it was only promised."""
+    """The array that a promise (`Deferred`) stands for; any other value as it is."""
     return value.load() if not isinstance(value, np.ndarray) and isinstance(value, Deferred) else value

@@ -18,7 +18,7 @@ from tensorkeep.runtime.resources import dereference
 
 
 class Kernels:
-    """What a session may run, and with what around it."""
+    """The kernels of operations as one session runs them: those that are allowed, each with its context."""
 
     def __init__(self, surroundings: Surroundings, contexts: dict[Operation, KernelContext], allowed: Allowed) -> None:
         self._surroundings = surroundings
@@ -86,7 +86,7 @@ class Kernels:
 
 
 def _reads(op: Operation) -> list[bool]:
-    """Which inputs are references of which the operation wants the values."""
+    """For each input, whether it is a reference to a variable of which the kernel takes the value."""
     schema = op.spec.schema
     flags: list[bool] = []
     for arg, item in zip(schema.inputs, group(schema.inputs, op.inputs, op.attr), strict=True):

@@ -94,7 +94,7 @@ class Meter:
             )
 
     def check_bytes(self, wanted: int, what: str) -> None:
-        """An error if something of so many bytes may not be made."""
+        """ResourceExhaustedError if the run may not make `what`, which takes `wanted` bytes."""
         most = self._limits.bytes
         if most is not None and wanted > most:
             raise ResourceExhaustedError(
@@ -114,7 +114,7 @@ _METER: Final[ContextVar[Meter | None]] = ContextVar("what the run in this threa
 
 @contextmanager
 def within_limits(limits: Limits) -> Iterator[None]:
-    """Has what this thread runs in the meantime keep within limits, unless it is within others already."""
+    """While the block runs, this thread keeps within limits: those of the outermost such block."""
     if limits.is_none or _METER.get() is not None:
         yield
         return
@@ -131,7 +131,7 @@ def current_meter() -> Meter | None:
 
 
 def counted_items(items: Iterator[Item]) -> Iterator[Item]:
-    """The same items, each of which is a step if the run is limited."""
+    """The same items; each that is taken counts as a step of the run that this thread is in."""
     meter = _METER.get()
     return items if meter is None else _counted(items, meter)
 

@@ -93,7 +93,7 @@ def assign_frames(plan: Plan) -> Frames:
 
 
 def condition_of_all(conditions: Iterable[Condition | None]) -> Condition | None:
-    """What must hold for all to hold; None if they exclude each other."""
+    """The condition under which all of these hold; None if they contradict each other."""
     found: Condition = ALWAYS
     for condition in conditions:
         if condition is None:
@@ -106,7 +106,11 @@ def condition_of_all(conditions: Iterable[Condition | None]) -> Condition | None
 
 
 def condition_of_any(conditions: Sequence[Condition]) -> Condition:
-    """What must hold for one of several to hold that are the sides of nested branches."""
+    """The condition under which one of these holds, given that they are the sides of nested branches.
+
+    {p}, {not p, q} and {not p, not q} together hold always: pairs that differ in one predicate are put together, until
+    one is left. UnstructuredError if they cannot be.
+    """
     found = list(conditions)
     while len(found) > 1:
         for i, first in enumerate(found):
@@ -183,7 +187,7 @@ class Liveness:
         return self._passed(op)
 
     def _relative(self, condition: Condition | None, frame: Frame) -> Condition | None:
-        """A condition without what the loops around it stand under already."""
+        """A condition without the parts that hold in this frame anyway; None if it cannot hold there."""
         around: Frame | None = frame
         while around is not None and condition is not None:
             if around.condition is None or condition_of_all((condition, around.condition)) is None:
@@ -193,7 +197,7 @@ class Liveness:
         return condition
 
     def _passed(self, op: Operation) -> Condition | None:
-        """What an operation's life means for those that wait for it."""
+        """The condition under which those that wait for an operation get something from it; None if they never do."""
         if op.type in ENTERS:
             return self._relative(self.of[op], self._frames.given[op])
         if op.type in EXITS:
@@ -285,7 +289,7 @@ class Liveness:
             self._check_unseen(frame)
 
     def _check_unseen(self, frame: Frame) -> None:
-        """Sees that nothing wants what a loop would have given had it not been held back."""
+        """UnstructuredError if something takes a result of a loop that only some of its values may enter."""
         assert frame.parent is not None
         behind = {op for op in frame.ops if op.type in EXITS}
         for op in frame.parent.ops:
@@ -297,13 +301,13 @@ class Liveness:
                 raise UnstructuredError("a result of a loop is wanted that was entered only in part")
 
     def _leaves(self, condition: Condition, key: Tensor, frame: Frame) -> bool:
-        """Whether a condition is that of a loop's end, and else only about what is the same in all rounds."""
+        """Whether a condition says that the loop ends (`key` is false), and nothing else that differs by round."""
         others = [predicate for predicate, _ in condition if predicate is not key]
         inside = (predicate not in self._fed and self._frames.given[predicate.op] is frame for predicate in others)
         return (key, False) in condition and not any(inside)
 
     def _check_partial(self, frame: Frame, condition: Condition) -> None:
-        """Sees that a loop into which only some values come does nothing then.
+        """UnstructuredError if a loop keeps state in a round to which only some of its values come.
 
         What a loop only reads, such as a weight, may come where its variables do not: in the last round of a loop
         around it. TensorFlow then runs what needs nothing else once, which nobody sees if it keeps no state.

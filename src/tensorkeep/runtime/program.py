@@ -57,7 +57,7 @@ def as_strings(value: Any) -> Any:
 
 
 def raise_no_value(index: int) -> None:
-    """Fails for a fetch that has no value."""
+    """Raises the error for fetch number `index`, which has no value in this run. Compiled functions call it."""
     raise no_value(index)
 
 
@@ -65,7 +65,7 @@ _NOT_BROADCAST: Final = re.compile(r"operands could not be broadcast together wi
 
 
 def explained_error(error: Exception, op: Operation) -> TensorKeepError:
-    """The error with the operation's name, as one of ours. What has been explained stays as it is."""
+    """An exception of a kernel as one of our errors that names the operation; one that names it already as it is."""
     if isinstance(error, TensorKeepError):
         if getattr(error, "op", None) is None:
             error.op = op

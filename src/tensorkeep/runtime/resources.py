@@ -27,10 +27,10 @@ _SMALL: Final = 1 << 20  # elements; what has fewer is copied without further ad
 
 
 class Changes(Protocol):
-    """Whoever wants to know what changes in a variable."""
+    """Something that is told which rows of a variable change."""
 
     def note(self, rows: Array | None) -> None:
-        """These rows have changed or are about to, while the variable is locked; all of them, if it does not say."""
+        """Takes the numbers of rows that have changed, or are about to; None stands for all. The variable is locked."""
 
 
 class VariableResource:

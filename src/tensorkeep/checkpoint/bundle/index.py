@@ -105,7 +105,7 @@ class BundleIndex:
         return Entry.decode(label, value, f'"{self.path}"')
 
     def close(self) -> None:
-        """What has been read stays; what has not can no longer be."""
+        """Entries that have been read stay; asking for others raises FailedPreconditionError."""
         self._is_closed = True
 
     @cached_property

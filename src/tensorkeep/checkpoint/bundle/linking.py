@@ -33,7 +33,7 @@ class LinkedTensors:
 
     @property
     def byte_order(self) -> str | None:
-        """Of the data files; None as long as there are none."""
+        """The byte order of the data files; None as long as there are none."""
         return self._byte_order
 
     def __contains__(self, key: bytes) -> bool:
@@ -66,7 +66,7 @@ class LinkedTensors:
         return list(keys)
 
     def entries(self, before: int) -> dict[bytes, bytes]:
-        """The entries by key, if so many other data files come first."""
+        """The encoded entries by key, with the data files numbered from `before` on."""
         if not before:
             return self._entries
         numbers = np.arange(len(self._files), dtype=np.int64) + before

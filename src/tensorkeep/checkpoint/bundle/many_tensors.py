@@ -37,7 +37,7 @@ class ManyTensors:
     def read(
         self, read_one: Callable[[str], Array], *, threads: int | None, copy: bool, is_checked: bool
     ) -> dict[str, Array]:
-        """All of them. `read_one` is for those of which there is nothing to do together."""
+        """All tensors by name: small ones together, large ones in stretches, the others one by one by `read_one`."""
         small = SmallTensors(self._values, lambda at: self._small_kind(at) if copy else None)
         large: list[tuple[int, Entry]] = []
         other: list[int] = []

@@ -136,7 +136,7 @@ class BundleReader(CheckpointReader):
         return self._index.decode_slice(f"{name} [{part}]", value)
 
     def encoded_entry(self, name: str, part: TensorSlice | None = None) -> bytes:
-        """The same as it stands in the index."""
+        """The entry of a tensor, or of one of its slices, encoded as it stands in the index."""
         if part is None:
             return self._value(name)
         value = self._index.slice_value(name, part)

@@ -42,7 +42,7 @@ class Status(Enum):
 
 
 class Action(Enum):
-    """What is done about it."""
+    """What a restore does with a wanted tensor."""
 
     RESTORE = "restore"
     ADAPT = "adapt"
@@ -72,7 +72,7 @@ class RestoreItem:
 
     @property
     def difference(self) -> str:
-        """What is wrong with it, in words."""
+        """How the stored tensor differs from the wanted one, in words."""
         if self.stored is None:
             return "not in the checkpoint"
         stored = f"{self.stored.dtype} {Shape(self.stored.shape)}"
@@ -81,7 +81,7 @@ class RestoreItem:
 
     @property
     def how(self) -> str:
-        """How it is adapted, in words."""
+        """How the stored tensor is adapted to the wanted one, in words."""
         return " and ".join(sorted(remedy.value for remedy in self.remedies))
 
     @property

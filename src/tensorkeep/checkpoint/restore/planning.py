@@ -70,12 +70,12 @@ class RestorePlan:
 
     @property
     def exact(self) -> tuple[RestoreItem, ...]:
-        """Those that are stored just as they are wanted."""
+        """The items whose tensors are stored just as they are wanted."""
         return self.findings.of(Status.EXACT)
 
     @property
     def renamed(self) -> tuple[RestoreItem, ...]:
-        """Those that are stored under other names, by the mapping or by the objects of the checkpoint."""
+        """The items whose tensors are stored under other names, by the mapping or by the checkpoint's objects."""
         return self.findings.of(Status.RENAMED)
 
     @property
@@ -84,7 +84,7 @@ class RestorePlan:
 
     @property
     def mismatched(self) -> tuple[RestoreItem, ...]:
-        """Those that are stored in another shape or type."""
+        """The items whose tensors are stored in another shape or type."""
         return self.findings.of(Status.SHAPE, Status.DTYPE)
 
     @property

@@ -270,6 +270,6 @@ def shown_name(name: str) -> str:
 
 
 def first_lines(lines: Sequence[str], most: int, total: int | None = None) -> list[str]:
-    """The first lines of so many, and how many more there are."""
+    """At most `most` of the lines and, if there are more (`total`, by default all), a line that says how many."""
     total = len(lines) if total is None else total
     return [*lines[:most], *([f"  ... and {total - most} more"] if total > most else [])]

@@ -28,7 +28,10 @@ def stitch(
     check: Callable[[TensorSlice], None],
     read: Callable[[TensorSlice, Box], Array],
 ) -> Array:
-    """The elements of `wanted`. DataLossError if the slices leave a gap in it or overlap there."""
+    """A box of a tensor that is stored in slices, put together from those it touches; `read` reads a box of one.
+
+    DataLossError if the slices leave a gap in the box or overlap there. `check` raises if a slice is not sound.
+    """
     check_shape(info.shape, info.dtype)
     stored = [part.box(info.shape) for part in info.slices]
     copies = copies_for(wanted, stored)
@@ -74,5 +77,5 @@ def relative_box(inner: Box, outer: Box) -> Box:
 
 
 def in_tensor(path: str, name: str, error: DataLossError) -> DataLossError:
-    """The same error, with the checkpoint and the tensor it befell."""
+    """The error with the checkpoint and the tensor that it is about before its message."""
     return DataLossError(f'"{path}": tensor "{name}": {error}')

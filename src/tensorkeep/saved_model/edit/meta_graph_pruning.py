@@ -52,7 +52,7 @@ _EDGES: Final = ("loop_enter_names", "loop_exit_names")
 
 
 def prune_to_signatures(model: SavedModel, keys: Iterable[str], tags: Tags = None) -> SavedModel:
-    """With only some signatures, and only the nodes that these, the saver and initialization need.
+    """The model with only some signatures, and only the nodes that these, the saver and initialization need.
 
     Variables that none of these needs are neither saved nor restored any more; the checkpoint stays as it is.
     Collections lose what they name of the nodes that are gone. A model that has objects keeps all its variables, and
@@ -63,7 +63,7 @@ def prune_to_signatures(model: SavedModel, keys: Iterable[str], tags: Tags = Non
 
 
 def prune_to_signature(model: SavedModel, key: str, tags: Tags = None) -> SavedModel:
-    """With one signature, and only the nodes that it, the saver and initialization need."""
+    """The model with one signature, and only the nodes that it, the saver and initialization need."""
     return prune_to_signatures(model, [key], tags)
 
 

@@ -61,7 +61,7 @@ def checkpoint_hash(directory: PathLike, fs: FileSystem = LOCAL) -> int | None:
 
 
 def hash_of_variables(variables: CheckpointReader | None) -> int | None:
-    """The same of variables that are open."""
+    """The hash of the index of variables that are open; None if there are none, or no index."""
     index = None if variables is None else variables.index_bytes()
     return None if index is None else fingerprint64(bytes(index))
 

@@ -195,7 +195,7 @@ class Conv1D:
         self._of_images()
 
     def _of_images(self) -> Conv2D:
-        """The same of images of one row."""
+        """This convolution as one of images that have a single row."""
         padding: Any = self.padding if isinstance(self.padding, str) else ((0, 0), *self.padding)  # type: ignore[misc]
         return Conv2D(
             self.kernel[None], self.bias, (1, self.stride), padding, (1, self.dilation), activation=self.activation

@@ -157,7 +157,7 @@ class GraphScan:
         return frozenset(origin for origin, reached in without.items() if not reached.has(context, node.name))
 
     def _reason(self, context: str, node: NodeDef, sources: frozenset[Source]) -> tuple[str, frozenset[Capability]]:
-        """Why what a node does is what every model does, and which of the things that it does that explains."""
+        """Why what a node does is harmless, in words ("" if it is not), and which of its capabilities that explains."""
         origins = {source.origin for source in sources}
         is_of_a_saver = bool(sources) and sources <= _OF_A_SAVER
         if node.op in _SAVES and is_of_a_saver and self._is_dormant(context, node) and node.name not in self._wanted:
@@ -212,7 +212,7 @@ class GraphScan:
 
     @cached_property
     def _wanted(self) -> frozenset[str]:
-        """The nodes that others need than those of a saver, which pass names of files on and wait for each other."""
+        """The nodes that something else than savers depends on. Nodes of a saver pass names of files on, or wait."""
         others = [node.name for node in self.graph_def.node if not _is_of_a_saver(node)]
         return self._reach.of(others, ()).nodes
 
