@@ -6,18 +6,15 @@ import os
 import shutil
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import safetensors.numpy
 import tensorflow as tf
 
 import tensorkeep as tk
 from benchmarks.timing import Contender, Report, medians, spread, table, take_turns
+from tensorkeep.arrays import Array
 from tensorkeep.io.machine.parallel import default_threads, in_parallel
-
-Array = npt.NDArray[Any]
 
 TENSORS = 8
 

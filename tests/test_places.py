@@ -16,7 +16,7 @@ import tensorkeep.v1 as tf
 from tensorkeep.convert import ConvertOptions, convert
 from tensorkeep.edit import EditOptions, Selection
 from tensorkeep.embedding.stored.writing import table_tensors
-from tensorkeep.embedding.table.options import FileTier
+from tensorkeep.embedding.table.tiers import FileTier
 from tensorkeep.embedding.tools.pruning import KeepByNorm
 from tensorkeep.errors import UnimplementedError
 from tensorkeep.proto.messages import GraphDef, MetaGraphDef

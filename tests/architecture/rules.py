@@ -23,7 +23,8 @@ STANDS_ON: Final[dict[str, tuple[str, ...]]] = {
     "errors": ("_lazy", "_version"),
     "dtypes": ("errors",),
     "shapes": ("dtypes",),
-    "io": ("shapes",),
+    "arrays": (),  # the type of an array; it imports NumPy, which those above do not
+    "io": ("arrays", "shapes"),
     "native": ("io",),  # compiled code and what to do without it
     "_about": ("native",),
     "proto": ("native",),  # for varints, which its wire format shares with tables

@@ -24,7 +24,7 @@ from tensorkeep.checkpoint.bundle.format import (
     tail_of,
 )
 from tensorkeep.checkpoint.bundle.reader import BundleReader
-from tensorkeep.checkpoint.bundle.small_tensors import Heads, spans
+from tensorkeep.checkpoint.bundle.small_tensors import Heads, spans_of_tensors
 from tensorkeep.checkpoint.bundle.writer import BundleWriter
 from tensorkeep.checkpoint.reader import Checksums, ReadOptions
 from tensorkeep.errors import DataLossError, InvalidArgumentError
@@ -123,7 +123,7 @@ def test_names_are_decoded_together_as_one_by_one(keys: list[bytes]) -> None:
 def test_spans_hold_every_tensor_once_and_are_never_long(extents: list[tuple[int, int, int]]) -> None:
     columns = decode_entries([encode_entry(encode_type_and_shape(1, ()), *extent, 0) for extent in extents])
     seen: list[int] = []
-    for span in spans(columns):
+    for span in spans_of_tensors(columns):
         members = span.members.tolist()
         seen += members
         assert {extents[at][0] for at in members} == {span.shard}

@@ -7,6 +7,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from tensorkeep import DataLossError, MemoryFileSystem, SaveOptions, open_checkpoint, save_checkpoint
 from tensorkeep.checkpoint import stretches
@@ -14,7 +16,7 @@ from tensorkeep.checkpoint.objects.reader import RenamedReader
 from tensorkeep.checkpoint.reader import CheckpointReader, Checksums, ReadOptions
 from tensorkeep.checkpoint.saving import CheckpointFormat
 from tensorkeep.checkpoint.storage import StoredBytes
-from tensorkeep.checkpoint.stretches import Compared, Placed, Stretch, check_through, in_order, read_through
+from tensorkeep.checkpoint.stretches import Compared, Placed, Stretch, check_through, in_order, in_step, read_through
 from tests.embedding.crafting import damage
 
 Bytes = npt.NDArray[np.uint8]
@@ -128,3 +130,19 @@ def test_only_what_lies_in_one_piece_as_in_memory_is_read_in_stretches(fs: Memor
         assert old.stored_bytes("x") is None
         renamed = stored_in(RenamedReader(reader, {"new": "x"}), "new")
         assert (renamed.dtype.name, renamed.shape, renamed.size) == ("float32", (5000,), 20_000)
+
+
+def _chunks(array: np.ndarray, sizes: list[int]) -> list[np.ndarray]:
+    ends = np.cumsum(sizes)
+    return [chunk for chunk in np.split(array, ends[ends < array.size]) if chunk.size]
+
+
+@given(st.integers(0, 50), st.lists(st.lists(st.integers(1, 20), max_size=10), min_size=1, max_size=4))
+def test_chunks_begin_and_end_together_and_nothing_is_lost(size: int, cuts: list[list[int]]) -> None:
+    arrays = [np.arange(size) + 100 * at for at in range(len(cuts))]
+    rounds = list(in_step([iter(_chunks(array, sizes)) for array, sizes in zip(arrays, cuts, strict=True)]))
+    for chunks in rounds:
+        assert len({chunk.size for chunk in chunks}) == 1
+    for at, array in enumerate(arrays):
+        found = np.concatenate([chunks[at] for chunks in rounds]) if rounds else np.zeros(0, int)
+        np.testing.assert_array_equal(found, array)

@@ -13,7 +13,7 @@ from tensorkeep.cli import catalog
 from tensorkeep.errors import InvalidArgumentError
 from tensorkeep.proto.messages import GraphDef, MetaGraphDef, SavedModel, parse, serialize
 from tensorkeep.saved_model.files.layout import init_op_name
-from tensorkeep.saved_model.show.run_limits import limits_of_texts
+from tensorkeep.saved_model.show.flag_values import limits_of_texts
 from tensorkeep.tools.freeze_graph import run_main
 from tests.cli.conftest import Program
 from tests.support.hostile_graphs import doubling_functions

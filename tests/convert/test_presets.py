@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pytest
 
+from tensorkeep.arrays import Array
 from tensorkeep.checkpoint.finding.opening import load_tensors
 from tensorkeep.checkpoint.saving import save_checkpoint
 from tensorkeep.convert import (
@@ -30,7 +30,6 @@ from tensorkeep.edit import AddScope, RenameExactly, RenamePattern, Selection
 from tensorkeep.errors import InvalidArgumentError, NotFoundError
 from tensorkeep.io.files.memory import MemoryFileSystem
 
-Array = npt.NDArray[Any]
 RNG = np.random.default_rng(7)
 
 

@@ -6,11 +6,11 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tensorkeep.arrays import Array
 from tensorkeep.checkpoint.slices.tensor_slice import whole_box
 from tensorkeep.convert.arrays import boxes, transposed
 from tensorkeep.convert.steps import (
@@ -32,7 +32,6 @@ from tensorkeep.convert.steps import (
 from tensorkeep.dtypes import DType
 from tensorkeep.errors import InvalidArgumentError
 
-Array = npt.NDArray[Any]
 FLOAT32 = DType.of("float32")
 
 

@@ -10,7 +10,6 @@ from typing import Any
 
 import ml_dtypes
 import numpy as np
-import numpy.typing as npt
 import pytest
 
 from tensorkeep.checkpoint.finding.opening import load_tensors
@@ -20,8 +19,6 @@ from tensorkeep.edit import RenamePattern
 from tests.convert.test_presets import CELL, DEPTHWISE, KERAS, bert, keras_cell, numbers, tensorflow_cell
 
 torch = pytest.importorskip("torch", reason="PyTorch is not installed")
-
-Array = npt.NDArray[Any]
 
 
 def loaded(folder: Path, tensors: dict[str, Any], *rules: str, **options: Any) -> Any:

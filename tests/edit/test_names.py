@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tensorkeep.edit.names import AddScope, RenameExactly, RenamePattern, Selection, StripScope, renamed
+from tensorkeep.edit.names import AddScope, RenameExactly, RenamePattern, Selection, StripScope, renamed_tensors
 from tensorkeep.errors import InvalidArgumentError, NotFoundError
 
 NAMES = ["bert/encoder/kernel", "bert/encoder/bias", "head/kernel", "global_step"]
@@ -14,7 +14,7 @@ NAMES = ["bert/encoder/kernel", "bert/encoder/bias", "head/kernel", "global_step
 
 def test_rules_are_applied_one_after_the_other() -> None:
     rules = [StripScope("bert"), RenamePattern(r"(kernel|bias)$", r"\1_0"), AddScope("mine/")]
-    assert list(renamed(NAMES, rules).values()) == [
+    assert list(renamed_tensors(NAMES, rules).values()) == [
         "mine/encoder/kernel_0",
         "mine/encoder/bias_0",
         "mine/head/kernel_0",
@@ -24,7 +24,7 @@ def test_rules_are_applied_one_after_the_other() -> None:
 
 def test_names_may_change_places() -> None:
     swap = RenameExactly({"head/kernel": "global_step", "global_step": "head/kernel"})
-    assert renamed(NAMES, [swap])["head/kernel"] == "global_step"
+    assert renamed_tensors(NAMES, [swap])["head/kernel"] == "global_step"
 
 
 def test_a_scope_is_stripped_only_where_it_is_one() -> None:
@@ -34,7 +34,7 @@ def test_a_scope_is_stripped_only_where_it_is_one() -> None:
 
 def test_all_that_is_wrong_is_said_at_once() -> None:
     with pytest.raises(InvalidArgumentError) as caught:
-        renamed(NAMES, [RenameExactly({"nowhere": "x", "head/kernel": "global_step"}), StripScope("absent")])
+        renamed_tensors(NAMES, [RenameExactly({"nowhere": "x", "head/kernel": "global_step"}), StripScope("absent")])
     message = str(caught.value)
     assert 'there is no tensor "nowhere"' in message
     assert 'would all be called "global_step"' in message
@@ -43,7 +43,7 @@ def test_all_that_is_wrong_is_said_at_once() -> None:
 
 def test_a_tensor_needs_a_name() -> None:
     with pytest.raises(InvalidArgumentError, match='"global_step" would have no name'):
-        renamed(NAMES, [RenamePattern("^global_step$", "")])
+        renamed_tensors(NAMES, [RenamePattern("^global_step$", "")])
 
 
 @pytest.mark.parametrize(("pattern", "replacement"), [("(", "x"), ("a", r"\1"), ("a", r"\g<b>")])
@@ -65,6 +65,6 @@ def test_a_selection_that_fits_nothing_is_an_error_that_lists_what_there_is() ->
 
 @given(st.lists(st.text(min_size=1), unique=True, min_size=1), st.text("abc", min_size=1))
 def test_a_scope_that_is_added_can_be_stripped_again(names: list[str], scope: str) -> None:
-    there = renamed(names, [AddScope(scope)])
-    back = renamed(list(there.values()), [StripScope(scope)])
+    there = renamed_tensors(names, [AddScope(scope)])
+    back = renamed_tensors(list(there.values()), [StripScope(scope)])
     assert [back[there[name]] for name in names] == names

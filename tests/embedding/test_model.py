@@ -13,8 +13,8 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, ru
 from tensorkeep.embedding.table.admission import AdmitAll, CounterFilter
 from tensorkeep.embedding.table.embedding_table import EmbeddingTable
 from tensorkeep.embedding.table.eviction import GlobalStep
-from tensorkeep.embedding.table.options import Cache, FileTier, Memory
 from tensorkeep.embedding.table.table_snapshots import TakenSnapshot
+from tensorkeep.embedding.table.tiers import Cache, FileTier, Memory
 from tests.embedding.implementations import IMPLEMENTATIONS
 from tests.support.depth import examples
 

@@ -27,8 +27,14 @@ from tensorkeep.checkpoint.casting import CastLossError
 from tensorkeep.embedding.restore.incremental import table_delta_tensors
 from tensorkeep.embedding.stored.embeddings import stored_embeddings
 from tensorkeep.embedding.stored.writing import embedding_tensors, save_embeddings
-from tensorkeep.embedding.tools.dropping_slots import drop_slots
-from tensorkeep.embedding.tools.pruning import KeepByNorm, KeepFrequent, KeepTop, KeepUpdatedSince, prune_checkpoint
+from tensorkeep.embedding.tools.pruning import (
+    KeepByNorm,
+    KeepFrequent,
+    KeepTop,
+    KeepUpdatedSince,
+    drop_slots,
+    prune_checkpoint,
+)
 from tensorkeep.embedding.tools.quantising import plan_quantising, quantise_checkpoint
 from tensorkeep.embedding.tools.querying import look_up
 from tensorkeep.embedding.tools.repairing import compare_keys, repair_checkpoint

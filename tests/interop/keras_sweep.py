@@ -14,12 +14,11 @@ from typing import Any, Final
 import keras
 import ml_dtypes
 import numpy as np
-import numpy.typing as npt
 import tensorflow as tf
 
 import tensorkeep as tk
+from tensorkeep.arrays import Array
 
-Array = npt.NDArray[Any]
 BATCHES: Final = (0, 1, 3)
 
 # The largest error of an output, as a part of its largest element. What is computed in half precision and rounded once

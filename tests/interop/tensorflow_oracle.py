@@ -12,14 +12,13 @@ from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
-import numpy.typing as npt
 import tensorflow as tf
 
 from tensorkeep import ArraySource, DType, TensorSlice
+from tensorkeep.arrays import Array
 from tensorkeep.checkpoint.bundle.format import encode_name
 from tensorkeep.dtypes import ALL_DTYPES
 
-Array = npt.NDArray[Any]
 Variables = Mapping[str, "Variable"]
 
 

@@ -7,14 +7,12 @@ from typing import Any
 
 import keras
 import numpy as np
-import numpy.typing as npt
 import pytest
 import tensorflow as tf
 from tensorflow.compiler.tf2xla.python import xla
 
 import tensorkeep as tk
 
-Array = npt.NDArray[Any]
 CUBE = np.arange(60, dtype=np.float32).reshape(3, 4, 5)
 
 

@@ -18,10 +18,10 @@ import numpy.typing as npt
 import pytest
 import tensorflow as tf
 
+from tensorkeep.arrays import Array
 from tensorkeep.errors import TensorKeepError
 from tensorkeep.ops.nn import _normalization_kernels, convolution_kernels, pooling_kernels
 
-Array = npt.NDArray[Any]
 Ints = tuple[int, ...]
 DType = npt.DTypeLike
 

@@ -6,13 +6,12 @@ from typing import Any
 
 import ml_dtypes
 import numpy as np
-import numpy.typing as npt
 import pytest
 import tensorflow as tf
 
 import tensorkeep.v1 as ours
+from tensorkeep.arrays import Array
 
-Array = npt.NDArray[Any]
 HALVES = [np.float16, ml_dtypes.bfloat16]
 TYPES = pytest.mark.parametrize("dtype", HALVES, ids=["float16", "bfloat16"])
 

@@ -23,7 +23,7 @@ from tensorkeep.saved_model.edit.freezing import freeze_saved_model
 from tensorkeep.saved_model.edit.message_edits import asset_names, rename_signature
 from tensorkeep.saved_model.files.layout import read_saved_model
 from tensorkeep.saved_model.scan.model_scan import scan_model
-from tensorkeep.saved_model.show.showing import ShowRequest, shown_text
+from tensorkeep.saved_model.show.tensorflow_text import ShowRequest, shown_text
 from tests.interop.hostile_models import READING, SERVING, WRITING
 
 ATTACKS = {**WRITING, **READING}

@@ -8,12 +8,12 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pytest
 import tensorflow as tf
 
 import tensorkeep as tk
 import tensorkeep.v1 as ours
+from tensorkeep.arrays import Array
 from tensorkeep.saved_model import Input, from_function, from_layers
 from tensorkeep.saved_model.layers import (
     ACTIVATIONS,
@@ -48,7 +48,6 @@ from tensorkeep.saved_model.layers import (
 from tests.interop.test_exported_models import by_version_1, by_version_2
 
 keras = tf.keras
-Array = npt.NDArray[Any]
 
 
 def numbers(*shape: int, seed: int = 1) -> Array:

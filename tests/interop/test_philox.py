@@ -9,10 +9,10 @@ from typing import Any, Final
 
 import ml_dtypes
 import numpy as np
-import numpy.typing as npt
 import pytest
 import tensorflow as tf
 
+from tensorkeep.arrays import Array
 from tensorkeep.ops.random.distributions import (
     binomial,
     gamma,
@@ -32,7 +32,6 @@ from tensorkeep.ops.random.distributions import (
 )
 from tensorkeep.ops.random.philox import PHILOX, PhiloxGenerator, PhiloxStream, key_and_counter, seeds_for
 
-Array = npt.NDArray[Any]
 Draw = Callable[[PhiloxGenerator, Sequence[int], Any], Array]
 
 raw: Final = tf.raw_ops

@@ -13,13 +13,12 @@ from typing import Any
 
 import keras
 import numpy as np
-import numpy.typing as npt
 import pytest
 import tensorflow as tf
 
 import tensorkeep as tk
+from tensorkeep.arrays import Array
 
-Array = npt.NDArray[Any]
 layers = keras.layers
 
 BATCHES = (0, 1, 3)

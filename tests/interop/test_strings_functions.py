@@ -15,12 +15,18 @@ from tensorkeep.errors import InvalidArgumentError
 from tensorkeep.ops.text._google_re2 import LibraryExpression
 from tensorkeep.ops.text._re2 import Expression, Rewrite
 from tensorkeep.tf1.functions.control import script
-from tensorkeep.tf1.functions.data import files
+from tensorkeep.tf1.functions.data import readers
 from tensorkeep.tf1.functions.parsing import strings
 from tests.interop.programs import build, our_names, tensorflow_1, v1
 
 Program = Callable[[Any], Any]
-OURS = our_names(strings, files, script)
+OURS = our_names(
+    strings,
+    script,
+    matching_files=readers.matching_files,
+    read_file=readers.read_file,
+    write_file=readers.write_file,
+)
 MORE = {
     "string_format": v1.strings.format,
     "regex_full_match": v1.strings.regex_full_match,

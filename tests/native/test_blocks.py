@@ -9,11 +9,11 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from tensorkeep.checkpoint.bundle.index import load_block
 from tensorkeep.errors import DataLossError
 from tensorkeep.io.coding.varint import encode_varint
 from tensorkeep.native import blocks
 from tensorkeep.table.block import MOST_EXPANSION, Block
-from tensorkeep.table.block_loading import load_block
 from tensorkeep.table.block_plan import BlockPlan, lengths_of
 from tensorkeep.table.table_writer import TableOptions
 from tests.native.implementations import IMPLEMENTATIONS, implementation

@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-import numpy.typing as npt
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays_of
 
+from tensorkeep.arrays import Array
 from tensorkeep.errors import InvalidArgumentError
 from tensorkeep.native.losses import fused_sparse_cross_entropy
 from tensorkeep.ops.nn.softmax import sparse_softmax_cross_entropy_with_logits_kernel as kernel
 from tests.native.implementations import IMPLEMENTATIONS, implementation
-
-Array = npt.NDArray[Any]
 
 pytestmark = pytest.mark.usefixtures("native")
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import ml_dtypes
 import numpy as np
 import numpy.typing as npt
@@ -12,11 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays_of
 
+from tensorkeep.arrays import Array
 from tensorkeep.edit.averaging import Mean
 from tensorkeep.native.means import fused_mean
 from tests.native.implementations import implementation
-
-Array = npt.NDArray[Any]
 
 pytestmark = pytest.mark.usefixtures("native")
 

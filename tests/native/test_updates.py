@@ -6,12 +6,12 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays_of
 
+from tensorkeep.arrays import Array
 from tensorkeep.dtypes import DType
 from tensorkeep.graph.registry.opspec import get_op
 from tensorkeep.native.updates import FUSED, fused_update
@@ -19,8 +19,6 @@ from tensorkeep.runtime.resources import VariableResource
 from tensorkeep.shapes import Shape
 from tests.native.implementations import implementation
 from tests.ops.walking import import_all_ops
-
-Array = npt.NDArray[Any]
 
 import_all_ops()
 

@@ -12,7 +12,7 @@ from tensorkeep.graph.graph import Graph, Tensor
 from tensorkeep.ops.arrays.constants import identity, placeholder
 from tensorkeep.ops.control import control_flow
 from tensorkeep.runtime.blocks import Arm, Block, Choice, Item, Loop, Step, structure
-from tensorkeep.runtime.liveness import ALWAYS, UnstructuredError, either, joined
+from tensorkeep.runtime.liveness import ALWAYS, UnstructuredError, condition_of_all, condition_of_any
 from tensorkeep.runtime.plan import make_plan
 from tensorkeep.tf1.functions.constants import constant
 from tests.runtime.flow import add, branch, greater, less, multiply, repeat
@@ -156,13 +156,13 @@ def test_conditions_join_and_part() -> None:
         p, q = (placeholder(dtype="bool", shape=[], name=name) for name in "pq")
     yes, no = frozenset(((p, True),)), frozenset(((p, False),))
     also, neither = frozenset(((q, True),)), frozenset(((q, False),))
-    assert joined((yes, also)) == yes | also
-    assert joined((yes, no)) is None
-    assert joined((yes, None)) is None
-    assert either([yes, no]) == ALWAYS
-    assert either([yes | also, no, yes | neither]) == ALWAYS
+    assert condition_of_all((yes, also)) == yes | also
+    assert condition_of_all((yes, no)) is None
+    assert condition_of_all((yes, None)) is None
+    assert condition_of_any([yes, no]) == ALWAYS
+    assert condition_of_any([yes | also, no, yes | neither]) == ALWAYS
     with pytest.raises(UnstructuredError):
-        either([yes, also])
+        condition_of_any([yes, also])
 
 
 def test_a_loop_without_a_condition_of_its_own_is_not_one() -> None:

@@ -14,7 +14,7 @@ from tensorkeep.errors import DeadlineExceededError, InvalidArgumentError, Resou
 from tensorkeep.graph.graph import Graph
 from tensorkeep.graph.messages.graph_def import import_graph
 from tensorkeep.proto.messages import GraphDef
-from tensorkeep.runtime.limits import Limits, Meter, limited, step
+from tensorkeep.runtime.limits import Limits, Meter, count_step, within_limits
 from tensorkeep.runtime.session import Session
 from tests.support.hostile_graphs import doubling_functions
 
@@ -127,11 +127,11 @@ def test_steps_time_and_memory_are_counted_from_the_start() -> None:
 
 
 def test_limits_do_not_nest_but_hold_for_all_that_runs_within() -> None:
-    with limited(Limits(steps=1)):
-        step()
-        with limited(Limits(steps=100)), pytest.raises(ResourceExhaustedError):
-            step()
-    step()
+    with within_limits(Limits(steps=1)):
+        count_step()
+        with within_limits(Limits(steps=100)), pytest.raises(ResourceExhaustedError):
+            count_step()
+    count_step()
 
 
 @pytest.mark.parametrize("values", [{"seconds": 0}, {"bytes": -1}, {"steps": 0}])

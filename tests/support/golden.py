@@ -20,11 +20,10 @@ from typing import Any, Final, cast
 
 import ml_dtypes
 import numpy as np
-import numpy.typing as npt
+
+from tensorkeep.arrays import Array
 
 ROOT: Final = Path(__file__).resolve().parents[1] / "golden"
-
-Array = npt.NDArray[Any]
 
 
 def golden(case: str) -> Path:

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from tensorkeep.arrays import Array
 from tensorkeep.checkpoint.bundle.merging import merge_bundles
 from tensorkeep.checkpoint.bundle.writer import BundleWriter
 from tensorkeep.checkpoint.finding.file_names import index_path
@@ -20,7 +19,6 @@ from tensorkeep.io.files.filesystem import Durability, FileSystem, is_temporary
 from tensorkeep.io.files.memory import MemoryFileSystem
 from tensorkeep.testing.filesystems import Change, CrashingFileSystem
 
-Array = npt.NDArray[Any]
 Found = dict[str, tuple[str, tuple[int, ...], bytes]] | tuple[str, ...] | None
 
 ROOT = "run"

@@ -10,6 +10,7 @@ from hypothesis import Phase, find, given, settings
 from hypothesis import strategies as st
 from hypothesis.vendor.pretty import pretty
 
+from tensorkeep.arrays import Array
 from tensorkeep.checkpoint.slices.tensor_slice import box_shape
 from tensorkeep.checkpoint.slices.tiling import copies_for
 from tensorkeep.checkpoint.sources import ArraySource, PartitionedArray
@@ -17,7 +18,6 @@ from tensorkeep.dtypes import ALL_DTYPES, BFLOAT16, BOOL, FLOAT32, INT4, QINT8, 
 from tensorkeep.shapes import element_count
 from tensorkeep.testing.strategies import (
     STORABLE,
-    Array,
     Saveable,
     arrays,
     assert_identical,

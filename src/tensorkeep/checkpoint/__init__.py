@@ -16,7 +16,6 @@ Reading begins with `finding`, which gives a `reader` for what lies under a name
     saving      saving a set of arrays as a checkpoint, in either format, in one file or several
     sources     what can be written: arrays of all kinds, given whole or in chunks
     storage     how tensors lie in the files: what a reader tells those who want more than arrays
-    streams     tensors of several checkpoints gone through together
-    stretches   stored tensors read in stretches, with one checksum for all of each
+    stretches   stored tensors read in stretches, with one checksum for all of each; several in step
     views       checkpoints seen in another way
 """

@@ -17,10 +17,10 @@ from typing import Any, Final, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from tensorkeep.arrays import Array
 from tensorkeep.dtypes import DType, dtype_of_array
 from tensorkeep.errors import InvalidArgumentError
 
-Array: TypeAlias = npt.NDArray[Any]
 Booleans: TypeAlias = npt.NDArray[np.bool_]
 
 _MOST_TOLD: Final = 10
@@ -93,7 +93,7 @@ def refuse_losses(what: str, losses: Mapping[str, CastLoss]) -> None:
 
 
 def counted_losses(chunks: Iterable[npt.ArrayLike], wanted: DType) -> CastLoss:
-    """What a cast of these would lose and round. Nothing is kept of them."""
+    """How many numbers of these chunks a cast would lose or round. The chunks are gone through once and not kept."""
     total = CastLoss()
     for chunk in chunks:
         total += cast_array(np.asarray(chunk), wanted)[1]

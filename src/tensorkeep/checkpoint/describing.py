@@ -136,7 +136,7 @@ def _line_of_slices(name: str, info: TensorInfo) -> bytes:
 
 
 def hash_order(names: Iterable[str]) -> list[str]:
-    """Names in the order in which that table lists them after they were put in, one by one, in the order given.
+    """Names in the order in which the hash table of the C++ library lists them, if put in one by one as given.
 
     The table is one list, in which the names of a bucket stand together. A name goes to the front of its bucket, and a
     new bucket to the front of the list; when the table grows, its names go into a new one in the order of the list.

@@ -12,6 +12,7 @@ from typing import Any, TypeVar
 import numpy as np
 import numpy.typing as npt
 
+from tensorkeep.arrays import Array
 from tensorkeep.checkpoint.slices.tensor_slice import Part, TensorSlice, box_shape
 from tensorkeep.checkpoint.sources import ArraySource
 from tensorkeep.checkpoint.storage import Linkable, Place, StoredBytes
@@ -32,7 +33,6 @@ from tensorkeep.io.showing.amounts import amount_of, some_of
 from tensorkeep.io.showing.html_tables import html_table
 from tensorkeep.shapes import element_count
 
-Array = npt.NDArray[Any]
 Reader = TypeVar("Reader", bound="CheckpointReader")
 
 
@@ -280,7 +280,7 @@ class CheckpointReader(Mapping[str, TensorInfo]):
     def _read_rows(self, name: str, info: TensorInfo, rows: npt.NDArray[np.int64]) -> Array: ...
 
     def _missing(self, names: list[str]) -> list[str]:
-        """Those that are not there."""
+        """Which of these names the checkpoint does not have."""
         return [name for name in names if name not in self]
 
     @abstractmethod
@@ -316,13 +316,13 @@ class CheckpointReader(Mapping[str, TensorInfo]):
         return _reopened, (type(self), self._reopening(), self._identity())
 
     def _reopening(self) -> tuple[object, ...]:
-        """With what another process makes a reader of the same checkpoint."""
+        """The arguments with which another process makes a reader of the same checkpoint."""
         raise UnimplementedError(
             f"a {type(self).__name__} cannot be pickled: pass the path of its checkpoint on, and make it there"
         )
 
     def _identity(self) -> object:
-        """What tells a checkpoint from another one in its place."""
+        """A value that is another one if a different checkpoint has taken the place of this."""
         return None
 
     @property

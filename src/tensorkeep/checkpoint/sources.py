@@ -15,13 +15,12 @@ import ml_dtypes
 import numpy as np
 import numpy.typing as npt
 
+from tensorkeep.arrays import Array
 from tensorkeep.checkpoint.slices.tensor_slice import Part, TensorSlice, box_shape, whole_box
 from tensorkeep.checkpoint.slices.tiling import copies_for
 from tensorkeep.dtypes import RESOURCE, VARIANT, DType, dtype_of_array, dtype_of_plain_array
 from tensorkeep.errors import DataLossError, InvalidArgumentError
 from tensorkeep.shapes import checked_shape, element_count
-
-Array = npt.NDArray[Any]
 
 _BUFFER_ELEMENTS: Final = 1 << 18  # for arrays that must be gathered or byte-swapped on the way out
 

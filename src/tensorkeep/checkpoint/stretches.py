@@ -2,6 +2,7 @@
 
     Stretch        consecutive bytes, read piece by piece, and their checksum: the loop that all the others use
     in_order       a tensor from front to back
+    in_step        several tensors at a time, by the same elements
     read_through   whole tensors, in no particular order, by several threads
 
 Whoever reads says where each piece goes: into memory of its own, or into some that is used again and again.
@@ -17,9 +18,11 @@ from typing import Final, Protocol, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from tensorkeep.arrays import Array
+from tensorkeep.checkpoint.reader import CheckpointReader
 from tensorkeep.checkpoint.storage import StoredBytes
 from tensorkeep.io.coding.crc32c import combine
-from tensorkeep.io.machine.large_arrays import ReadBuffer
+from tensorkeep.io.machine.large_arrays import ReadBuffer, empty_array
 from tensorkeep.io.machine.parallel import in_parallel
 
 Bytes: TypeAlias = npt.NDArray[np.uint8]
@@ -70,7 +73,7 @@ class Target(Protocol):
         ...
 
     def done(self, start: int, data: Bytes) -> None:
-        """The memory that was asked for has been filled."""
+        """Takes memory that `room` gave for the bytes from `start` on, now that it has been filled."""
         ...
 
 
@@ -152,5 +155,43 @@ def check_through(wanted: Iterable[StoredBytes], threads: int | None = None) -> 
 
 
 def check_in_order(stored: StoredBytes) -> None:
-    """The same with one tensor, by the thread that asks."""
+    """Reads one tensor to compare its checksum, in the thread that asks, and keeps nothing of it."""
     deque(in_order(stored, Discarded(stored.offset, {}).room), maxlen=0)
+
+
+def in_step(sources: Sequence[Iterator[Array]]) -> Iterator[list[Array]]:
+    """Chunks of several tensors that begin and end at the same elements, wherever those of each begin and end."""
+    rest: list[Array] = [np.empty(0)] * len(sources)
+    while True:
+        rest = [rest[at] if rest[at].size else next(source, rest[at]).reshape(-1) for at, source in enumerate(sources)]
+        count = min(chunk.size for chunk in rest)
+        if not count:
+            return
+        yield [chunk[:count] for chunk in rest]
+        rest = [chunk[count:] for chunk in rest]
+
+
+class SequentialTensor:
+    """A tensor of at least one row. That it is damaged is raised before its last rows are handed out, or earlier."""
+
+    def __init__(self, reader: CheckpointReader, name: str) -> None:
+        self._reader = reader
+        self._name = name
+        self._info = reader[name]
+        self._stored = reader.stored_bytes(name)
+        self._memory = np.empty(0, np.uint8)  # of the rows that are read next
+        if self._stored is None:  # stored otherwise: read twice
+            reader.verify(name)
+        else:
+            self._pieces = in_order(self._stored, lambda at, size: self._memory)
+
+    def read(self, start: int, stop: int) -> Array:
+        """The rows from `start`, which is where the ones before ended, up to `stop`."""
+        if self._stored is None:
+            return self._reader.read(self._name, slice(start, stop))
+        dtype = self._info.dtype.array_dtype
+        row = int(np.prod(self._info.shape[1:], dtype=np.int64)) * dtype.itemsize
+        array = empty_array((stop - start, *self._info.shape[1:]), dtype, self._stored.offset + start * row)
+        self._memory = array.reshape(-1).view(np.uint8)
+        next(self._pieces, None)
+        return array

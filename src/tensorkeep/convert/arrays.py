@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Final, TypeAlias
+from typing import Final
 
 import numpy as np
 import numpy.typing as npt
 
+from tensorkeep.arrays import Array
 from tensorkeep.checkpoint.bundle.codec import CHUNK, check_shape
 from tensorkeep.checkpoint.reader import TensorInfo
 from tensorkeep.checkpoint.slices.regions import read_box
@@ -19,8 +20,6 @@ from tensorkeep.dtypes import DType
 from tensorkeep.errors import DataLossError
 from tensorkeep.io.files.filesystem import RandomAccessFile
 from tensorkeep.shapes import element_count
-
-Array: TypeAlias = npt.NDArray[Any]
 
 _TILE: Final = 16  # rows: as many as a line of the cache has numbers
 _LARGEST: Final = 16 << 20  # bytes of a chunk that has to be gathered

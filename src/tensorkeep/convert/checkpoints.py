@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from types import TracebackType
 from typing import Final
 
+from tensorkeep.arrays import Array
 from tensorkeep.checkpoint.bundle.writer import BundleWriter
 from tensorkeep.checkpoint.finding.file_names import index_path, prefix_of_file
 from tensorkeep.checkpoint.finding.files import checkpoint_or_parts_exist, checkpoints_in
@@ -19,7 +20,7 @@ from tensorkeep.checkpoint.slices.tensor_slice import Part
 from tensorkeep.checkpoint.sources import ArraySource
 from tensorkeep.checkpoint.stretches import in_order
 from tensorkeep.convert.arrays import rotating_memory
-from tensorkeep.convert.hub import Array, SinkOptions, Tensors, TensorSink, TensorSource, listed
+from tensorkeep.convert.hub import SinkOptions, Tensors, TensorSink, TensorSource, listed
 from tensorkeep.errors import NotFoundError, TensorKeepError
 from tensorkeep.io.files.filesystem import FileSystem, prepare_directory
 from tensorkeep.proto.identification import FileKind, is_file_of_kind

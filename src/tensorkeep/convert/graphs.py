@@ -8,12 +8,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from tensorkeep._lazy import later
+from tensorkeep.arrays import Array
 from tensorkeep.checkpoint.finding.files import checkpoint_exists
 from tensorkeep.checkpoint.finding.opening import open_checkpoint
 from tensorkeep.checkpoint.reader import Checksums, ReadOptions, TensorInfo
 from tensorkeep.checkpoint.slices.tensor_slice import Box
 from tensorkeep.convert.checkpoints import CheckpointTensors
-from tensorkeep.convert.hub import Array, ModelOptions, OpenTensors, SinkOptions, TensorSource
+from tensorkeep.convert.hub import ModelOptions, OpenTensors, SinkOptions, TensorSource
 from tensorkeep.dtypes import dtype_of_number
 from tensorkeep.errors import AlreadyExistsError
 from tensorkeep.graph.messages.files import read_graph, write_graph

@@ -16,21 +16,13 @@ from typing import Any, Final
 
 import numpy as np
 
+from tensorkeep.arrays import Array
 from tensorkeep.checkpoint.bundle.codec import check_shape
 from tensorkeep.checkpoint.reader import TensorInfo
 from tensorkeep.checkpoint.slices.tensor_slice import Box, box_shape, whole_box
 from tensorkeep.checkpoint.sources import ArraySource
 from tensorkeep.convert.arrays import boxes
-from tensorkeep.convert.hub import (
-    Array,
-    OpenTensors,
-    SinkOptions,
-    Tensors,
-    TensorSink,
-    TensorSource,
-    head_of,
-    unholdable,
-)
+from tensorkeep.convert.hub import OpenTensors, SinkOptions, Tensors, TensorSink, TensorSource, head_of, unholdable
 from tensorkeep.convert.keras_names import VARS, named_variables
 from tensorkeep.dtypes import ALL_DTYPES, STRING, DType
 from tensorkeep.embedding.formats.streams import Input

@@ -10,10 +10,9 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
 from types import TracebackType
-from typing import Any, Final, Protocol, TypeAlias, runtime_checkable
+from typing import Final, Protocol, TypeAlias, runtime_checkable
 
-import numpy.typing as npt
-
+from tensorkeep.arrays import Array
 from tensorkeep.checkpoint.reader import TensorInfo
 from tensorkeep.checkpoint.slices.tensor_slice import Box, Part, TensorSlice, whole_box
 from tensorkeep.checkpoint.sources import ArraySource
@@ -23,7 +22,6 @@ from tensorkeep.errors import DataLossError, InvalidArgumentError, NotFoundError
 from tensorkeep.io.files.filesystem import Durability, FileSystem
 from tensorkeep.io.showing.amounts import some_of
 
-Array: TypeAlias = npt.NDArray[Any]
 Tensors: TypeAlias = Mapping[str, Made]
 """What shall be written: type and shape of every tensor, and its elements as often as they are asked for."""
 

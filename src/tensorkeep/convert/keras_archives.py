@@ -15,10 +15,11 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any, Final
 
+from tensorkeep.arrays import Array
 from tensorkeep.checkpoint.reader import TensorInfo
 from tensorkeep.checkpoint.slices.tensor_slice import Box
 from tensorkeep.convert.hdf5 import HDF5_ERRORS, arrays_of, datasets_in, imported_h5py, named_objects
-from tensorkeep.convert.hub import Array, OpenTensors, StoredArray, TensorSource, listed
+from tensorkeep.convert.hub import OpenTensors, StoredArray, TensorSource, listed
 from tensorkeep.convert.keras_names import NamedVariables, named_variables
 from tensorkeep.convert.zip_files import Member, members_of, names_in_archive
 from tensorkeep.embedding.formats.streams import Input

@@ -15,21 +15,13 @@ from typing import Any, Final
 
 import numpy as np
 
+from tensorkeep.arrays import Array
 from tensorkeep.checkpoint.bundle.codec import check_shape
 from tensorkeep.checkpoint.reader import TensorInfo
 from tensorkeep.checkpoint.slices.tensor_slice import Box, whole_box
 from tensorkeep.checkpoint.sources import ArraySource
 from tensorkeep.convert.arrays import FileArray, PermutedArray, checked_extent, stretches
-from tensorkeep.convert.hub import (
-    Array,
-    OpenTensors,
-    SinkOptions,
-    StoredArray,
-    Tensors,
-    TensorSink,
-    TensorSource,
-    unholdable,
-)
+from tensorkeep.convert.hub import OpenTensors, SinkOptions, StoredArray, Tensors, TensorSink, TensorSource, unholdable
 from tensorkeep.convert.writing import BufferedFile
 from tensorkeep.convert.zip_files import ArchiveWriter, Member, members_of, names_in_archive
 from tensorkeep.dtypes import ALL_DTYPES, DType

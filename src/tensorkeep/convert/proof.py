@@ -17,9 +17,10 @@ from typing import Any, Final
 
 import numpy as np
 
+from tensorkeep.arrays import Array
 from tensorkeep.checkpoint.sources import ArraySource
 from tensorkeep.convert.formats import format_of_source
-from tensorkeep.convert.hub import Array, TensorSource, listed
+from tensorkeep.convert.hub import TensorSource, listed
 from tensorkeep.convert.shards import parsed_object
 from tensorkeep.dtypes import DType
 from tensorkeep.errors import DataLossError

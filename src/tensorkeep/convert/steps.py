@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, Final, Protocol, TypeAlias
+from typing import Final, Protocol
 
 import numpy as np
-import numpy.typing as npt
 
+from tensorkeep.arrays import Array
 from tensorkeep.checkpoint.casting import CastLoss, cast_array, cast_chunks, counted_losses
 from tensorkeep.checkpoint.slices.tensor_slice import Box, TensorSlice, box_shape, whole_box
 from tensorkeep.convert.arrays import boxes, transposed
@@ -21,8 +21,6 @@ from tensorkeep.convert.hub import TensorSource
 from tensorkeep.dtypes import DType
 from tensorkeep.errors import InvalidArgumentError
 from tensorkeep.shapes import element_count
-
-Array: TypeAlias = npt.NDArray[Any]
 
 _AT_ONCE: Final = 16 << 20  # bytes of a chunk
 

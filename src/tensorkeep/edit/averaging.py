@@ -17,16 +17,15 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
+from tensorkeep.arrays import Array
 from tensorkeep.checkpoint.reader import CheckpointReader
 from tensorkeep.checkpoint.storage import StoredBytes
-from tensorkeep.checkpoint.streams import in_step
-from tensorkeep.checkpoint.stretches import Stretch
+from tensorkeep.checkpoint.stretches import Stretch, in_step
 from tensorkeep.io.coding.crc32c import combine
 from tensorkeep.io.machine.large_arrays import ReadBuffer
 from tensorkeep.io.machine.parallel import ahead, default_threads
 from tensorkeep.native.means import fused_mean
 
-Array = npt.NDArray[Any]
 Bytes = npt.NDArray[np.uint8]
 
 # One thread holds up the other for as long as it runs Python, so calls have to be few: what is read at a time is more

@@ -15,7 +15,7 @@ from tensorkeep.checkpoint.finding.file_names import OBJECT_GRAPH_KEY
 from tensorkeep.checkpoint.finding.opening import open_checkpoint
 from tensorkeep.checkpoint.reader import CheckpointReader
 from tensorkeep.edit.averaging import Averages
-from tensorkeep.edit.names import listed
+from tensorkeep.edit.names import listed_names
 from tensorkeep.edit.plan import EditOptions, Made, Origin, Stored, Written, write_plan
 from tensorkeep.errors import AlreadyExistsError, InvalidArgumentError
 from tensorkeep.io.files.filesystem import FileSystem, PathLike
@@ -59,12 +59,13 @@ def merge(
         if OBJECT_GRAPH_KEY in shared:
             based = [reader.path for reader in readers if OBJECT_GRAPH_KEY in reader]
             raise InvalidArgumentError(
-                f"cannot merge several object-based checkpoints: {listed(based)} have an object graph each; "
+                f"cannot merge several object-based checkpoints: {listed_names(based)} have an object graph each; "
                 "write them by names first (objects_to_names)"
             )
         if shared and conflict is Conflict.REFUSE:
             raise AlreadyExistsError(
-                f"cannot merge: {listed(shared)} in more than one of them; say whether the first or the last counts"
+                f"cannot merge: {listed_names(shared)} in more than one of them; say whether the first or "
+                "the last counts"
             )
         return write_plan(target, plan, options, fs=fs)
 
@@ -141,9 +142,9 @@ def _require_alike(readers: Sequence[CheckpointReader]) -> None:
     problems: list[str] = []
     for reader in readers[:-1]:
         if missing := sorted(set(last) - set(reader)):
-            problems.append(f'"{reader.path}" has no {listed(missing)}')
+            problems.append(f'"{reader.path}" has no {listed_names(missing)}')
         if extra := sorted(set(reader) - set(last)):
-            problems.append(f'"{last.path}" has no {listed(extra)}')
+            problems.append(f'"{last.path}" has no {listed_names(extra)}')
         for name in set(last).intersection(reader):
             ours, theirs = reader[name], last[name]
             if (ours.dtype, ours.shape) != (theirs.dtype, theirs.shape):

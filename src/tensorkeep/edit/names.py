@@ -110,7 +110,7 @@ class Selection:
     def _require_fitting(self, known: Sequence[str]) -> None:
         texts = (*self.globs, *self.patterns)
         if idle := [text for text, fit in zip(texts, self._fits, strict=True) if not any(map(fit, known))]:
-            raise NotFoundError(f"no tensor fits {listed(idle)}; there are {listed(known)}")
+            raise NotFoundError(f"no tensor fits {listed_names(idle)}; there are {listed_names(known)}")
 
 
 def _pattern(text: str) -> re.Pattern[str]:
@@ -126,7 +126,7 @@ def _nearest(name: str, names: Iterable[str]) -> str:
     return f' (did you mean "{near[0]}"?)' if near else ""
 
 
-def renamed(names: Collection[str], rules: Sequence[Renaming]) -> dict[str, str]:
+def renamed_tensors(names: Collection[str], rules: Sequence[Renaming]) -> dict[str, str]:
     """The new name of every tensor, the rules being applied one after the other.
 
     Refused, with all that is wrong in one message: names that two tensors would share, empty names, names to be changed
@@ -136,7 +136,7 @@ def renamed(names: Collection[str], rules: Sequence[Renaming]) -> dict[str, str]
     current = {name: name for name in names}
     for rule in rules:
         if isinstance(rule, RenameExactly) and (unknown := sorted(set(rule.names).difference(current.values()))):
-            problems.append(f"there is no tensor {listed(unknown)}{_nearest(unknown[0], current.values())}")
+            problems.append(f"there is no tensor {listed_names(unknown)}{_nearest(unknown[0], current.values())}")
         after = {name: rule(now) for name, now in current.items()}
         if after == current and not (isinstance(rule, RenameExactly) and problems):
             problems.append(f"{rule} changes no name")
@@ -144,16 +144,16 @@ def renamed(names: Collection[str], rules: Sequence[Renaming]) -> dict[str, str]
     sharing: dict[str, list[str]] = {}
     for name, new in current.items():
         sharing.setdefault(new, []).append(name)
-    problems += [f'{listed(old)} would all be called "{new}"' for new, old in sorted(sharing.items()) if len(old) > 1][
-        :_MOST_LISTED
-    ]
+    problems += [
+        f'{listed_names(old)} would all be called "{new}"' for new, old in sorted(sharing.items()) if len(old) > 1
+    ][:_MOST_LISTED]
     if "" in sharing:
-        problems.append(f"{listed(sharing[''])} would have no name")
+        problems.append(f"{listed_names(sharing[''])} would have no name")
     if problems:
         raise InvalidArgumentError(f"cannot rename: {'; '.join(problems)}")
     return current
 
 
-def listed(names: Sequence[str]) -> str:
+def listed_names(names: Sequence[str]) -> str:
     """Some names in a message: the first ones, and how many more there are."""
     return some_of(names, _MOST_LISTED)

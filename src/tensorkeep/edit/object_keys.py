@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterator, Mapping
 
 import numpy as np
 
+from tensorkeep.arrays import Array
 from tensorkeep.checkpoint.finding.file_names import OBJECT_GRAPH_KEY
 from tensorkeep.checkpoint.objects.graph import parse_object_graph
 from tensorkeep.checkpoint.objects.reader import stored_objects
@@ -13,7 +14,7 @@ from tensorkeep.checkpoint.objects.variable_names import variable_names
 from tensorkeep.checkpoint.reader import CheckpointReader
 from tensorkeep.dtypes import DType
 from tensorkeep.edit.names import Selection
-from tensorkeep.edit.plan import Array, Made, Origin, Stored
+from tensorkeep.edit.plan import Made, Origin, Stored
 from tensorkeep.proto.messages import TrackableObjectGraph, serialize
 
 
@@ -55,7 +56,7 @@ def object_graph_origin(graph: TrackableObjectGraph) -> Made:
     return Made(DType.of("string"), (), chunks)
 
 
-def followed(reader: CheckpointReader, names: Mapping[str, str]) -> Origin | None:
+def updated_object_graph(reader: CheckpointReader, names: Mapping[str, str]) -> Origin | None:
     """The object graph for tensors that have other keys now, or are gone; None if there is none.
 
     `names` has the new key by the old one of all that are kept. An object whose tensor is gone stays, without it; slot

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from tensorkeep.arrays import Array
 from tensorkeep.checkpoint.bundle.writer import BundleWriter
 from tensorkeep.checkpoint.casting import CastLoss
 from tensorkeep.checkpoint.finding.file_names import index_path
@@ -30,8 +31,6 @@ from tensorkeep.io.files.filesystem import Durability, FileSystem, PathLike, pat
 from tensorkeep.io.files.local import LOCAL
 from tensorkeep.io.showing.progress import Progress, Told
 from tensorkeep.shapes import element_count
-
-Array: TypeAlias = npt.NDArray[Any]
 
 
 @dataclass(frozen=True, slots=True)

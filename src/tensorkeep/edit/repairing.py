@@ -16,7 +16,7 @@ from tensorkeep.checkpoint.finding.latest import located_state, problem_of
 from tensorkeep.checkpoint.finding.opening import open_checkpoint
 from tensorkeep.checkpoint.finding.state_file import STATE_FILE, CheckpointState, write_checkpoint_state
 from tensorkeep.checkpoint.reader import Checksums, ReadOptions
-from tensorkeep.edit.object_keys import followed
+from tensorkeep.edit.object_keys import updated_object_graph
 from tensorkeep.edit.plan import EditOptions, Origin, Stored, Written, write_plan
 from tensorkeep.embedding.stored.leftovers import (
     files_of_save,
@@ -58,7 +58,7 @@ def salvage(source: PathLike, target: PathLike, options: EditOptions = _DEFAULT,
         good = [name for name in report.intact if name != OBJECT_GRAPH_KEY]
         plan: dict[str, Origin] = {name: Stored(reader, name, links=False) for name in good}
         if OBJECT_GRAPH_KEY in report.intact:
-            graph = followed(reader, dict(zip(good, good, strict=True)))
+            graph = updated_object_graph(reader, dict(zip(good, good, strict=True)))
             assert graph is not None
             plan[OBJECT_GRAPH_KEY] = graph
         written = write_plan(target, plan, replace(options, compact=True), fs=fs)

@@ -12,8 +12,8 @@ from tensorkeep.checkpoint.finding.opening import open_checkpoint
 from tensorkeep.checkpoint.objects.reader import SLOTS
 from tensorkeep.checkpoint.reader import CheckpointReader
 from tensorkeep.checkpoint.restore.name_rules import AVERAGE_SUFFIX, average_of, slot_of
-from tensorkeep.edit.names import Renaming, Selection, renamed
-from tensorkeep.edit.object_keys import chosen_keys, followed
+from tensorkeep.edit.names import Renaming, Selection, renamed_tensors
+from tensorkeep.edit.object_keys import chosen_keys, updated_object_graph
 from tensorkeep.edit.plan import EditOptions, Origin, Stored, Written, write_plan
 from tensorkeep.errors import InvalidArgumentError, NotFoundError
 from tensorkeep.io.files.filesystem import FileSystem, PathLike
@@ -56,7 +56,7 @@ def rename(
     """
     with open_checkpoint(source, fs=fs) as reader:
         own = [name for name in reader if name != OBJECT_GRAPH_KEY]
-        return _write(reader, target, renamed(own, rules), options, fs)
+        return _write(reader, target, renamed_tensors(own, rules), options, fs)
 
 
 def keep(
@@ -147,7 +147,7 @@ def _write(
     reader: CheckpointReader, target: PathLike, names: Mapping[str, str], options: EditOptions, fs: FileSystem
 ) -> NameChanges:
     plan: dict[str, Origin] = {new: Stored(reader, name) for name, new in names.items()}
-    if names and (graph := followed(reader, names)) is not None:
+    if names and (graph := updated_object_graph(reader, names)) is not None:
         plan[OBJECT_GRAPH_KEY] = graph
     written = write_plan(target, plan, options, fs=fs)
     changed = {name: new for name, new in names.items() if name != new}

@@ -10,6 +10,7 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
+from tensorkeep.arrays import Array
 from tensorkeep.checkpoint.bundle.hash_tables import hash_slices
 from tensorkeep.checkpoint.casting import CastLoss, cast_array, cast_chunks, counted_losses, refuse_losses
 from tensorkeep.checkpoint.finding.opening import open_checkpoint
@@ -19,7 +20,7 @@ from tensorkeep.checkpoint.sources import ArraySource
 from tensorkeep.dtypes import DType
 from tensorkeep.edit.names import Selection
 from tensorkeep.edit.object_keys import chosen_keys
-from tensorkeep.edit.plan import Array, EditOptions, Made, Origin, Stored, Written, write_plan
+from tensorkeep.edit.plan import EditOptions, Made, Origin, Stored, Written, write_plan
 from tensorkeep.errors import InvalidArgumentError, NotFoundError, TensorKeepError
 from tensorkeep.io.files.filesystem import FileSystem, PathLike
 from tensorkeep.io.files.local import LOCAL

@@ -29,19 +29,18 @@ _NAMES = {
     "tensorkeep.embedding.table.admission": "AdmitAll BloomFilter CounterFilter Touched",
     "tensorkeep.embedding.table.embedding_table": "EmbeddingTable",
     "tensorkeep.embedding.table.eviction": "GlobalStep KeepAll L2Weight",
-    "tensorkeep.embedding.table.options": "Cache FileTier Memory",
     "tensorkeep.embedding.table.snapshot": "ArraySnapshot ColumnInfo TableSnapshot",
+    "tensorkeep.embedding.table.tiers": "Cache FileTier Memory",
     "tensorkeep.embedding.tools.compacting": "compact_checkpoint full_and_newest_delta",
-    "tensorkeep.embedding.tools.dropping_slots": "drop_slots",
-    "tensorkeep.embedding.tools.histograms": "Histogram",
     "tensorkeep.embedding.tools.pruning": """
-        KeepByNorm KeepFrequent KeepTop KeepUpdatedSince PruneReport PruneRule plan_pruning prune_checkpoint
+        KeepByNorm KeepFrequent KeepTop KeepUpdatedSince PruneReport PruneRule drop_slots plan_pruning
+        prune_checkpoint
     """,
     "tensorkeep.embedding.tools.quantising": "plan_quantising quantise_checkpoint",
     "tensorkeep.embedding.tools.querying": "FoundRows look_up",
     "tensorkeep.embedding.tools.repairing": "KeyComparison SlotKeys compare_keys repair_checkpoint",
     "tensorkeep.embedding.tools.repartitioning": "RepartitionReport plan_repartitioning repartition_checkpoint",
-    "tensorkeep.embedding.tools.statistics": "EmbeddingStatistics embedding_statistics",
+    "tensorkeep.embedding.tools.statistics": "EmbeddingStatistics Histogram embedding_statistics",
 }
 
 __getattr__, __dir__, __all__ = _on_first_use(globals(), _NAMES)

@@ -16,19 +16,18 @@ from tensorkeep.embedding.stored.writing import StoredForm, embedding_tensors, s
 from tensorkeep.embedding.table.admission import AdmitAll, BloomFilter, CounterFilter, Touched
 from tensorkeep.embedding.table.embedding_table import EmbeddingTable
 from tensorkeep.embedding.table.eviction import GlobalStep, KeepAll, L2Weight
-from tensorkeep.embedding.table.options import Cache, FileTier, Memory
 from tensorkeep.embedding.table.snapshot import ArraySnapshot, ColumnInfo, TableSnapshot
+from tensorkeep.embedding.table.tiers import Cache, FileTier, Memory
 from tensorkeep.embedding.tools.compacting import compact_checkpoint, full_and_newest_delta
-from tensorkeep.embedding.tools.dropping_slots import drop_slots
-from tensorkeep.embedding.tools.histograms import Histogram
 from tensorkeep.embedding.tools.pruning import (
-    KeepByNorm, KeepFrequent, KeepTop, KeepUpdatedSince, PruneReport, PruneRule, plan_pruning, prune_checkpoint,
+    KeepByNorm, KeepFrequent, KeepTop, KeepUpdatedSince, PruneReport, PruneRule, drop_slots, plan_pruning,
+    prune_checkpoint,
 )
 from tensorkeep.embedding.tools.quantising import plan_quantising, quantise_checkpoint
 from tensorkeep.embedding.tools.querying import FoundRows, look_up
 from tensorkeep.embedding.tools.repairing import KeyComparison, SlotKeys, compare_keys, repair_checkpoint
 from tensorkeep.embedding.tools.repartitioning import RepartitionReport, plan_repartitioning, repartition_checkpoint
-from tensorkeep.embedding.tools.statistics import EmbeddingStatistics, embedding_statistics
+from tensorkeep.embedding.tools.statistics import EmbeddingStatistics, Histogram, embedding_statistics
 
 __all__ = [
     "AdmitAll", "ArraySnapshot", "BloomFilter", "Cache", "ColumnInfo", "ColumnReport", "CounterFilter", "DeltaReport",

@@ -13,6 +13,7 @@ from typing import Any, Protocol, SupportsIndex, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from tensorkeep.arrays import Array
 from tensorkeep.dtypes import DType
 from tensorkeep.errors import WrongTypeError
 from tensorkeep.graph.devices import DeviceSpec
@@ -22,7 +23,6 @@ from tensorkeep.graph.scopes import DeviceFunction
 from tensorkeep.graph.tensor_shape import Dimension, TensorShape
 from tensorkeep.shapes import Shape
 
-Array: TypeAlias = npt.NDArray[Any]
 Scalar: TypeAlias = bool | int | float | complex | str | bytes | np.generic
 
 

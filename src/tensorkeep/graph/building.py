@@ -92,7 +92,7 @@ def graph_of(values: Iterable[Any]) -> Graph:
 
 
 def _captures(*graphs: Graph) -> bool:
-    """Whether the graph being built is a function's that may use tensors of all these."""
+    """Whether the graph being built is each of these graphs, or the body of a function that may use its tensors."""
     opened = _CURRENT.get()
     return bool(opened) and all(graph is opened[-1] or opened[-1].captures_from(graph) for graph in graphs)
 
@@ -382,7 +382,7 @@ def place_imported(ops: Iterable[Operation], graph: Graph) -> None:
 
 
 def share_devices(ops: Iterable[Operation]) -> None:
-    """Gives operations that have no device that of the first they are to be with that has one, in their order.
+    """Gives each operation without a device the device of the first one that it is colocated with and that has one.
 
     As TensorFlow's importer.py does once all others are placed; it also replaces the devices that a file says.
     """

@@ -9,16 +9,14 @@ from __future__ import annotations
 from typing import Any, Final
 
 import numpy as np
-import numpy.typing as npt
 
+from tensorkeep.arrays import Array
 from tensorkeep.dtypes import VARIANT
 from tensorkeep.errors import InvalidArgumentError
 from tensorkeep.graph.graph import Graph, Operation, Tensor, held_shape
 from tensorkeep.graph.registry.opspec import capabilities_of, flatten, group, keyword_names
 from tensorkeep.proto.tensors import array_of_tensor
 from tensorkeep.shapes import UNKNOWN_SHAPE, Shape
-
-Array = npt.NDArray[Any]
 
 _LARGE: Final = 1 << 16  # elements; what is larger is no shape arithmetic
 _MANY: Final = 1 << 20  # elements; equal ones beyond this are not listed
@@ -189,7 +187,7 @@ def _vector(tensor: Tensor, depth: int) -> Shape:
 
 
 def _size(tensor: Tensor) -> int | None:
-    """A scalar of which nothing may be known: an element picked from a shape."""
+    """The value of a scalar that is an element picked from a shape; None if it is not known."""
     value = constant_value(tensor)
     if value is not None:
         return int(value) if value.ndim == 0 and value >= 0 else None

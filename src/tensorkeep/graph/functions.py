@@ -240,7 +240,7 @@ def _dtypes_of(arg: OpDef.ArgDef, attrs: Mapping[str, AttrValue]) -> list[DType]
 
 
 def _length(arg: ArgSchema, node: NodeDef, schema: OpSchema) -> int:
-    """How many tensors an output of a node is that is a list; by default, where an attribute was left out for that."""
+    """How many tensors are in an output that is a list: as an attribute of the node says, or its default."""
     name = arg.type_list_attr or arg.number_attr
     value = decode_attr(node.attr[name]) if name in node.attr else schema.attr_by_name[name].default
     if arg.number_attr:

@@ -543,7 +543,7 @@ class Graph:
         return False
 
     def capture(self, tensor: Tensor) -> Tensor:
-        """What stands here for a tensor of another graph."""
+        """The tensor of this graph that stands for one of another graph."""
         raise InvalidArgumentError(f'"{tensor.name}" is of another graph than the operation that is to use it')
 
     @property

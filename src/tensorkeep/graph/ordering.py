@@ -11,7 +11,7 @@ LOOP_BACK: Final = frozenset(("NextIteration", "RefNextIteration"))  # what clos
 
 
 def topological(wanted: Sequence[Iterable[int]]) -> list[int]:
-    """Positions in an order in which each comes after those it wants; the smallest that can come next, next.
+    """The positions 0, 1, … sorted such that each `i` comes after all of `wanted[i]`; of several, the smallest is next.
 
     Those that are part of a cycle, or come after one, are left out.
     """

@@ -21,8 +21,7 @@ Every name is imported when it is first asked for.
     plotting           small line plots as SVG, readable on light and on dark ground
     reader_listing     what a checkpoint of any kind and size, or another file of tensors, holds
     scanning           scans of all models in folders, and under patterns of paths
-    scopes             tensors by the scopes in their names
-    selecting          which tensors of a listing are wanted, and in which order
+    selecting          listings arranged: which tensors are wanted, in which order, and all of them by scope
     statistics         what the numbers in a checkpoint are like
     watching           tensors that are gone through while somebody is told how far it got
 """
@@ -43,8 +42,7 @@ _NAMES = {
     "tensorkeep.inspect.plotting": "line_plot",
     "tensorkeep.inspect.reader_listing": "list_opened list_variables list_with_reader",
     "tensorkeep.inspect.scanning": "sarif scan_all",
-    "tensorkeep.inspect.scopes": "Scope scope_tree",
-    "tensorkeep.inspect.selecting": "Order SortKey selected",
+    "tensorkeep.inspect.selecting": "Order Scope SortKey scope_tree selected",
     "tensorkeep.inspect.statistics": "TensorStatistics checkpoint_statistics tensor_statistics",
 }
 

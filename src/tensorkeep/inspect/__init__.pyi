@@ -13,8 +13,7 @@ from tensorkeep.inspect.page import PageData, gather, html
 from tensorkeep.inspect.plotting import line_plot
 from tensorkeep.inspect.reader_listing import list_opened, list_variables, list_with_reader
 from tensorkeep.inspect.scanning import sarif, scan_all
-from tensorkeep.inspect.scopes import Scope, scope_tree
-from tensorkeep.inspect.selecting import Order, SortKey, selected
+from tensorkeep.inspect.selecting import Order, Scope, SortKey, scope_tree, selected
 from tensorkeep.inspect.statistics import TensorStatistics, checkpoint_statistics, tensor_statistics
 
 __all__ = [

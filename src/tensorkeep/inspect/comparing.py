@@ -5,19 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
-import numpy.typing as npt
 
+from tensorkeep.arrays import Array
 from tensorkeep.checkpoint.reader import TensorInfo
 from tensorkeep.checkpoint.sources import ArraySource
-from tensorkeep.checkpoint.streams import in_step
+from tensorkeep.checkpoint.stretches import in_step
 from tensorkeep.io.machine.blas import inner_product
 from tensorkeep.io.showing.amounts import amount_of
 from tensorkeep.io.showing.html_tables import html_table
-
-Array = npt.NDArray[Any]
 
 
 class Tensors(Protocol):

@@ -31,7 +31,7 @@ from tensorkeep.io.showing.html_tables import html_table
 from tensorkeep.proto.identification import REMEDIES, FileKind, Identity, contents_of, identify_proto
 from tensorkeep.proto.messages import MOST_BYTES, GraphDef, Message, MetaGraphDef, parse
 from tensorkeep.proto.text import parse_text
-from tensorkeep.saved_model.files.fingerprint import read_fingerprint
+from tensorkeep.saved_model.files.fingerprint import read_fingerprint, writer_of
 from tensorkeep.saved_model.files.layout import (
     contains_saved_model,
     model_file,
@@ -39,7 +39,6 @@ from tensorkeep.saved_model.files.layout import (
     signature_keys,
     variables_path,
 )
-from tensorkeep.saved_model.files.writer_marks import writer_of
 from tensorkeep.saving.ledger import is_present, read_ledger
 
 _MOST_LISTED: Final = 20

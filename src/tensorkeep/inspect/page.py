@@ -13,7 +13,7 @@ from tensorkeep.checkpoint.checking import check_checkpoint
 from tensorkeep.checkpoint.finding.opening import open_checkpoint
 from tensorkeep.checkpoint.objects.reader import RenamedReader
 from tensorkeep.checkpoint.reader import Checksums, ReadOptions
-from tensorkeep.embedding.tools.histograms import Histogram
+from tensorkeep.embedding.tools.statistics import Histogram
 from tensorkeep.errors import TensorKeepError
 from tensorkeep.inspect.comparing import OpenedTensors
 from tensorkeep.inspect.costs import Cost, graph_cost
@@ -23,7 +23,7 @@ from tensorkeep.inspect.health import Ailment, Finding, look_at
 from tensorkeep.inspect.identifying import Identification, contents_facts, identify, with_format
 from tensorkeep.inspect.listing import CheckpointListing, list_checkpoint
 from tensorkeep.inspect.reader_listing import list_opened, list_variables
-from tensorkeep.inspect.scopes import Scope, scope_tree
+from tensorkeep.inspect.selecting import Scope, scope_tree
 from tensorkeep.inspect.statistics import TensorStatistics
 from tensorkeep.inspect.watching import phase
 from tensorkeep.io.files.filesystem import FileSystem, PathLike, path_text

@@ -7,17 +7,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
-import numpy.typing as npt
 
+from tensorkeep.arrays import Array
 from tensorkeep.dtypes import DType
-from tensorkeep.embedding.tools.histograms import Histogram
+from tensorkeep.embedding.tools.statistics import Histogram
 from tensorkeep.inspect.comparing import Tensors
 from tensorkeep.io.machine.blas import inner_product
-
-Array = npt.NDArray[Any]
 
 ABSURD: Final = 1e8
 """Numbers larger than this are hardly those of a model that has been trained well."""

@@ -1,8 +1,9 @@
-"""Graphs to meta graphs."""
+"""Graphs to meta graphs; the one that is stored beside each checkpoint is made anew only when the graph has changed."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from tensorkeep.errors import WrongTypeError
@@ -15,7 +16,7 @@ from tensorkeep.metagraph.collections import LOG, encode_collection, is_included
 from tensorkeep.metagraph.op_list import foreign_ops, stripped_op_list
 from tensorkeep.metagraph.scoping import other_saver_nodes, part_of_graph
 from tensorkeep.metagraph.versions import TENSORFLOW_GIT_VERSION, TENSORFLOW_VERSION
-from tensorkeep.proto.messages import GraphDef, Message, MetaGraphDef, SaverDef
+from tensorkeep.proto.messages import GraphDef, Message, MetaGraphDef, SaverDef, serialize
 
 UNBOUND_INPUTS = "unbound_inputs"  # the collection that names the inputs from outside of an exported scope
 
@@ -166,3 +167,42 @@ def _write_collection(
 def _check_type(value: object, wanted: type[Message], what: str) -> None:
     if value is not None and not isinstance(value, wanted):
         raise WrongTypeError(f"{what} must be of type {wanted.__name__}. Received type: {type(value)}.")
+
+
+@dataclass(frozen=True)
+class ExportedGraph:
+    """A graph's meta graph, and the state that the graph was in."""
+
+    data: bytes
+    state: tuple[Any, ...]
+    collections: Mapping[Any, Sequence[Any]]
+
+
+class GraphExports:
+    """Remembers the last export."""
+
+    def __init__(self) -> None:
+        self._last: ExportedGraph | None = None
+
+    def get(self, graph: Graph, saver_def: SaverDef, strip_default_attrs: bool) -> ExportedGraph:
+        """The graph with a saver, as bytes."""
+        state = (id(graph), len(graph.operations), graph.edits, len(graph.functions), strip_default_attrs)
+        last = self._last
+        if last is None or last.state != state or not _are_same(last.collections, graph.collections):
+            proto = export_meta_graph(graph, saver_def=saver_def, strip_default_attrs=strip_default_attrs)
+            kept = {key: list(items) for key, items in graph.collections.items()}
+            last = self._last = ExportedGraph(serialize(proto), state, kept)
+        return last
+
+
+def _are_same(old: Mapping[Any, Sequence[Any]], new: Mapping[Any, Sequence[Any]]) -> bool:
+    """Whether all collections hold the very same items as before."""
+    if len(old) != len(new):
+        return False
+    return all(
+        key in old and len(old[key]) == len(items) and all(map(_is, old[key], items)) for key, items in new.items()
+    )
+
+
+def _is(a: object, b: object) -> bool:
+    return a is b

@@ -5,14 +5,12 @@ from __future__ import annotations
 import ctypes
 from collections.abc import Callable, Mapping
 from functools import cache
-from typing import Any, Final, TypeAlias
+from typing import Any, Final
 
 import numpy as np
-import numpy.typing as npt
 
+from tensorkeep.arrays import Array
 from tensorkeep.native.library import address, native, readable
-
-Array: TypeAlias = npt.NDArray[Any]
 
 _LARGEST: Final = 1 << 11  # logits; beyond, NumPy's exponentials, which compute many at once, win
 

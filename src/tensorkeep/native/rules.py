@@ -6,12 +6,11 @@ type. `rules.h` has the same arithmetic, in the same order: both give the same b
 
 from __future__ import annotations
 
-from typing import Any, Final, TypeAlias
+from typing import Any, Final
 
 import numpy as np
-import numpy.typing as npt
 
-Array: TypeAlias = npt.NDArray[Any]
+from tensorkeep.arrays import Array
 
 
 def gradient_descent(var: Array, grad: Array, *, alpha: Array) -> None:

@@ -10,14 +10,12 @@ import ctypes
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
 from types import MappingProxyType
-from typing import Any, Final, TypeAlias
+from typing import Any, Final
 
 import numpy as np
-import numpy.typing as npt
 
+from tensorkeep.arrays import Array
 from tensorkeep.native.library import address, native, readable
-
-Array: TypeAlias = npt.NDArray[Any]
 
 # Of TensorFlow's ops (`Apply…`): the function, how many arrays it takes with the gradient, and how many numbers.
 FUSED: Final[Mapping[str, tuple[str, int, int]]] = MappingProxyType(

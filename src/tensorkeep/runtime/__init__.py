@@ -9,18 +9,16 @@ composite_values  values made of several arrays
 context           what a kernel may use besides its inputs
 deferred          values that are not there yet
 elements          tensors and operations of a graph, by name, by themselves, or by what stands for them
-failures          errors of kernels, with the operation that failed
 fetches           fetches of any structure: what to compute for them
 frames            the executor for any control flow: values move as tokens through frames and their rounds
 kernels           the kernels of operations as one session runs them: permitted, and with their surroundings
 lifetimes         where values die: after which item of which block a name is not used any more
 limits            how much a run may take: seconds, bytes and steps
 liveness          under which condition each operation of a plan runs, and in which loop
-memory            memory between operations
 names             names for all values of a plan: those it makes, those it is given, those that never change
 placement         whether operations can be placed where their graph wants them
 plan              what to run, and in which order, for some fetches and feeds
-program           compiled plans, and the functions that they use by name
+program           compiled plans, the functions that they use by name, and errors that name the operation that failed
 programs          the programs that a session has compiled so far, and what their kernels find around them
 resources         what outlives a run: variables, tables, and whatever else kernels keep by name
 session           sessions: a graph, the resources its operations keep, and the plans made so far

@@ -31,7 +31,7 @@ from tensorkeep.runtime.liveness import (
     is_loop_head,
     loop_ends,
 )
-from tensorkeep.runtime.plan import Plan, sources
+from tensorkeep.runtime.plan import Plan, source_operations
 
 Steps: TypeAlias = tuple[tuple[Tensor, bool], ...]
 """A condition in an order in which its predicates can be asked."""
@@ -51,7 +51,7 @@ class Block:
     items: list[Item] = field(default_factory=list)
 
     def inner(self, in_loop: bool = False) -> Block:
-        """A block for the item that comes next."""
+        """A new block inside this one, at the place of the item that is added next."""
         depth, loops = self.depth + 1, self.loops + in_loop
         if depth > _DEEPEST or loops > _MOST_LOOPS:
             raise UnstructuredError("branches and loops in each other, too deep for one function")
@@ -60,14 +60,14 @@ class Block:
 
 @dataclass(slots=True, eq=False)
 class Step:
-    """An operation."""
+    """An item of a block: this operation is run."""
 
     op: Operation
 
 
 @dataclass(slots=True, eq=False)
 class Arm:
-    """A merge that takes its input of this index."""
+    """An item at the end of one side of a choice: the merge takes the value of its input number `index`."""
 
     merge: Operation
     index: int
@@ -229,7 +229,7 @@ class _Arrangement:
         """Makes an operation wait for its sources. The sides of a merge are units of their own, which it waits for."""
         unit = ends[op]
         if op.type not in MERGES or is_loop_head(op, self._fed):
-            _link(unit, (ends[source] for source in sources(op, self._fed) if source in ends))
+            _link(unit, (ends[source] for source in source_operations(op, self._fed) if source in ends))
             return []
         controls = [ends[source] for source in op.control_inputs if source in ends]
         arms = []

@@ -16,7 +16,7 @@ from tensorkeep.graph.registry.capabilities import Allowed
 from tensorkeep.proto.messages import FunctionDef
 from tensorkeep.runtime.compiler import Compiler
 from tensorkeep.runtime.context import KernelContext, Surroundings
-from tensorkeep.runtime.limits import step
+from tensorkeep.runtime.limits import count_step
 from tensorkeep.runtime.plan import make_plan
 from tensorkeep.runtime.program import Program
 
@@ -53,7 +53,7 @@ class Function:
                 f"function {self._reference.name} takes {self._arguments} arguments, got {len(arguments)}"
             )
         if self._counts_steps:
-            step()
+            count_step()
         depth = _DEPTH.get()
         if depth >= _DEEPEST:
             raise ResourceExhaustedError(
@@ -66,7 +66,7 @@ class Function:
             _DEPTH.reset(token)
 
     def _compiled(self) -> Program:
-        body, program = self._functions.compiled(self._reference, self._dtypes)
+        body, program = self._functions.compiled_body(self._reference, self._dtypes)
         self._arguments = len(body.inputs)
         self._program = program
         return program
@@ -112,7 +112,7 @@ class Functions:
         return self._looked_up(reference, tuple(dtypes))
 
     def _looked_up(self, reference: FunctionRef, dtypes: tuple[DType, ...] | None) -> Function:
-        """A function, or with the types of its gradients the gradient of one."""
+        """The function that is meant; with `dtypes`, the types of the gradients that it gives, its gradient."""
         found = self._by_reference.get((id(reference), dtypes))
         if found is not None:
             return found[1]
@@ -123,7 +123,9 @@ class Functions:
             self._by_reference[id(reference), dtypes] = (reference, function)
         return function
 
-    def compiled(self, reference: FunctionRef, dtypes: tuple[DType, ...] | None = None) -> tuple[FunctionBody, Program]:
+    def compiled_body(
+        self, reference: FunctionRef, dtypes: tuple[DType, ...] | None = None
+    ) -> tuple[FunctionBody, Program]:
         """The body and the program of a function. What keeps state in it always runs, but not in a gradient."""
         with self._lock:
             library = self._library

@@ -30,15 +30,15 @@ from tensorkeep.graph.registry.capabilities import Allowed
 from tensorkeep.graph.registry.opspec import group, keyword_names
 from tensorkeep.runtime.blocks import Arm, Block, Choice, Loop, LoopVariable, Step, Steps, Structure, structure
 from tensorkeep.runtime.context import KernelContext, Surroundings
-from tensorkeep.runtime.deferred import loaded
+from tensorkeep.runtime.deferred import loaded_value
 from tensorkeep.runtime.frames import TokenMachine
 from tensorkeep.runtime.kernels import Kernels
-from tensorkeep.runtime.limits import step
+from tensorkeep.runtime.limits import count_step
 from tensorkeep.runtime.liveness import UnstructuredError
 from tensorkeep.runtime.names import PASSES_ON, Names
 from tensorkeep.runtime.plan import Plan
-from tensorkeep.runtime.program import Program, as_strings, dead
-from tensorkeep.runtime.resources import dereference, dereferenced
+from tensorkeep.runtime.program import Program, as_strings, raise_no_value
+from tensorkeep.runtime.resources import dereference, dereferenced_values
 from tensorkeep.shapes import Shape
 
 _MAKES_NEW: Final = frozenset(("MatMul", "BiasAdd", "Relu"))  # besides NumPy's own: their results are new arrays
@@ -72,7 +72,14 @@ def _variable_of(reference: Tensor) -> Operation:
     return reference.op
 
 
-_USED: Final = (dereference, dereferenced, as_strings, dead, loaded, step)  # by compiled functions
+_USED: Final = (
+    dereference,
+    dereferenced_values,
+    as_strings,
+    raise_no_value,
+    loaded_value,
+    count_step,
+)  # by compiled functions
 
 
 class Compiler:
@@ -92,7 +99,9 @@ class Compiler:
         self._counts_steps = surroundings.counts_steps
         self._kernels = Kernels(surroundings, contexts, allowed)
         namespace = {function.__name__: function for function in _USED}
-        self._names = Names(plan, namespace, self._kernels.lasting) if binds_resources else Names(plan, namespace)
+        self._names = (
+            Names(plan, namespace, self._kernels.lasting_resource) if binds_resources else Names(plan, namespace)
+        )
         self._values = self._names.values
         self._lifetimes = self._names.lifetimes
         self._fed = self._names.fed
@@ -136,9 +145,9 @@ class Compiler:
     def _write_check(self, index: int, condition: Steps | None) -> None:
         """Fails for a fetched tensor that has no value in this run."""
         if condition is None:
-            self._write(f"dead({index})")
+            self._write(f"raise_no_value({index})")
         elif condition:
-            self._write(f"if not ({self._test(condition)}): dead({index})")
+            self._write(f"if not ({self._test(condition)}): raise_no_value({index})")
 
     def _test(self, condition: Steps) -> str:
         return " and ".join(f"{'' if truth else 'not '}{self._values[predicate]}" for predicate, truth in condition)
@@ -165,7 +174,7 @@ class Compiler:
             self._write_ends(block, 2 * i + 1)
 
     def _write_reads_again(self, op: Operation, block: Block, at: int) -> None:
-        """After an update, what was read of a reference variable before is the new value.
+        """After an update of a reference variable, writes lines that read it again, into the names of earlier reads.
 
         In TensorFlow both are the same memory, and programs rely on it: a constraint is applied to what was read
         before the step.
@@ -231,7 +240,7 @@ class Compiler:
         old = self._indent
         self._indent += " "
         if self._counts_steps:
-            self._write("step()", loop.op)
+            self._write("count_step()", loop.op)
         self._write_block(loop.header)
         self._write(f"if not {self._argument(loop.condition, False)}: break", loop.op)
         self._write_ends(loop.header, 2 * len(loop.header.items))
@@ -362,12 +371,12 @@ class Compiler:
         """Several tensors as one argument. Variables among them are read together."""
         reads = not wants_ref and sum(tensor.dtype.is_ref for tensor in tensors) > 1
         items = ", ".join(self._argument(tensor, wants_ref or (reads and tensor.dtype.is_ref)) for tensor in tensors)
-        return f"dereferenced([{items}])" if reads else f"[{items}]"
+        return f"dereferenced_values([{items}])" if reads else f"[{items}]"
 
     def _argument(self, tensor: Tensor, wants_ref: bool, *, takes_deferred: bool = False) -> str:
         name = self._values[tensor]
         if name in self._names.deferred and not takes_deferred:
-            return f"loaded({name})"
+            return f"loaded_value({name})"
         return f"dereference({name})" if tensor.dtype.is_ref and not wants_ref else name
 
     def _targets(self, op: Operation) -> str:
@@ -389,7 +398,7 @@ class Compiler:
 
 
 def _covers(shape: Shape, other: Shape | None) -> bool:
-    """Whether an element-wise result of values of two shapes surely has the first one's. Scalars do not count."""
+    """Whether broadcasting values of two shapes surely gives the first shape; not if that is a scalar's."""
     dims = shape.dims
     if not dims:
         return False

@@ -9,14 +9,13 @@ from __future__ import annotations
 from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
-import numpy.typing as npt
 
-Array = npt.NDArray[Any]
+from tensorkeep.arrays import Array
 
 
 @runtime_checkable
 class Deferred(Protocol):
-    """An array that can be had later."""
+    """A promise of an array: its shape and type are known, and `load` makes it."""
 
     @property
     def shape(self) -> tuple[int, ...]: ...
@@ -33,6 +32,6 @@ class Deferred(Protocol):
         ...
 
 
-def loaded(value: Any) -> Any:
-    """The value itself, where it was only promised."""
+def loaded_value(value: Any) -> Any:
+    """The array that a promise (`Deferred`) stands for; any other value as it is."""
     return value.load() if not isinstance(value, np.ndarray) and isinstance(value, Deferred) else value

@@ -21,10 +21,10 @@ import numpy as np
 
 from tensorkeep.graph.graph import Operation
 from tensorkeep.graph.ordering import LOOP_BACK
-from tensorkeep.runtime.failures import explained, no_value
-from tensorkeep.runtime.limits import step
+from tensorkeep.runtime.limits import count_step
 from tensorkeep.runtime.liveness import ENTERS, EXITS, MERGES, SWITCHES, assign_frames
 from tensorkeep.runtime.plan import Plan
+from tensorkeep.runtime.program import explained_error, no_value
 from tensorkeep.runtime.resources import VariableResource, dereference
 
 BoundKernel = Callable[[list[Any]], list[Any]]
@@ -207,7 +207,7 @@ class _Run:
                 return node.kernel([_value(token) for token in inputs])
             return self._passed(op, inputs)
         except Exception as error:
-            raise explained(error, op) from error
+            raise explained_error(error, op) from error
 
     def _passed(self, op: Operation, inputs: list[Any]) -> list[Any]:
         """The outputs of the nodes that are control flow."""
@@ -268,7 +268,7 @@ class _Run:
         return found
 
     def _next_round(self, frame: _Frame) -> None:
-        step()
+        count_step()
         frame.last += 1
         frame.rounds[frame.last] = _Round()
         frame.dead_exits.clear()

@@ -12,13 +12,13 @@ from tensorkeep.graph.messages.attrs import FunctionRef
 from tensorkeep.graph.registry.capabilities import Allowed, Capability
 from tensorkeep.graph.registry.opspec import capabilities_of, flatten, group, kernel_of, keyword_names
 from tensorkeep.runtime.context import KernelContext, Surroundings
-from tensorkeep.runtime.deferred import loaded
+from tensorkeep.runtime.deferred import loaded_value
 from tensorkeep.runtime.program import as_strings
 from tensorkeep.runtime.resources import dereference
 
 
 class Kernels:
-    """What a session may run, and with what around it."""
+    """The kernels of operations as one session runs them: those that are allowed, each with its context."""
 
     def __init__(self, surroundings: Surroundings, contexts: dict[Operation, KernelContext], allowed: Allowed) -> None:
         self._surroundings = surroundings
@@ -58,7 +58,7 @@ class Kernels:
             context = self._contexts[op] = KernelContext(op, self._surroundings)
         return context
 
-    def lasting(self, op: Operation) -> Any:
+    def lasting_resource(self, op: Operation) -> Any:
         """The resource that an operation gives in every run; None if it cannot be had now."""
         kernel = self.of(op)
         try:
@@ -80,13 +80,13 @@ class Kernels:
             arguments = group(spec.schema.inputs, read, op.attr) if spec.has_list_inputs else read
             results = kernel(*first, *arguments, **keywords)
             found = flatten(as_strings(results) if makes_strings else results)
-            return list(map(loaded, found)) if spec.kernel_defers else found
+            return list(map(loaded_value, found)) if spec.kernel_defers else found
 
         return call
 
 
 def _reads(op: Operation) -> list[bool]:
-    """Which inputs are references of which the operation wants the values."""
+    """For each input, whether it is a reference to a variable of which the kernel takes the value."""
     schema = op.spec.schema
     flags: list[bool] = []
     for arg, item in zip(schema.inputs, group(schema.inputs, op.inputs, op.attr), strict=True):

@@ -43,7 +43,7 @@ class Lifetimes:
         self._ends[name] = (block, max(at, end))
 
     def keep(self, name: str) -> None:
-        """A name that lives to the end."""
+        """Notes that a name is used until the function ends."""
         self._kept.add(name)
         self.uses[name] = self.uses.get(name, 0) + 1
 

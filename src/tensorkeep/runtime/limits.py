@@ -94,7 +94,7 @@ class Meter:
             )
 
     def check_bytes(self, wanted: int, what: str) -> None:
-        """An error if something of so many bytes may not be made."""
+        """ResourceExhaustedError if the run may not make `what`, which takes `wanted` bytes."""
         most = self._limits.bytes
         if most is not None and wanted > most:
             raise ResourceExhaustedError(
@@ -113,8 +113,8 @@ _METER: Final[ContextVar[Meter | None]] = ContextVar("what the run in this threa
 
 
 @contextmanager
-def limited(limits: Limits) -> Iterator[None]:
-    """Has what this thread runs in the meantime keep within limits, unless it is within others already."""
+def within_limits(limits: Limits) -> Iterator[None]:
+    """While the block runs, this thread keeps within limits: those of the outermost such block."""
     if limits.is_none or _METER.get() is not None:
         yield
         return
@@ -130,8 +130,8 @@ def current_meter() -> Meter | None:
     return _METER.get()
 
 
-def counted(items: Iterator[Item]) -> Iterator[Item]:
-    """The same items, each of which is a step if the run is limited."""
+def counted_items(items: Iterator[Item]) -> Iterator[Item]:
+    """The same items; each that is taken counts as a step of the run that this thread is in."""
     meter = _METER.get()
     return items if meter is None else _counted(items, meter)
 
@@ -142,7 +142,7 @@ def _counted(items: Iterator[Item], meter: Meter) -> Iterator[Item]:
         yield item
 
 
-def step() -> None:
+def count_step() -> None:
     """Counts a step of the run that this thread is in, if it is limited."""
     meter = _METER.get()
     if meter is not None:

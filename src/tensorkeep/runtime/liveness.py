@@ -14,7 +14,7 @@ from typing import Final, TypeAlias
 from tensorkeep.errors import InvalidArgumentError
 from tensorkeep.graph.graph import Operation, Tensor
 from tensorkeep.graph.ordering import LOOP_BACK
-from tensorkeep.runtime.plan import Plan, sources
+from tensorkeep.runtime.plan import Plan, source_operations
 
 SWITCHES: Final = frozenset(("Switch", "RefSwitch"))
 MERGES: Final = frozenset(("Merge", "RefMerge"))
@@ -65,7 +65,7 @@ def assign_frames(plan: Plan) -> Frames:
     given: dict[Operation, Frame] = {}
     for op in plan.ops:
         frame, origin = root, None
-        for source in sources(op, fed):
+        for source in source_operations(op, fed):
             if origin is None:
                 frame, origin = given[source], source
             elif given[source] is not frame:
@@ -92,8 +92,8 @@ def assign_frames(plan: Plan) -> Frames:
 # ---------------------------------------------------------------------------------------------------- Conditions
 
 
-def joined(conditions: Iterable[Condition | None]) -> Condition | None:
-    """What must hold for all to hold; None if they exclude each other."""
+def condition_of_all(conditions: Iterable[Condition | None]) -> Condition | None:
+    """The condition under which all of these hold; None if they contradict each other."""
     found: Condition = ALWAYS
     for condition in conditions:
         if condition is None:
@@ -105,8 +105,12 @@ def joined(conditions: Iterable[Condition | None]) -> Condition | None:
     return found
 
 
-def either(conditions: Sequence[Condition]) -> Condition:
-    """What must hold for one of several to hold that are the sides of nested branches."""
+def condition_of_any(conditions: Sequence[Condition]) -> Condition:
+    """The condition under which one of these holds, given that they are the sides of nested branches.
+
+    {p}, {not p, q} and {not p, not q} together hold always: pairs that differ in one predicate are put together, until
+    one is left. UnstructuredError if they cannot be.
+    """
     found = list(conditions)
     while len(found) > 1:
         for i, first in enumerate(found):
@@ -147,7 +151,7 @@ class Liveness:
         while pending:
             later: list[Operation] = []
             for op in pending:
-                if all(self._is_known(source) for source in sources(op, self._fed)):
+                if all(self._is_known(source) for source in source_operations(op, self._fed)):
                     self.of[op] = self._condition(op)
                 else:
                     later.append(op)
@@ -178,22 +182,22 @@ class Liveness:
             return ALWAYS
         op = tensor.op
         if op.type in SWITCHES:
-            side = joined((self.of[op], frozenset(((self.key(op.inputs[1]), bool(tensor.index)),))))
+            side = condition_of_all((self.of[op], frozenset(((self.key(op.inputs[1]), bool(tensor.index)),))))
             return self._relative(side, self._frames.of[op])
         return self._passed(op)
 
     def _relative(self, condition: Condition | None, frame: Frame) -> Condition | None:
-        """A condition without what the loops around it stand under already."""
+        """A condition without the parts that hold in this frame anyway; None if it cannot hold there."""
         around: Frame | None = frame
         while around is not None and condition is not None:
-            if around.condition is None or joined((condition, around.condition)) is None:
+            if around.condition is None or condition_of_all((condition, around.condition)) is None:
                 return None
             condition = condition - around.condition
             around = around.parent
         return condition
 
     def _passed(self, op: Operation) -> Condition | None:
-        """What an operation's life means for those that wait for it."""
+        """The condition under which those that wait for an operation get something from it; None if they never do."""
         if op.type in ENTERS:
             return self._relative(self.of[op], self._frames.given[op])
         if op.type in EXITS:
@@ -201,7 +205,7 @@ class Liveness:
             if condition is None or frame.condition is None:
                 return None
             outer = frozenset(step for step in condition if step[0] is not self.loop_key(frame))
-            return joined((frame.condition, outer))
+            return condition_of_all((frame.condition, outer))
         return ALWAYS if op.type == "ControlTrigger" else self.of[op]
 
     def _condition(self, op: Operation) -> Condition | None:
@@ -210,7 +214,7 @@ class Liveness:
             return self._merged(op)
         if kind == "_SwitchN":
             raise UnstructuredError("a switch of many ways")
-        condition = joined((*map(self.of_tensor, op.inputs), *map(self._passed, op.control_inputs)))
+        condition = condition_of_all((*map(self.of_tensor, op.inputs), *map(self._passed, op.control_inputs)))
         if kind in ENTERS:
             frame = self._frames.given[op]
             self.of[op] = condition
@@ -231,8 +235,8 @@ class Liveness:
         if len(frame.loop_conds) != 1:
             raise UnstructuredError("a frame without one condition that every round asks")
         needed = self._entries_behind(frame.loop_conds[0], frame)
-        frame.condition = joined(self.of[op] for op in needed)
-        everything = joined(self.of[op] for op in frame.enters)
+        frame.condition = condition_of_all(self.of[op] for op in needed)
+        everything = condition_of_all(self.of[op] for op in frame.enters)
         if frame.condition is None or everything is None or frame.parent is None or not frame.parent.loop_conds:
             return
         if everything - frame.condition == {(self.loop_key(frame.parent), True)}:
@@ -258,7 +262,7 @@ class Liveness:
     def _merged(self, op: Operation) -> Condition | None:
         if not is_loop_head(op, self._fed):
             sides = [side for side in map(self.of_tensor, op.inputs) if side is not None]
-            return either(sides) if sides else None
+            return condition_of_any(sides) if sides else None
         start, _ = loop_ends(op)
         if len(op.inputs) != 2 or start.op.type not in ENTERS or start in self._fed:
             raise UnstructuredError("a merge that is neither of a branch nor the head of a loop")
@@ -285,11 +289,11 @@ class Liveness:
             self._check_unseen(frame)
 
     def _check_unseen(self, frame: Frame) -> None:
-        """Sees that nothing wants what a loop would have given had it not been held back."""
+        """UnstructuredError if something takes a result of a loop that only some of its values may enter."""
         assert frame.parent is not None
         behind = {op for op in frame.ops if op.type in EXITS}
         for op in frame.parent.ops:
-            if behind.isdisjoint(sources(op, self._fed)):
+            if behind.isdisjoint(source_operations(op, self._fed)):
                 continue
             behind.add(op)
             sides = [self.of_tensor(tensor) for tensor in op.inputs if tensor.op in behind]
@@ -297,13 +301,13 @@ class Liveness:
                 raise UnstructuredError("a result of a loop is wanted that was entered only in part")
 
     def _leaves(self, condition: Condition, key: Tensor, frame: Frame) -> bool:
-        """Whether a condition is that of a loop's end, and else only about what is the same in all rounds."""
+        """Whether a condition says that the loop ends (`key` is false), and nothing else that differs by round."""
         others = [predicate for predicate, _ in condition if predicate is not key]
         inside = (predicate not in self._fed and self._frames.given[predicate.op] is frame for predicate in others)
         return (key, False) in condition and not any(inside)
 
     def _check_partial(self, frame: Frame, condition: Condition) -> None:
-        """Sees that a loop into which only some values come does nothing then.
+        """UnstructuredError if a loop keeps state in a round to which only some of its values come.
 
         What a loop only reads, such as a weight, may come where its variables do not: in the last round of a loop
         around it. TensorFlow then runs what needs nothing else once, which nobody sees if it keeps no state.
@@ -311,7 +315,7 @@ class Liveness:
         needs: dict[Operation, Condition] = {op: self.of[op] or ALWAYS for op in frame.enters}
         for op in frame.ops:
             found = ALWAYS
-            for source in sources(op, self._fed):
+            for source in source_operations(op, self._fed):
                 needed = needs.get(source)
                 if needed is None and source.type in EXITS:
                     needed = ALWAYS.union(*(needs.get(enter, ALWAYS) for enter in self._frames.of[source].enters))

@@ -131,13 +131,13 @@ class Names:
         self.name_block(loop.after)
 
     def _define_all(self, tensors: list[Tensor], block: Block, at: int) -> None:
-        """One name for all: the outputs of a switch are the same value."""
+        """Gives several tensors one name: the outputs of a switch are the same value."""
         name = f"v{len(self.values)}"
         for tensor in tensors:
             self.define(tensor, name, block, at)
 
     def define(self, tensor: Tensor, name: str, block: Block, at: int, rank: int | None = None) -> None:
-        """Names what a place of a block makes."""
+        """Names a tensor that item `at` of a block makes, unless it is fed. `rank` is for one of unknown shape."""
         if tensor in self.values:  # fed: the value given wins over the one computed
             return
         self.values[tensor] = name
@@ -158,7 +158,7 @@ class Names:
             self.lifetimes.use(name, block, at)
 
     def is_fed(self, op: Operation) -> bool:
-        """Whether a placeholder is only there because something waits for it."""
+        """Whether an operation is a placeholder whose value is fed: it runs only for what waits for it."""
         return op.type in _PLACEHOLDERS and op.outputs[0] in self.fed
 
     def _is_constant(self, op: Operation) -> bool:

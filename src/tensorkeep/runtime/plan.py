@@ -93,7 +93,7 @@ def _needed(goals: Sequence[Operation], fed: frozenset[Tensor]) -> set[Operation
     return needed
 
 
-def sources(op: Operation, fed: frozenset[Tensor] = frozenset()) -> list[Operation]:
+def source_operations(op: Operation, fed: frozenset[Tensor] = frozenset()) -> list[Operation]:
     """The operations that one must run after, without those behind the edges that close loops."""
     found = [tensor.op for tensor in op.inputs if tensor not in fed]
     if op.type in MERGES:
@@ -103,10 +103,10 @@ def sources(op: Operation, fed: frozenset[Tensor] = frozenset()) -> list[Operati
 
 def _ordered(needed: set[Operation], fed: frozenset[Tensor]) -> list[Operation]:
     order = sorted(needed, key=lambda op: op.index)
-    if all(source.index < op.index for op in order for source in sources(op, fed)):
+    if all(source.index < op.index for op in order for source in source_operations(op, fed)):
         return order
     position = {op: i for i, op in enumerate(order)}
-    result = topological([[position[source] for source in sources(op, fed)] for op in order])
+    result = topological([[position[source] for source in source_operations(op, fed)] for op in order])
     if len(result) < len(order):
         stuck = order[min(set(range(len(order))) - set(result))]
         raise InvalidArgumentError(f'the graph has a cycle that no loop closes; "{stuck.name}" is part of it')

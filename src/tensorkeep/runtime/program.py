@@ -1,15 +1,16 @@
-"""Compiled plans, and the functions that they use by name."""
+"""Compiled plans, the functions that they use by name, and errors that name the operation that failed."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from types import CodeType, TracebackType
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
+from tensorkeep.errors import InternalError, InvalidArgumentError, ResourceExhaustedError, TensorKeepError
 from tensorkeep.graph.graph import Operation
-from tensorkeep.runtime.failures import explained, no_value
 
 
 class Program:
@@ -28,7 +29,7 @@ class Program:
             op = self._failed(error.__traceback__)
             if op is None:
                 raise
-            raise explained(error, op) from error
+            raise explained_error(error, op) from error
 
     def _failed(self, traceback: TracebackType | None) -> Operation | None:
         """The operation of this program, of the innermost call of it, that raised."""
@@ -55,6 +56,42 @@ def as_strings(value: Any) -> Any:
     return value
 
 
-def dead(index: int) -> None:
-    """Fails for a fetch that has no value."""
+def raise_no_value(index: int) -> None:
+    """Raises the error for fetch number `index`, which has no value in this run. Compiled functions call it."""
     raise no_value(index)
+
+
+_NOT_BROADCAST: Final = re.compile(r"operands could not be broadcast together with shapes \(([^)]*)\) \(([^)]*)\)")
+
+
+def explained_error(error: Exception, op: Operation) -> TensorKeepError:
+    """An exception of a kernel as one of our errors that names the operation; one that names it already as it is."""
+    if isinstance(error, TensorKeepError):
+        if getattr(error, "op", None) is None:
+            error.op = op
+            error.message = f"{error.message}\n\t [[node {op.name} ({op.type})]]"
+            error.args = (error.message,)
+        return error
+    if isinstance(error, MemoryError | RecursionError):
+        kind: type[TensorKeepError] = ResourceExhaustedError
+    elif isinstance(error, ValueError | TypeError | IndexError | OverflowError | ZeroDivisionError):
+        kind = InvalidArgumentError
+    else:
+        kind = InternalError
+    found = kind(f"{_message(error)}\n\t [[node {op.name} ({op.type})]]")
+    found.op = op
+    return found
+
+
+def _message(error: Exception) -> str:
+    """What went wrong, in TensorFlow's words where NumPy's say less to its users."""
+    text = str(error).strip()
+    if shapes := _NOT_BROADCAST.match(text):
+        first, second = (sizes.replace(" ", "").rstrip(",") for sizes in shapes.groups())
+        return f"Incompatible shapes: [{first}] vs. [{second}]"
+    return text or type(error).__name__
+
+
+def no_value(index: int) -> InvalidArgumentError:
+    """The error for a fetched tensor on the side of a branch that was not taken."""
+    return InvalidArgumentError(f"Retval[{index}] does not have value")

@@ -54,11 +54,11 @@ class Programs:
 
     @property
     def compiled(self) -> tuple[Program, ...]:
-        """Those there are, oldest first."""
+        """The programs that have been compiled and not been dropped, oldest first."""
         return tuple(self._compiled.values())
 
     def beside(self) -> Programs:
-        """Others for the same graph, its resources and state, whose kernels have surroundings of their own."""
+        """A new collection for the same graph and resources, whose kernels have a copy of the surroundings."""
         return Programs(self._graph, replace(self.surroundings), self._allowed, self._check)
 
     def clear(self) -> None:

@@ -12,15 +12,14 @@ from threading import RLock
 from typing import Any, Final, Protocol, TypeVar, runtime_checkable
 
 import numpy as np
-import numpy.typing as npt
 
+from tensorkeep.arrays import Array
 from tensorkeep.dtypes import DType
 from tensorkeep.errors import FailedPreconditionError, InvalidArgumentError, NotFoundError
 from tensorkeep.io.machine.large_arrays import copy_array, empty_array, owns_memory
 from tensorkeep.runtime.deferred import Deferred
 from tensorkeep.shapes import Shape
 
-Array = npt.NDArray[Any]
 Resource = TypeVar("Resource")
 
 DEFAULT_CONTAINER: Final = "localhost"
@@ -28,10 +27,10 @@ _SMALL: Final = 1 << 20  # elements; what has fewer is copied without further ad
 
 
 class Changes(Protocol):
-    """Whoever wants to know what changes in a variable."""
+    """Something that is told which rows of a variable change."""
 
     def note(self, rows: Array | None) -> None:
-        """These rows have changed or are about to, while the variable is locked; all of them, if it does not say."""
+        """Takes the numbers of rows that have changed, or are about to; None stands for all. The variable is locked."""
 
 
 class VariableResource:
@@ -164,7 +163,7 @@ def dereference(value: Any) -> Any:
     return value.read() if array is None else array
 
 
-def dereferenced(values: list[Any]) -> list[Any]:
+def dereferenced_values(values: list[Any]) -> list[Any]:
     """What `dereference` gives for each of many values."""
     arrays = [value._array if type(value) is VariableResource else value for value in values]
     for value in values:

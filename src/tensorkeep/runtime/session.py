@@ -16,11 +16,11 @@ from tensorkeep.graph.registry.capabilities import Allowed, Capability
 from tensorkeep.graph.registry.opspec import UNKNOWN_DTYPE
 from tensorkeep.io.files.filesystem import FileSystem
 from tensorkeep.io.files.local import LocalFileSystem
+from tensorkeep.io.machine.large_arrays import keep_freed_memory
 from tensorkeep.runtime.context import LOG, PYTHON_FUNCTIONS, Surroundings, log_line
 from tensorkeep.runtime.elements import graph_element
 from tensorkeep.runtime.fetches import FetchPlan, expand_feeds
-from tensorkeep.runtime.limits import NO_LIMITS, Limits, limited
-from tensorkeep.runtime.memory import keep_freed_memory
+from tensorkeep.runtime.limits import NO_LIMITS, Limits, within_limits
 from tensorkeep.runtime.placement import Devices, check_placement
 from tensorkeep.runtime.program import as_strings
 from tensorkeep.runtime.programs import Programs
@@ -125,7 +125,7 @@ class Session:
     def _limited(
         self, programs: Programs, plan: FetchPlan, keys: tuple[Tensor, ...], values: Sequence[Any]
     ) -> tuple[Any, ...]:
-        with limited(self.limits):
+        with within_limits(self.limits):
             return _results(programs, plan, keys, values)
 
     def make_callable(
@@ -200,7 +200,7 @@ class Session:
 
     @contextmanager
     def _reaching(self, checkpoints: object) -> Iterator[Programs]:
-        """The programs whose kernels reach checkpoints in that way. Nobody else uses these in the meantime."""
+        """While the block runs: programs whose kernels find `checkpoints` in their context. No other run uses them."""
         try:
             programs = self._spare.pop()
         except IndexError:
@@ -252,7 +252,7 @@ def _feed_value(tensor: Tensor, value: Any) -> Any:
 
 
 def _takes_all(tensor: Tensor, checked: tuple[DType, Shape] | None) -> bool:
-    """Whether every array of a type and shape is a value of the tensor; not of something that is not known."""
+    """Whether the tensor can have every array of the type and shape in `checked` as its value; False without it."""
     if checked is None or checked[0] is not tensor.dtype.base_dtype:
         return False
     dims, known = tensor.static_shape.dims, checked[1].dims
@@ -285,7 +285,7 @@ def _check_range(value: Any, dtype: DType) -> None:
 
 
 def _is_kept(value: float, dtype: DType) -> bool:
-    """Whether a number is not cut off as an integer or as a truth value."""
+    """Whether a type holds a number without cutting it off: 1.5 is no integer, 2 is no truth value."""
     if dtype is BOOL:
         return value in (0, 1)
     return not dtype.is_integer or isinstance(value, int) or value.is_integer()

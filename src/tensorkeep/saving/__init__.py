@@ -8,7 +8,6 @@ folder                a folder of checkpoints under a retention policy: where wh
 following             what operations of a graph would set variables and tables to, found by following the graph
 freezing              freezing a model: its graph and the values of its variables become one graph without
                       variables
-graph_exports         the graph as it is stored beside each checkpoint
 ledger                the ledger: what we wrote in a folder of checkpoints
 loaded_values         the values that loading a model gives its variables and tables, read from its checkpoint
 named_restoring       restoring the variables of a session by their names, without operations that do it

@@ -6,11 +6,11 @@ The keys of such an embedding are the numbers of the rows, 0 to n - 1, all of th
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from tensorkeep.arrays import Array
 from tensorkeep.checkpoint.reader import CheckpointReader, TensorInfo
 from tensorkeep.checkpoint.restore.wanted_tensors import Wanted
 from tensorkeep.checkpoint.slices.tensor_slice import TensorSlice
@@ -21,8 +21,6 @@ from tensorkeep.embedding.stored.dense import read_dense
 from tensorkeep.embedding.stored.embeddings import looked_up_embedding
 from tensorkeep.embedding.stored.surveyed_checkpoints import SurveyedCheckpoint
 from tensorkeep.io.files.filesystem import FileSystem
-
-Array = npt.NDArray[Any]
 
 
 def with_dense_embeddings(checkpoint: SurveyedCheckpoint, wanted: Sequence[Wanted], fs: FileSystem) -> CheckpointReader:

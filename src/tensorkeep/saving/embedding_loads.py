@@ -9,11 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from contextlib import closing
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
-import numpy.typing as npt
 
+from tensorkeep.arrays import Array
 from tensorkeep.checkpoint.reader import CheckpointReader
 from tensorkeep.dtypes import RESOURCE
 from tensorkeep.embedding.stored.surveyed_checkpoints import SurveyedCheckpoint
@@ -30,7 +30,6 @@ from tensorkeep.runtime.plan import make_plan
 from tensorkeep.runtime.session import Session
 from tensorkeep.saving.following import PATH, Followed, Handle, Step, Unknown, Value
 
-Array = npt.NDArray[Any]
 _MAKING_DEFAULTS: Final = frozenset(
     "Add AddV2 Cast Const Fill Identity Mul Pack RandomStandardNormal RandomUniform RealDiv Reshape Sub "  # noqa: SIM905
     "TruncatedNormal".split()

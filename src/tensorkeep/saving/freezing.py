@@ -15,8 +15,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, Final, Protocol, runtime_checkable
 
-import numpy.typing as npt
-
+from tensorkeep.arrays import Array
 from tensorkeep.checkpoint.finding.files import checkpoint_exists, what_else_is_there
 from tensorkeep.checkpoint.finding.opening import open_checkpoint
 from tensorkeep.checkpoint.reader import CheckpointReader
@@ -51,7 +50,6 @@ from tensorkeep.saving.named_restoring import place_of
 from tensorkeep.saving.saver import Saver
 from tensorkeep.saving.stored_values import StoredValue, by_any_name, parts_of_meta_graph, read_stored, stored_values
 
-Array = npt.NDArray[Any]
 LOG: Final = logging.getLogger("tensorkeep")
 
 

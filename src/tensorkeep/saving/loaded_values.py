@@ -12,8 +12,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from tensorkeep.arrays import Array
 from tensorkeep.checkpoint.reader import CheckpointReader
 from tensorkeep.errors import (
     FailedPreconditionError,
@@ -46,7 +46,6 @@ from tensorkeep.saving.following import (
 )
 from tensorkeep.shapes import Shape
 
-Array = npt.NDArray[Any]
 _REMEDY = (
     "Nothing of a model runs to freeze it. If you trust the model, have its restore and init operations run "
     "(--run-initializers, FreezeOptions(run_initializers=True)), or keep these as variables"

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import partial
-from typing import Any
 
-import numpy.typing as npt
-
+from tensorkeep.arrays import Array
 from tensorkeep.checkpoint.finding.opening import open_checkpoint
 from tensorkeep.checkpoint.restore.items import RestoreOutcome
 from tensorkeep.checkpoint.restore.planning import plan_restore
@@ -20,8 +18,6 @@ from tensorkeep.proto.messages import MetaGraphDef
 from tensorkeep.runtime.resources import VariableResource
 from tensorkeep.runtime.session import Session
 from tensorkeep.saving.stored_values import StoredValue, by_any_name, parts_of_meta_graph, stored_values
-
-Array = npt.NDArray[Any]
 
 
 def restore_by_name(

@@ -18,9 +18,7 @@ from contextlib import ExitStack, nullcontext
 from dataclasses import dataclass
 from functools import partial
 from threading import RLock
-from typing import Any, Final
-
-import numpy.typing as npt
+from typing import Final
 
 from tensorkeep.checkpoint.finding.file_names import index_path, meta_path
 from tensorkeep.checkpoint.finding.files import checkpoint_exists, checkpoint_modified, what_else_is_there
@@ -30,20 +28,20 @@ from tensorkeep.checkpoint.restore.wanted_tensors import OnMismatch, Policy, pol
 from tensorkeep.checkpoint.saving import CheckpointFormat
 from tensorkeep.embedding.stored.leftovers import remove_parts_of
 from tensorkeep.embedding.stored.record_files import remove_checkpoint_with_records
-from tensorkeep.embedding.stored.record_folding import make_way_for_records
+from tensorkeep.embedding.stored.record_writing import make_way_for_records
 from tensorkeep.errors import InvalidArgumentError, TensorKeepError, WrongTypeError
 from tensorkeep.graph.building import operation_of
 from tensorkeep.graph.graph import Graph
 from tensorkeep.io.files.filesystem import Durability, FileSystem, PathLike, atomic_write, path_text, prepare_directory
 from tensorkeep.io.files.local import LOCAL
 from tensorkeep.io.machine.resources import collector_paused
+from tensorkeep.metagraph.exporting import ExportedGraph, GraphExports
 from tensorkeep.metagraph.files import write_debug_info
 from tensorkeep.ops.files.checkpoint_access import CheckpointAccess
 from tensorkeep.proto.messages import SaverDef
 from tensorkeep.runtime.session import Session
 from tensorkeep.saving.background import Background, SaveHandle
 from tensorkeep.saving.folder import CheckpointFolder
-from tensorkeep.saving.graph_exports import ExportedGraph, GraphExports
 from tensorkeep.saving.restore_nodes import RestoreNodes
 from tensorkeep.saving.retention import History, KeepRecent, Record, RetentionPolicy, checked_metrics, checked_policy
 from tensorkeep.saving.save_order import SaveTurn, begin_save, do_alone
@@ -51,8 +49,6 @@ from tensorkeep.saving.saved_embeddings import SavedEmbeddings
 from tensorkeep.saving.session_restoring import restore_variables
 
 LOG: Final = logging.getLogger("tensorkeep")
-
-Array = npt.NDArray[Any]
 
 
 _FIVE: Final = KeepRecent()

@@ -7,10 +7,10 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from tensorkeep.arrays import Array
 from tensorkeep.checkpoint.finding.files import open_prefix
-from tensorkeep.checkpoint.finding.held_readers import held
+from tensorkeep.checkpoint.finding.opening import held_reader
 from tensorkeep.checkpoint.reader import CheckpointReader, Checksums, ReadOptions, TensorInfo
 from tensorkeep.checkpoint.restore.items import RestoreOutcome
 from tensorkeep.checkpoint.restore.planning import exact_outcome, plan_restore, stored_exactly
@@ -28,8 +28,6 @@ from tensorkeep.saving.dense_embeddings import with_dense_embeddings
 from tensorkeep.saving.restore_nodes import RestoreNodes
 from tensorkeep.saving.restored_embeddings import EmbeddingPlan
 
-Array = npt.NDArray[Any]
-
 
 def restore_variables(
     session: Session,
@@ -41,7 +39,7 @@ def restore_variables(
 ) -> RestoreOutcome:
     """Sets what the restore nodes of a graph set to what a checkpoint holds, and says what was set and what was not."""
     fs = session.surroundings.filesystem
-    with collector_paused(), held(partial(open_prefix, path, ReadOptions(Checksums.ONCE), fs)) as reader:
+    with collector_paused(), held_reader(partial(open_prefix, path, ReadOptions(Checksums.ONCE), fs)) as reader:
         # Where functions do the restoring, the graph does not tell what is wanted, and there is nothing to compare.
         stored = None if mapping else stored_exactly(nodes.wanted, reader) if nodes.wanted else []
         hash_tables = nodes.hash_tables.plan(reader, mapping, on_mismatch)

@@ -11,10 +11,9 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
-import numpy.typing as npt
-
+from tensorkeep.arrays import Array
 from tensorkeep.checkpoint.finding.file_names import OBJECT_GRAPH_KEY
 from tensorkeep.checkpoint.objects.reader import ObjectGraph, RenamedReader
 from tensorkeep.checkpoint.reader import CheckpointReader
@@ -22,8 +21,6 @@ from tensorkeep.checkpoint.slices.tensor_slice import TensorSlice
 from tensorkeep.errors import InvalidArgumentError
 from tensorkeep.graph.rewriting.freezing import VariableNode
 from tensorkeep.proto.messages import MetaGraphDef, VariableDef, parse
-
-Array = npt.NDArray[Any]
 
 _PART: Final = re.compile(r"(?P<whole>.+)/part_(?P<number>[0-9]+)")
 

@@ -38,7 +38,7 @@ class Block:
         return self._entries(0)
 
     def load(self) -> tuple[list[bytes], list[bytes]]:
-        """All keys and all values, which is quicker than one after the other. See block_loading.py for many."""
+        """All keys and all values, which is quicker than one after the other; quicker still by native/blocks.py."""
         keys, values, _ = self._parse(0, b"")
         return keys, values
 

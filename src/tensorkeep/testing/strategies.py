@@ -11,15 +11,14 @@ from itertools import pairwise, product
 from typing import Any, Final
 
 import numpy as np
-import numpy.typing as npt
 from hypothesis import strategies as st
 
+from tensorkeep.arrays import Array
 from tensorkeep.checkpoint.slices.tensor_slice import TensorSlice
 from tensorkeep.checkpoint.sources import ArrayLike, ArraySource, PartitionedArray, Variant
 from tensorkeep.dtypes import ALL_DTYPES, VARIANT, DType
 from tensorkeep.shapes import element_count
 
-Array = npt.NDArray[Any]
 Saveable = ArrayLike | ArraySource | PartitionedArray
 
 STORABLE: Final[tuple[DType, ...]] = tuple(dtype for dtype in ALL_DTYPES if dtype.is_storable)

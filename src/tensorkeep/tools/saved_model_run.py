@@ -7,8 +7,7 @@ import json
 import sys
 
 from tensorkeep.errors import InvalidArgumentError, UnimplementedError
-from tensorkeep.saved_model.edit.name_lists import split_names, split_tags
-from tensorkeep.saved_model.show.run_limits import limits_of_texts
+from tensorkeep.saved_model.show.flag_values import limits_of_texts, split_names, split_tags
 from tensorkeep.saved_model.show.signature_runs import (
     InputTexts,
     RunRequest,

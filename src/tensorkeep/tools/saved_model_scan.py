@@ -9,8 +9,8 @@ from typing import Final
 from tensorkeep.errors import InvalidArgumentError
 from tensorkeep.saved_model.files.layout import meta_graph_with_tags, read_saved_model
 from tensorkeep.saved_model.scan.model_scan import scan_model
-from tensorkeep.saved_model.scan.policies import scan_policy
 from tensorkeep.saved_model.scan.report import NOT_SCANNED, ScanReport
+from tensorkeep.saved_model.show.flag_values import scan_policy
 from tensorkeep.saved_model.show.tensorflow_text import denylist_text
 
 FOUND: Final = 3

@@ -7,7 +7,7 @@ import json
 import sys
 
 from tensorkeep.saved_model.files.layout import read_saved_model
-from tensorkeep.saved_model.show.showing import ShowRequest, shown_data, shown_text
+from tensorkeep.saved_model.show.tensorflow_text import ShowRequest, shown_data, shown_text
 
 
 def main(flags: argparse.Namespace) -> int:

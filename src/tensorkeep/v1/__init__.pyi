@@ -60,13 +60,13 @@ from tensorkeep.tf1.functions.control.logging import (
 )
 from tensorkeep.tf1.functions.control.script import numpy_function, py_func, py_function
 from tensorkeep.tf1.functions.control.tensor_array import TensorArray
-from tensorkeep.tf1.functions.data.files import matching_files, read_file, write_file
 from tensorkeep.tf1.functions.data.lookup_tables import initialize_all_tables, tables_initializer
 from tensorkeep.tf1.functions.data.queues import (
     FIFOQueue, PaddingFIFOQueue, PriorityQueue, QueueBase, RandomShuffleQueue,
 )
 from tensorkeep.tf1.functions.data.readers import (
-    FixedLengthRecordReader, IdentityReader, ReaderBase, TextLineReader, WholeFileReader,
+    FixedLengthRecordReader, IdentityReader, ReaderBase, TextLineReader, WholeFileReader, matching_files, read_file,
+    write_file,
 )
 from tensorkeep.tf1.functions.gradients.derivatives import custom_gradient, hessians
 from tensorkeep.tf1.functions.linear_algebra.matrices import (

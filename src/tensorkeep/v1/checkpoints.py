@@ -7,13 +7,13 @@ from typing import Final
 
 import numpy as np
 
+from tensorkeep.arrays import Array
 from tensorkeep.checkpoint.describing import CheckpointDescription
 from tensorkeep.checkpoint.finding import files, latest, state_file
 from tensorkeep.checkpoint.finding.waiting import Waiting, new_checkpoints
 from tensorkeep.checkpoint.saving import CheckpointFormat
 from tensorkeep.dtypes import DType
 from tensorkeep.embedding.stored.record_files import remove_checkpoint_with_records
-from tensorkeep.graph.arguments import Array
 from tensorkeep.io.files.filesystem import PathLike
 from tensorkeep.proto.messages import CheckpointState, SaverDef
 from tensorkeep.tf1.training.savers import initializing, warm_starting

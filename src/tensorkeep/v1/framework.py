@@ -9,10 +9,11 @@ from enum import Enum
 from types import TracebackType
 from typing import Any
 
+from tensorkeep.arrays import Array
 from tensorkeep.dtypes import QINT8, QINT16, QINT32, QUINT8, QUINT16, DType
 from tensorkeep.errors import FailedPreconditionError, InvalidArgumentError, WrongTypeError
 from tensorkeep.graph import building, collections
-from tensorkeep.graph.arguments import Array, DeviceLike, DTypeLike, ShapeLike, Structure, TensorLike, TensorSource
+from tensorkeep.graph.arguments import DeviceLike, DTypeLike, ShapeLike, Structure, TensorLike, TensorSource
 from tensorkeep.graph.composites import IndexedSlices, SparseTensor
 from tensorkeep.graph.constants import constant_value
 from tensorkeep.graph.conversion import convert, register_conversion

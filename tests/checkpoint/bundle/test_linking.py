@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from tensorkeep.checkpoint.bundle.format import Entry
-from tensorkeep.checkpoint.bundle.linking import renumbered
+from tensorkeep.checkpoint.bundle.linking import renumbered_entries
 from tensorkeep.checkpoint.bundle.reader import BundleReader
 from tensorkeep.checkpoint.bundle.writer import BundleWriter
 from tensorkeep.checkpoint.finding.opening import load_tensors
@@ -79,6 +79,6 @@ def test_entries_of_every_form_get_the_numbers_of_their_files() -> None:
         Entry("c", DType.of("float32"), (2,), 2, slices=parts),
     ]
     numbers = np.array([7, 300, 2])
-    found = renumbered([entry.encode() for entry in entries], numbers)
+    found = renumbered_entries([entry.encode() for entry in entries], numbers)
     for entry, value in zip(entries, found, strict=True):
         assert Entry.decode(entry.name, value, "here") == entry._replace(shard=int(numbers[entry.shard]))

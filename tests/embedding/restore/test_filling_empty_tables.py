@@ -22,8 +22,8 @@ from tensorkeep.embedding.table import native_index, rows
 from tensorkeep.embedding.table.admission import BloomFilter, CounterFilter
 from tensorkeep.embedding.table.contents import Blocks
 from tensorkeep.embedding.table.embedding_table import EmbeddingTable
-from tensorkeep.embedding.table.options import FileTier
 from tensorkeep.embedding.table.snapshot import ArraySnapshot
+from tensorkeep.embedding.table.tiers import FileTier
 from tests.embedding.crafting import EXTREMES, damage, rows_for, save_raw, saved, snapshot_of
 from tests.embedding.implementations import IMPLEMENTATIONS
 

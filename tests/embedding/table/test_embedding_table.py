@@ -12,9 +12,9 @@ import pytest
 from tensorkeep.embedding.table.admission import AdmitAll, BloomFilter, CounterFilter
 from tensorkeep.embedding.table.embedding_table import EmbeddingTable
 from tensorkeep.embedding.table.eviction import GlobalStep, L2Weight
-from tensorkeep.embedding.table.options import Cache, FileTier, Memory, Storage
 from tensorkeep.embedding.table.rows import RowStore
 from tensorkeep.embedding.table.snapshot import ColumnInfo
+from tensorkeep.embedding.table.tiers import Cache, FileTier, Memory, Storage
 from tensorkeep.errors import (
     AlreadyExistsError,
     FailedPreconditionError,

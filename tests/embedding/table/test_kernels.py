@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tensorkeep.arrays import Array
 from tensorkeep.embedding.stored.buckets import is_in_order
 from tensorkeep.embedding.table import native_index
 from tensorkeep.embedding.table.initial_rows import default_rows
@@ -22,8 +23,6 @@ from tensorkeep.errors import FailedPreconditionError
 from tests.embedding.implementations import IMPLEMENTATIONS, kernels_of
 from tests.native.implementations import is_turned_off
 from tests.support.depth import examples
-
-Array = npt.NDArray[Any]
 
 EXTREMES = [0, 1, -1, -2, 2**63 - 1, -(2**63), 2**31, -(2**31), 999, 1000, -1000, 2**53 + 1]
 

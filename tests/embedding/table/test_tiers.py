@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tensorkeep.embedding.table.embedding_table import EmbeddingTable
-from tensorkeep.embedding.table.options import Cache, FileTier
+from tensorkeep.embedding.table.tiers import Cache, FileTier
 from tensorkeep.errors import InvalidArgumentError, ResourceExhaustedError, StorageError
 from tests.embedding.implementations import IMPLEMENTATIONS
 from tests.support.depth import examples

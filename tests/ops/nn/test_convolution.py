@@ -16,6 +16,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tensorkeep.arrays import Array
 from tensorkeep.errors import InvalidArgumentError, UnimplementedError
 from tensorkeep.ops.nn import convolution_kernels
 from tensorkeep.ops.nn.convolution_kernels import (
@@ -37,7 +38,6 @@ from tensorkeep.ops.nn.convolution_kernels import (
 from tests.ops.nn.test_windows import slow_windows
 from tests.support.depth import examples
 
-Array = npt.NDArray[Any]
 Ints = tuple[int, ...]
 
 # Small whole numbers, of which every type here knows all sums and products exactly.

@@ -13,6 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tensorkeep.arrays import Array
 from tensorkeep.errors import InvalidArgumentError
 from tensorkeep.ops.nn import _normalization_kernels
 from tensorkeep.ops.nn._normalization_kernels import (
@@ -24,7 +25,6 @@ from tensorkeep.ops.nn._normalization_kernels import (
     lrn_kernel,
 )
 
-Array = npt.NDArray[Any]
 Ints = tuple[int, ...]
 
 RANDOM = np.random.default_rng(3).standard_normal(1 << 15)

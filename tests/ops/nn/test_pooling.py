@@ -15,6 +15,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tensorkeep.arrays import Array
 from tensorkeep.errors import InvalidArgumentError, UnimplementedError
 from tensorkeep.ops.nn import pooling_kernels
 from tensorkeep.ops.nn.pooling_kernels import (
@@ -36,7 +37,6 @@ from tensorkeep.ops.nn.pooling_kernels import (
 )
 from tests.ops.nn.test_windows import slow_windows
 
-Array = npt.NDArray[Any]
 Ints = tuple[int, ...]
 
 NAN, INFINITY = np.nan, np.inf

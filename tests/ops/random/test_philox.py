@@ -10,12 +10,12 @@ from typing import Any, Final
 
 import ml_dtypes
 import numpy as np
-import numpy.typing as npt
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from tensorkeep import InvalidArgumentError
+from tensorkeep.arrays import Array
 from tensorkeep.ops.random import distributions as distributions
 from tensorkeep.ops.random.distributions import (
     binomial,
@@ -50,7 +50,6 @@ from tensorkeep.ops.random.philox import (
     unit_singles,
 )
 
-Array = npt.NDArray[Any]
 Draw = Callable[[PhiloxGenerator, Sequence[int], Any], Array]
 
 FLOATS: Final = (np.float16, ml_dtypes.bfloat16, np.float32, np.float64)

@@ -1,4 +1,4 @@
-"""Fingerprints are compared with the variables they were made of."""
+"""Fingerprints are compared with the variables they were made of, and bear the mark of who wrote them."""
 
 from __future__ import annotations
 
@@ -12,16 +12,20 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tensorkeep import __version__
 from tensorkeep.checkpoint.finding.opening import open_checkpoint
 from tensorkeep.errors import DataLossError
 from tensorkeep.ops.text.hashes import fingerprints
+from tensorkeep.proto.messages import FingerprintDef
 from tensorkeep.saved_model.files.fingerprint import (
     OnFingerprint,
     checked_fingerprint,
     checkpoint_hash,
     fingerprint_of,
+    marked_uuid,
     model_checksum,
     read_fingerprint,
+    writer_of,
 )
 from tensorkeep.saved_model.files.layout import read_saved_model
 from tensorkeep.saved_model.files.long_hashes import fingerprint64
@@ -110,3 +114,25 @@ def test_a_damaged_fingerprint_is_damage(tmp_path: Path) -> None:
     (tmp_path / "fingerprint.pb").write_bytes(b"\xff\xff")
     with pytest.raises(DataLossError):
         read_fingerprint(tmp_path)
+
+
+def test_the_mark_says_which_version_wrote_a_model() -> None:
+    assert writer_of(FingerprintDef(uuid=str(marked_uuid().int))) == f"tensorkeep {__version__}"
+    assert writer_of(FingerprintDef(uuid=str(marked_uuid("12.34.56").int))) == "tensorkeep 12.34.56"
+
+
+def test_a_mark_is_a_uuid_of_its_own_kind_and_like_no_other() -> None:
+    marks = [marked_uuid() for _ in range(100)]
+    assert {mark.version for mark in marks} == {8}
+    assert {mark.variant for mark in marks} == {"specified in RFC 4122"}
+    assert len(set(marks)) == 100
+
+
+@pytest.mark.parametrize("case", ["g28_tf2_module", "g29_keras_dense", "g33_tf2_composite"])
+def test_models_that_tensorflow_wrote_bear_no_mark(case: str) -> None:
+    assert writer_of(read_fingerprint(golden(case) / "model")) == ""
+
+
+@pytest.mark.parametrize("uuid", ["", "x", "-1", "5", str(1 << 200), "\u0665"])
+def test_what_is_no_uuid_bears_no_mark(uuid: str) -> None:
+    assert writer_of(FingerprintDef(uuid=uuid)) == ""

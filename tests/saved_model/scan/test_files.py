@@ -17,9 +17,9 @@ from hypothesis import strategies as st
 
 from tensorkeep.errors import DataLossError
 from tensorkeep.io.files.memory import MemoryFileSystem
+from tensorkeep.saved_model.scan.files import is_pickle
 from tensorkeep.saved_model.scan.hdf5_texts import attribute_texts
 from tensorkeep.saved_model.scan.model_scan import scan_model
-from tensorkeep.saved_model.scan.pickles import is_pickle
 from tensorkeep.saved_model.scan.report import ScanReport
 from tests.saved_model.scan_samples import model_with, stored, write
 

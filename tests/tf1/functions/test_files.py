@@ -13,7 +13,7 @@ from tensorkeep.io.files.memory import MemoryFileSystem
 from tensorkeep.ops.arrays.constants import placeholder
 from tensorkeep.runtime.session import Session
 from tensorkeep.tf1.functions.constants import constant
-from tensorkeep.tf1.functions.data.files import matching_files, read_file, write_file
+from tensorkeep.tf1.functions.data.readers import matching_files, read_file, write_file
 
 
 def test_what_is_written_can_be_read() -> None:

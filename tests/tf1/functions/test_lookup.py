@@ -27,7 +27,7 @@ from tensorkeep.runtime.resources import ResourceManager
 from tensorkeep.runtime.session import Session
 from tensorkeep.tf1.functions.constants import constant
 from tensorkeep.tf1.functions.data import lookup_tables
-from tensorkeep.tf1.functions.data.files import write_file
+from tensorkeep.tf1.functions.data.readers import write_file
 
 
 def words() -> lookup_tables.KeyValueTensorInitializer:

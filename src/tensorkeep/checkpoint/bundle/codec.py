@@ -12,11 +12,12 @@ of variants runs, for each element, over its length as an 8-byte integer, its by
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 import numpy.typing as npt
 
+from tensorkeep.arrays import Array
 from tensorkeep.checkpoint.sources import ArraySource, Variant
 from tensorkeep.dtypes import VARIANT, DType
 from tensorkeep.errors import DataLossError, UnimplementedError
@@ -25,8 +26,6 @@ from tensorkeep.io.coding.varint import decode_varint, encode_varint
 from tensorkeep.io.coding.varint_arrays import decode_varints, encode_varints
 from tensorkeep.io.files.filesystem import Buffer
 from tensorkeep.shapes import element_count
-
-Array = npt.NDArray[Any]
 
 CHUNK: Final = 1 << 20  # small enough that a chunk is still in the cache when it is written after its checksum
 MAX_RANK: Final = 64 if np.lib.NumpyVersion(np.__version__) >= "2.0.0" else 32  # NumPy's

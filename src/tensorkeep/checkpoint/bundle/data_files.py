@@ -41,11 +41,11 @@ class DataFiles:
         self._is_closed = False
 
     def paths(self) -> list[str]:
-        """Their paths, whether they are there or not."""
+        """The paths of the data files, existing or not."""
         return [self._path(number) for number in range(min(self.header.shard_count, _MOST_LISTED))]
 
     def file(self, number: int) -> RandomAccessFile:
-        """One of them, opened on first use."""
+        """The data file of that number, opened on first use."""
         file = self._files.get(number)
         if file is not None:
             return file
@@ -63,13 +63,13 @@ class DataFiles:
             return self._files.setdefault(number, file)
 
     def hold(self) -> None:
-        """Opens them all; what cannot be opened is told to who asks for it."""
+        """Opens the data files. One that cannot be opened raises no error here, but when it is asked for."""
         for number in range(min(self.header.shard_count, _MOST_HELD)):
             with suppress(NotFoundError, StorageError):
                 self.file(number)
 
     def close(self) -> None:
-        """Closes them, and the index."""
+        """Closes the data files and the index."""
         with self._lock:
             self._is_closed = True
             for file in (self._index, *self._files.values()):
@@ -107,7 +107,10 @@ class DataFiles:
             )
 
     def problem(self, number: int, stored: Sequence[tuple[str, int]]) -> TensorKeepError | None:
-        """What is wrong with the length of one, in which each of these tensors ends at such a position."""
+        """Why a data file lacks tensors that it should hold: it is missing or too short; None if it lacks none.
+
+        `stored` has the name of each tensor in it, and the position after its last byte.
+        """
         try:
             file = self.file(number)
         except MissingFileError:

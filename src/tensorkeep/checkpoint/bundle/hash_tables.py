@@ -26,7 +26,7 @@ _MOST_ROWS: Final = 2**63 - 1
 
 
 def merge_hash_tables(entries: dict[bytes, bytes]) -> None:
-    """Makes the entries of hash tables that are there as saved what they are when merged.
+    """Changes the entries of hash tables in place, from the form that DeepRec saves to the one that merging makes.
 
     Entries that are damaged stay as they are, to be reported when their tensors are asked for.
     """

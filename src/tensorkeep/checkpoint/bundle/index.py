@@ -13,7 +13,8 @@ from tensorkeep.checkpoint.reader import TensorInfo
 from tensorkeep.checkpoint.slices.tensor_slice import TensorSlice, slice_key
 from tensorkeep.errors import DataLossError, FailedPreconditionError, TensorKeepError
 from tensorkeep.io.files.filesystem import RandomAccessFile
-from tensorkeep.table.block_loading import load_block
+from tensorkeep.native import blocks
+from tensorkeep.table.block import MOST_EXPANSION, Block
 from tensorkeep.table.table import Table
 
 _FEW: Final = 16  # entries that are looked up one by one, before all are worked out together
@@ -104,7 +105,7 @@ class BundleIndex:
         return Entry.decode(label, value, f'"{self.path}"')
 
     def close(self) -> None:
-        """What has been read stays; what has not can no longer be."""
+        """Entries that have been read stay; asking for others raises FailedPreconditionError."""
         self._is_closed = True
 
     @cached_property
@@ -112,3 +113,10 @@ class BundleIndex:
         if self._is_closed:
             raise FailedPreconditionError(f'"{self.path}" is closed')
         return read_contents(self._table, load_block)
+
+
+def load_block(block: Block) -> tuple[list[bytes], list[bytes]]:
+    """All keys and all values of a block."""
+    data, end = block.contents
+    found = blocks.load(data, end, MOST_EXPANSION * len(data))
+    return block.load() if found is None else found

@@ -33,7 +33,7 @@ class LinkedTensors:
 
     @property
     def byte_order(self) -> str | None:
-        """Of the data files; None as long as there are none."""
+        """The byte order of the data files; None as long as there are none."""
         return self._byte_order
 
     def __contains__(self, key: bytes) -> bool:
@@ -62,15 +62,15 @@ class LinkedTensors:
             path = data_path(reader.path, shard, reader.shard_count)
             numbers[shard] = self._files.setdefault(path, len(self._files))
         self._byte_order = reader.header.byte_order
-        self._entries.update(zip(keys, renumbered(values, numbers), strict=True))
+        self._entries.update(zip(keys, renumbered_entries(values, numbers), strict=True))
         return list(keys)
 
     def entries(self, before: int) -> dict[bytes, bytes]:
-        """The entries by key, if so many other data files come first."""
+        """The encoded entries by key, with the data files numbered from `before` on."""
         if not before:
             return self._entries
         numbers = np.arange(len(self._files), dtype=np.int64) + before
-        return dict(zip(self._entries, renumbered(list(self._entries.values()), numbers), strict=True))
+        return dict(zip(self._entries, renumbered_entries(list(self._entries.values()), numbers), strict=True))
 
 
 def _encoded(reader: Linkable, names: Mapping[str, str]) -> Iterator[tuple[bytes, bytes, str]]:
@@ -105,7 +105,7 @@ def _shards(reader: Linkable, values: Sequence[bytes], labels: Sequence[str]) ->
     return shards
 
 
-def renumbered(values: Sequence[bytes], numbers: Integers) -> list[bytes]:
+def renumbered_entries(values: Sequence[bytes], numbers: Integers) -> list[bytes]:
     """Encoded entries whose data files have other numbers: `numbers` has the new one at the place of the old one."""
     if np.array_equal(numbers, np.arange(numbers.size)):
         return list(values)

@@ -5,20 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, Final
 
-import numpy.typing as npt
-
+from tensorkeep.arrays import Array
 from tensorkeep.checkpoint.bundle.data_files import DataFiles, Locating
 from tensorkeep.checkpoint.bundle.entry_columns import Columns
 from tensorkeep.checkpoint.bundle.format import Entry
 from tensorkeep.checkpoint.bundle.index import BundleIndex
-from tensorkeep.checkpoint.bundle.small_tensors import SMALL, Kind, SmallTensors, spans
+from tensorkeep.checkpoint.bundle.small_tensors import SMALL, Kind, SmallTensors, spans_of_tensors
 from tensorkeep.checkpoint.bundle.stored_tensors import StoredTensors
 from tensorkeep.checkpoint.reader import TensorInfo
 from tensorkeep.errors import DataLossError
 from tensorkeep.io.machine.large_arrays import empty_array
 from tensorkeep.io.machine.parallel import in_parallel
-
-Array = npt.NDArray[Any]
 
 _MOST_SHARING: Final = 16
 _SLACK: Final = 64 << 20
@@ -40,7 +37,7 @@ class ManyTensors:
     def read(
         self, read_one: Callable[[str], Array], *, threads: int | None, copy: bool, is_checked: bool
     ) -> dict[str, Array]:
-        """All of them. `read_one` is for those of which there is nothing to do together."""
+        """All tensors by name: small ones together, large ones in stretches, the others one by one by `read_one`."""
         small = SmallTensors(self._values, lambda at: self._small_kind(at) if copy else None)
         large: list[tuple[int, Entry]] = []
         other: list[int] = []
@@ -92,7 +89,7 @@ class ManyTensors:
 
     def _read_small(self, small: SmallTensors, is_checked: bool) -> None:
         """Reads small tensors, many by one call, each to its place."""
-        for span in spans(small.columns):
+        for span in spans_of_tensors(small.columns):
             places = small.positions[span.members].tolist()
             with Locating(self._files, self._entry(places[-1])):
                 data = self._files.file(span.shard).read(span.start, span.end - span.start)

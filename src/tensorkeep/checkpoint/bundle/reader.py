@@ -8,10 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import repeat
-from typing import Any, Final
+from typing import Final
 
-import numpy.typing as npt
-
+from tensorkeep.arrays import Array
 from tensorkeep.checkpoint.bundle.codec import CHUNK, check_shape
 from tensorkeep.checkpoint.bundle.data_files import DataFiles, Locating
 from tensorkeep.checkpoint.bundle.entry_columns import decode_entries
@@ -32,8 +31,6 @@ from tensorkeep.io.coding.crc32c import crc32c
 from tensorkeep.io.files.filesystem import FileSystem, PathLike, RandomAccessFile, path_text
 from tensorkeep.io.files.local import LOCAL
 from tensorkeep.shapes import element_count
-
-Array = npt.NDArray[Any]
 
 _FEW: Final = 16  # tensors whose places are looked up one by one
 
@@ -139,7 +136,7 @@ class BundleReader(CheckpointReader):
         return self._index.decode_slice(f"{name} [{part}]", value)
 
     def encoded_entry(self, name: str, part: TensorSlice | None = None) -> bytes:
-        """The same as it stands in the index."""
+        """The entry of a tensor, or of one of its slices, encoded as it stands in the index."""
         if part is None:
             return self._value(name)
         value = self._index.slice_value(name, part)

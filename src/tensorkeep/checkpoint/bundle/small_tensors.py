@@ -14,6 +14,7 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from tensorkeep.arrays import Array
 from tensorkeep.checkpoint.bundle.entry_columns import Columns, decode_entries
 from tensorkeep.checkpoint.bundle.format import encode_type_and_shape
 from tensorkeep.checkpoint.slices.regions import GAP, SPAN
@@ -22,7 +23,6 @@ from tensorkeep.io.coding.crc32c_arrays import unmask_array
 from tensorkeep.io.files.filesystem import Buffer
 from tensorkeep.native.checksums import crc32c_of_stretches
 
-Array = npt.NDArray[Any]
 Integers = npt.NDArray[np.int64]
 
 SMALL: Final = 64 << 10  # bytes; what counts as small
@@ -65,7 +65,7 @@ class Span(NamedTuple):
     members: Integers
 
 
-def spans(columns: Columns) -> Iterator[Span]:
+def spans_of_tensors(columns: Columns) -> Iterator[Span]:
     """Groups of tensors, such that those of a group lie close together, and within `SPAN`."""
     order = np.lexsort((columns.offsets, columns.shards))
     shards, offsets = columns.shards[order], columns.offsets[order]

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from tensorkeep.arrays import Array
 from tensorkeep.checkpoint.bundle.codec import CHUNK, decode_objects
 from tensorkeep.checkpoint.bundle.data_files import DataFiles, Locating
 from tensorkeep.checkpoint.bundle.format import Entry
@@ -22,8 +22,6 @@ from tensorkeep.errors import DataLossError, TensorKeepError
 from tensorkeep.io.coding.crc32c import crc32c, unmask
 from tensorkeep.io.machine.large_arrays import empty_array
 
-Array = npt.NDArray[Any]
-
 
 class StoredTensors:
     """What lies in data files, by entry. It knows which checksums are wanted, and which were found right before."""
@@ -35,7 +33,7 @@ class StoredTensors:
         self._checked: set[tuple[int, int, int, int]] = set()
 
     def read(self, entry: Entry, copy: bool) -> Array:
-        """All of it."""
+        """The tensor or slice that an entry describes; without `copy` mapped from the file, where that is possible."""
         with Locating(self._files, entry):
             self._files.check_extent(entry)
             if entry.dtype.is_object:
@@ -54,7 +52,7 @@ class StoredTensors:
         read_through(targets, threads)
 
     def read_box(self, entry: Entry, box: Box, copy: bool = True) -> Array:
-        """A box of it, from only the bytes that are needed."""
+        """A box of a stored tensor, read from only the bytes that it takes."""
         if box_shape(box) == entry.shape:
             return self.read(entry, copy)
         if entry.dtype.is_object:
@@ -68,7 +66,7 @@ class StoredTensors:
         return self._to_native(array, entry.dtype)
 
     def read_rows(self, entry: Entry, rows: Rows) -> Array:
-        """Some indices along its first axis, in the given order."""
+        """Rows of a stored tensor: the given indices along its first axis, in their order."""
         if entry.dtype.is_object:
             array: Array = self.read(entry, copy=True)[rows]
             return array
@@ -79,7 +77,7 @@ class StoredTensors:
         return self._to_native(array, entry.dtype)
 
     def chunks(self, entry: Entry) -> Iterator[Array]:
-        """Its elements in chunks; a wrong checksum is found with the last of them."""
+        """The elements of a stored tensor in chunks; DataLossError with the last one if the checksum is wrong."""
         with Locating(self._files, entry):
             self._files.check_extent(entry)
         for chunk in in_order(self.bytes_of(entry), lambda at, size: np.empty(min(size, CHUNK), np.uint8)):

@@ -33,7 +33,7 @@ from tensorkeep.checkpoint.bundle.format import (
     encode_name,
     encode_type_and_shape,
 )
-from tensorkeep.checkpoint.bundle.linking import LinkedTensors, renumbered
+from tensorkeep.checkpoint.bundle.linking import LinkedTensors, renumbered_entries
 from tensorkeep.checkpoint.bundle.reader import BundleReader
 from tensorkeep.checkpoint.bundle.small_tensors import ArrayKinds
 from tensorkeep.checkpoint.finding.file_names import data_path, index_path, parse_data_path
@@ -485,7 +485,7 @@ def _write_index(
         writer.add(HEADER_KEY, header.encode())
         keys = sorted(entries)
         values = list(map(entries.__getitem__, keys))
-        writer.add_many(keys, renumbered(values, np.arange(header.shard_count) + shift) if shift else values)
+        writer.add_many(keys, renumbered_entries(values, np.arange(header.shard_count) + shift) if shift else values)
         writer.finish()
         if durability is Durability.DISK:
             file.sync()

@@ -2,9 +2,8 @@
 
 file_names    the names of checkpoint files
 files         from the name of a checkpoint to its files: which there are, and a reader of them
-held_readers  readers that have all of a checkpoint, whatever becomes of its name
 latest        which checkpoint of a folder is the latest, and which the latest that is whole
-opening       from what a person types to an open checkpoint
+opening       from what a person types to an open checkpoint, held whatever becomes of its name
 state_file    the state file, `checkpoint`: which checkpoints a folder holds, and which is the latest
 waiting       waiting for checkpoints that another process writes
 """

@@ -3,26 +3,25 @@
 from __future__ import annotations
 
 import posixpath
+from collections.abc import Callable
 from functools import partial
-from typing import Any
+from typing import Final
 
-import numpy.typing as npt
-
+from tensorkeep.arrays import Array
 from tensorkeep.checkpoint.finding.file_names import IN_MODEL, index_path
 from tensorkeep.checkpoint.finding.files import open_prefix
-from tensorkeep.checkpoint.finding.held_readers import held
 from tensorkeep.checkpoint.finding.latest import latest_checkpoint
 from tensorkeep.checkpoint.finding.state_file import STATE_FILE, read_checkpoint_state
 from tensorkeep.checkpoint.layouts.table import layout_of
 from tensorkeep.checkpoint.reader import CheckpointReader, ReadOptions, TensorInfo
 from tensorkeep.checkpoint.slices.tensor_slice import Part
-from tensorkeep.errors import InvalidArgumentError, NotFoundError
+from tensorkeep.errors import FailedPreconditionError, InvalidArgumentError, NotFoundError
 from tensorkeep.io.files.filesystem import FileSystem, PathLike, path_text
 from tensorkeep.io.files.local import LOCAL
 
 __all__ = ["latest_checkpoint", "list_tensors", "load_tensor", "load_tensors", "open_checkpoint"]
 
-Array = npt.NDArray[Any]
+_ATTEMPTS: Final = 100  # that a checkpoint may be replaced while it is being opened
 
 
 def open_checkpoint(
@@ -59,7 +58,7 @@ def load_tensor(path: PathLike, name: str, part: Part | None = None, *, fs: File
 
 def load_tensors(path: PathLike, *, fs: FileSystem = LOCAL) -> dict[str, Array]:
     """All tensors of a checkpoint."""
-    with held(partial(open_checkpoint, path, fs=fs)) as reader:
+    with held_reader(partial(open_checkpoint, path, fs=fs)) as reader:
         return reader.read_many()
 
 
@@ -81,3 +80,24 @@ def _open_latest(folder: str, options: ReadOptions, fs: FileSystem) -> Checkpoin
     raise NotFoundError(
         f'folder "{folder}" holds no checkpoint: neither a "{STATE_FILE}" file nor a complete one{more}'
     )
+
+
+def held_reader(open_reader: Callable[[], CheckpointReader]) -> CheckpointReader:
+    """Opens a checkpoint together with its data files; if it is replaced just then, opens the one that replaced it.
+
+    One who saves under a name again and again replaces the checkpoint at any time. A reader opens data files when it
+    needs them, and then finds out that they are not its own any more. One that holds them from the beginning is not
+    concerned.
+    """
+    for _ in range(_ATTEMPTS):
+        reader = open_reader()
+        try:
+            reader.hold()
+        except FailedPreconditionError:
+            reader.close()
+        except BaseException:
+            reader.close()
+            raise
+        else:
+            return reader
+    return open_reader()

@@ -68,7 +68,7 @@ class DescribedObjects:
     graph: TrackableObjectGraph
 
 
-def reachable(root: Any, view: ObjectView) -> tuple[list[Any], dict[int, str]]:
+def reachable_objects(root: Any, view: ObjectView) -> tuple[list[Any], dict[int, str]]:
     """The objects that can be reached, breadth first, and the path to each, by its identity."""
     paths = {id(root): ""}
     found = [root]
@@ -117,7 +117,7 @@ def _add_slots(objects: list[Any], paths: dict[int, str], view: ObjectView) -> d
 
 def describe_objects(root: Any, view: ObjectView) -> DescribedObjects:
     """What TensorFlow would write of the same objects."""
-    objects, paths = reachable(root, view)
+    objects, paths = reachable_objects(root, view)
     slots = _add_slots(objects, paths, view)
     numbers = {id(item): at for at, item in enumerate(objects)}
     graph = TrackableObjectGraph()

@@ -11,10 +11,9 @@ import re
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
-import numpy.typing as npt
-
+from tensorkeep.arrays import Array
 from tensorkeep.checkpoint.finding.file_names import OBJECT_GRAPH_KEY
 from tensorkeep.checkpoint.reader import CheckpointReader, TensorInfo
 from tensorkeep.checkpoint.slices.stitched_reading import Rows
@@ -31,8 +30,6 @@ SLOTS: Final = ".OPTIMIZER_SLOT"
 # A chain of objects has paths whose lengths add up to the square of its own, so a hostile graph could fill the memory.
 _PATHS: Final = 1 << 20
 _PATHS_EXPANSION: Final = 16
-
-Array = npt.NDArray[Any]
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,11 +10,11 @@ import posixpath
 from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 from hashlib import sha256
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
-import numpy.typing as npt
 
+from tensorkeep.arrays import Array
 from tensorkeep.checkpoint.orbax.folders import METADATA, SavedStep, saved_step
 from tensorkeep.checkpoint.orbax.stores import ArrayStores, StoredChunks
 from tensorkeep.checkpoint.orbax.tree import SavedTree, read_tree
@@ -28,8 +28,6 @@ from tensorkeep.io.files.filesystem import FileSystem, PathLike, path_text
 from tensorkeep.io.files.local import LOCAL
 from tensorkeep.io.machine.parallel import in_parallel
 from tensorkeep.io.showing.amounts import some_of
-
-Array = npt.NDArray[Any]
 
 _MOST_FILES: Final = 10_000  # that are listed
 _MOST_TOLD: Final = 8

@@ -15,6 +15,7 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
+from tensorkeep.arrays import Array
 from tensorkeep.checkpoint.orbax.tree import SavedTree
 from tensorkeep.checkpoint.reader import TensorInfo
 from tensorkeep.dtypes import dtype_of_array
@@ -23,8 +24,6 @@ from tensorkeep.io.files.filesystem import FileSystem
 from tensorkeep.io.files.local import LOCAL
 from tensorkeep.io.machine.resources import available_memory
 from tensorkeep.shapes import element_count
-
-Array = npt.NDArray[Any]
 
 _BAND: Final = 16 << 20  # bytes of an array that are read together
 _LARGEST_BAND: Final = 256 << 20  # bytes; more than that is not read for the sake of chunks
@@ -68,7 +67,7 @@ class StoredChunks:
         self._require_memory(element_count(sizes) * self.info.dtype.itemsize, "what is read")
         if 0 in sizes:
             return np.empty(sizes, self.info.dtype.array_dtype)
-        with translated(self._label):
+        with translated_errors(self._label):
             return self._array(self._store[tuple(slice(start, stop) for start, stop in box)].read().result())
 
     def read_rows(self, rows: npt.NDArray[np.int64]) -> Array:
@@ -77,7 +76,7 @@ class StoredChunks:
         self._require_memory(element_count(shape) * self.info.dtype.itemsize, "what is read")
         if 0 in shape:
             return np.empty(shape, self.info.dtype.array_dtype)
-        with translated(self._label):
+        with translated_errors(self._label):
             return self._array(self._store.oindex[rows].read().result())
 
     def bands(self) -> Iterator[Array]:
@@ -123,7 +122,7 @@ class ArrayStores:
             "kvstore": {**self._base(), "path": f"{stored}/"} if self._tree.is_ocdbt else self._files(stored),
             "fill_missing_data_reads": not self._tree.has_all_chunks,
         }
-        with translated(label):
+        with translated_errors(label):
             store = self._tensorstore.open(spec, read=True, open=True, context=self._context).result()
         return StoredChunks(store, label)
 
@@ -141,7 +140,7 @@ class ArrayStores:
                 for file in _METADATA_FILES
                 if self._fs.exists(posixpath.join(folder, name, file))
             }
-        with translated(f'"{self._tree.folder}"'):
+        with translated_errors(f'"{self._tree.folder}"'):
             store = self._tensorstore.KvStore.open(self._base(), context=self._context).result()
             return {key.decode("utf-8", "surrogateescape") for key in store.list().result()}
 
@@ -153,7 +152,7 @@ class ArrayStores:
 
 
 @contextmanager
-def translated(label: str) -> Iterator[None]:
+def translated_errors(label: str) -> Iterator[None]:
     """What tensorstore says is wrong, as an error of ours."""
     try:
         yield

@@ -5,7 +5,6 @@ items           the entries of a restore plan: what becomes of each wanted tenso
 name_rules      how TensorFlow's names come to differ between two programs: one small pure function per way
 planning        the restore doctor: compares what a program wants with what a checkpoint holds
 report          a restore plan in words: the one error that says all that is wrong
-second_copies   variables that a graph holds twice because it was built twice
-suggestions     did you mean: which stored tensors a program may mean by names that a checkpoint does not hold
+suggestions     did you mean: which stored tensors a program may mean, if it holds a variable twice too
 wanted_tensors  what a program wants from a checkpoint
 """

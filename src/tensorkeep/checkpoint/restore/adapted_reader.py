@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from tensorkeep.arrays import Array
 from tensorkeep.checkpoint.objects.reader import RenamedReader
 from tensorkeep.checkpoint.reader import CheckpointReader, TensorInfo
 from tensorkeep.checkpoint.restore.items import Action, RestoreItem
@@ -20,7 +19,6 @@ from tensorkeep.checkpoint.views import ReaderView
 from tensorkeep.dtypes import FLOAT32, DType
 from tensorkeep.errors import InvalidArgumentError, NotFoundError
 
-Array = npt.NDArray[Any]
 Initial = Callable[[Wanted], Array]
 
 

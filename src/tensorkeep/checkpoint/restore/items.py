@@ -14,11 +14,11 @@ from tensorkeep.checkpoint.restore.wanted_tensors import (
     Adapt,
     Remedy,
     Wanted,
-    cut,
-    remedies,
+    first_lines,
     remedies_for_dtype,
     remedies_for_shape,
-    shown,
+    remedies_of,
+    shown_name,
 )
 from tensorkeep.shapes import Shape
 
@@ -42,7 +42,7 @@ class Status(Enum):
 
 
 class Action(Enum):
-    """What is done about it."""
+    """What a restore does with a wanted tensor."""
 
     RESTORE = "restore"
     ADAPT = "adapt"
@@ -72,7 +72,7 @@ class RestoreItem:
 
     @property
     def difference(self) -> str:
-        """What is wrong with it, in words."""
+        """How the stored tensor differs from the wanted one, in words."""
         if self.stored is None:
             return "not in the checkpoint"
         stored = f"{self.stored.dtype} {Shape(self.stored.shape)}"
@@ -81,7 +81,7 @@ class RestoreItem:
 
     @property
     def how(self) -> str:
-        """How it is adapted, in words."""
+        """How the stored tensor is adapted to the wanted one, in words."""
         return " and ".join(sorted(remedy.value for remedy in self.remedies))
 
     @property
@@ -115,10 +115,10 @@ class RestoreItem:
         }
 
 
-def compared(wanted: Wanted, key: str | None, stored: TensorInfo | None, policy: Adapt) -> RestoreItem:
+def compared_item(wanted: Wanted, key: str | None, stored: TensorInfo | None, policy: Adapt) -> RestoreItem:
     """What becomes of a wanted tensor, given the stored one that is meant by it, if any."""
     if stored is None:
-        skips = Remedy.SKIP in remedies(policy.missing)
+        skips = Remedy.SKIP in remedies_of(policy.missing)
         return RestoreItem(wanted, Status.MISSING, Action.SKIP if skips else Action.REFUSE)
     if wanted.fits(stored):
         return RestoreItem(wanted, Status.EXACT if key == wanted.key else Status.RENAMED, Action.RESTORE, key, stored)
@@ -140,11 +140,11 @@ def _needed(
     """
     needed: list[tuple[frozenset[Remedy] | None, frozenset[Remedy]]] = []
     if not wanted.fits_shape(stored):
-        allowed = remedies(policy.shape)
+        allowed = remedies_of(policy.shape)
         found = None if wanted.shape is None else remedies_for_shape(wanted.shape, stored.shape, allowed)
         needed.append((found, allowed))
     if wanted.dtype is not None and not wanted.fits_dtype(stored):
-        allowed = remedies(policy.dtype)
+        allowed = remedies_of(policy.dtype)
         needed.append((remedies_for_dtype(wanted.dtype, stored.dtype, allowed), allowed))
     return sorted(needed, key=lambda item: item[0] is not None or Remedy.SKIP in item[1])
 
@@ -201,10 +201,10 @@ class RestoreOutcome:
     def __str__(self) -> str:
         total = len(self.restored) + len(self.adapted) + len(self.not_restored)
         lines = [f'"{self.path}": {len(self.restored)} of {total} tensors restored as they were stored']
-        adapted = [f"  adapted ({item.how}): {shown(item.name)}: {item.difference}" for item in self.adapted]
-        left = [f"  not restored: {shown(item.name)}: {item.difference}" for item in self.not_restored]
+        adapted = [f"  adapted ({item.how}): {shown_name(item.name)}: {item.difference}" for item in self.adapted]
+        left = [f"  not restored: {shown_name(item.name)}: {item.difference}" for item in self.not_restored]
         notes = [f"  {note}" for note in self.notes]
-        return "\n".join([*lines, *cut(adapted, _MOST_LISTED), *cut(left, _MOST_LISTED), *notes])
+        return "\n".join([*lines, *first_lines(adapted, _MOST_LISTED), *first_lines(left, _MOST_LISTED), *notes])
 
     def log(self, logger: logging.Logger = LOGGER) -> None:
         """Tells the log: a warning for all that was adapted or not restored or is odd, else a note."""

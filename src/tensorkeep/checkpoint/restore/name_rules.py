@@ -68,7 +68,7 @@ class ScopeChange:
         return f'scope "{self.wanted}" is "{self.stored}" there' if self.wanted else f'in the scope "{self.stored}"'
 
 
-def spellings(name: str) -> Iterator[tuple[Cause, str, str]]:
+def other_spellings(name: str) -> Iterator[tuple[Cause, str, str]]:
     """The other names that the same variable may go by, with the reason in words."""
     yield Cause.OBJECT_PATH, name, "the path of an object"
     if name.endswith(TENSOR_SUFFIX):
@@ -77,11 +77,11 @@ def spellings(name: str) -> Iterator[tuple[Cause, str, str]]:
     yield Cause.OBJECT_PATH, name.removesuffix(TENSOR_SUFFIX) + OBJECT_SUFFIX, "the path of an object"
     if name.endswith(OBJECT_SUFFIX):
         yield Cause.OBJECT_PATH, name.removesuffix(OBJECT_SUFFIX), "saved by name, not as an object"
-    yield average(name.removesuffix(TENSOR_SUFFIX))
+    yield average_name(name.removesuffix(TENSOR_SUFFIX))
 
 
-def average(name: str) -> tuple[Cause, str, str]:
-    """The variable of which a name is the moving average, or the moving average of a variable; as for `spellings`."""
+def average_name(name: str) -> tuple[Cause, str, str]:
+    """The variable of which a name is the moving average, or the reverse; as for `other_spellings`."""
     variable = average_of(name)
     if variable is not None:
         return Cause.MOVING_AVERAGE, variable, "the variable itself, not its moving average"
@@ -107,7 +107,7 @@ def slot_of(name: str) -> tuple[str, str] | None:
     return ("", "Adam") if _POWER.fullmatch(name) else None
 
 
-def folded(name: str) -> str:
+def folded_name(name: str) -> str:
     """What is left of a name without case, the numbers of layers, and the wording of an API."""
     base, rest = _variable_and_rest(name)
     plain = _NUMBER.sub("", base.casefold())
@@ -115,7 +115,7 @@ def folded(name: str) -> str:
     return scope + slash + _WORDS.get(last, last) + rest
 
 
-def unnumbered(name: str) -> str:
+def unnumbered_name(name: str) -> str:
     """A name without the last number of each step, as the first of that name in a graph is called."""
     base, rest = _variable_and_rest(name)
     return _NUMBER.sub("", base) + rest
@@ -133,7 +133,7 @@ def _variable_and_rest(name: str) -> tuple[str, str]:
     return (slot["variable"], name[slot.end("variable") :]) if slot else (name, "")
 
 
-def numbers(name: str) -> tuple[int, ...]:
+def numbers_in_name(name: str) -> tuple[int, ...]:
     """The numbers in a name, by which names of one folded form are ordered as they were made."""
     found = (_NUMBER.search(step) for step in name.split("/"))
     return tuple(int(number[0][1:]) if number else 0 for number in found)
@@ -148,7 +148,7 @@ def folding_cause(wanted: str, stored: str) -> tuple[Cause, str]:
     return Cause.WORDING, "worded as in another API of layers"
 
 
-def ends(name: str) -> Iterator[int]:
+def name_ends(name: str) -> Iterator[int]:
     """Where a name's ends begin that are names in some scope, longest first.
 
     What is kept for a variable is not a name without the variable's.
@@ -170,13 +170,13 @@ def same_endings(wanted: Iterable[str], stored: Collection[str]) -> dict[str, tu
     """
     by_end: dict[str, list[str]] = {}
     for name in stored:
-        for start in ends(name):
+        for start in name_ends(name):
             rivals = by_end.setdefault(name[start:], [])
             if len(rivals) <= _MOST_RIVALS:
                 rivals.append(name)
     found: dict[str, tuple[int, list[str]]] = {}
     for name in wanted:
-        for start in ends(name):
+        for start in name_ends(name):
             if rivals := by_end.get(name[start:], []):
                 if len(rivals) <= _MOST_RIVALS and start < len(name):
                     found[name] = len(name) - start, rivals
@@ -220,7 +220,7 @@ class SpellingIndex:
     @staticmethod
     def _buckets_of(name: str) -> Iterator[tuple[tuple[str, str, str], str]]:
         """What surrounds each step, with a few letters of the step, and the step."""
-        for start in ends(name):
+        for start in name_ends(name):
             end = name.find("/", start)
             end = len(name) if end < 0 else end
             step = name[start : min(end, start + 64)]

@@ -23,15 +23,16 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from tensorkeep.arrays import Array
 from tensorkeep.checkpoint.finding.file_names import OBJECT_GRAPH_KEY
 from tensorkeep.checkpoint.finding.opening import open_checkpoint
 from tensorkeep.checkpoint.objects.reader import ObjectGraph
 from tensorkeep.checkpoint.reader import CheckpointReader, TensorInfo
 from tensorkeep.checkpoint.restore.adapted_reader import AdaptedReader, Initial, read_item
-from tensorkeep.checkpoint.restore.items import Action, ExactItems, RestoreItem, RestoreOutcome, Status, compared
+from tensorkeep.checkpoint.restore.items import Action, ExactItems, RestoreItem, RestoreOutcome, Status, compared_item
 from tensorkeep.checkpoint.restore.name_rules import OBJECT_SUFFIX, ScopeChange
 from tensorkeep.checkpoint.restore.report import Findings, error_message, error_of, mapping_literal, report
-from tensorkeep.checkpoint.restore.suggestions import shape_suggestion, suggest
+from tensorkeep.checkpoint.restore.suggestions import shape_suggestion, suggest_names
 from tensorkeep.checkpoint.restore.wanted_tensors import (
     Adapt,
     OnMismatch,
@@ -41,14 +42,12 @@ from tensorkeep.checkpoint.restore.wanted_tensors import (
     WantedTensors,
     mapped_name,
     policy_of,
-    shown,
+    shown_name,
     wanted_tensors,
 )
 from tensorkeep.errors import InvalidArgumentError, TensorKeepError
 from tensorkeep.io.files.filesystem import FileSystem, PathLike
 from tensorkeep.io.files.local import LOCAL
-
-Array = npt.NDArray[Any]
 
 
 @dataclass(frozen=True)
@@ -71,12 +70,12 @@ class RestorePlan:
 
     @property
     def exact(self) -> tuple[RestoreItem, ...]:
-        """Those that are stored just as they are wanted."""
+        """The items whose tensors are stored just as they are wanted."""
         return self.findings.of(Status.EXACT)
 
     @property
     def renamed(self) -> tuple[RestoreItem, ...]:
-        """Those that are stored under other names, by the mapping or by the objects of the checkpoint."""
+        """The items whose tensors are stored under other names, by the mapping or by the checkpoint's objects."""
         return self.findings.of(Status.RENAMED)
 
     @property
@@ -85,7 +84,7 @@ class RestorePlan:
 
     @property
     def mismatched(self) -> tuple[RestoreItem, ...]:
-        """Those that are stored in another shape or type."""
+        """The items whose tensors are stored in another shape or type."""
         return self.findings.of(Status.SHAPE, Status.DTYPE)
 
     @property
@@ -202,7 +201,7 @@ def plan_restore(
         objects = ObjectGraph.read(reader) if OBJECT_GRAPH_KEY in stored else None
     full_names = {} if objects is None else _stored_names(objects.keys_by_full_name(), stored)
     keys = [_key(item, given, full_names, stored) for item in tensors]
-    items = [compared(item, key, stored.get(key), policy) for item, key in zip(tensors, keys, strict=True)]
+    items = [compared_item(item, key, stored.get(key), policy) for item, key in zip(tensors, keys, strict=True)]
     used = {item.key for item in items if item.key is not None}
     unused = tuple(sorted(key for key in stored if key not in used and key != OBJECT_GRAPH_KEY))
     findings = Findings(
@@ -284,10 +283,10 @@ def _notes(mapping: Mapping[str, str], wanted: tuple[Wanted, ...], stored: Mappi
     absent = [key for name, key in mapping.items() if not key.endswith("/") and key not in stored and name in names]
     notes = []
     if idle:
-        notes.append(f"The mapping has {len(idle)} names that are not wanted: {', '.join(map(shown, idle[:5]))}.")
+        notes.append(f"The mapping has {len(idle)} names that are not wanted: {', '.join(map(shown_name, idle[:5]))}.")
     if absent:
         notes.append(
-            f"The mapping leads to {len(absent)} names that are not stored: {', '.join(map(shown, absent[:5]))}."
+            f"The mapping leads to {len(absent)} names that are not stored: {', '.join(map(shown_name, absent[:5]))}."
         )
     return tuple(notes)
 
@@ -303,7 +302,7 @@ def _with_suggestions(findings: Findings, stored: Mapping[str, TensorInfo], alia
     sought = {item.wanted.key: item.wanted for item in reversed(problems)}
     own = {item.wanted.key: item.key for item in problems if item.key is not None}
     plain = {key.removesuffix(OBJECT_SUFFIX): key for key in stored if key.endswith(OBJECT_SUFFIX)}
-    found = suggest(
+    found = suggest_names(
         dict(sorted(sought.items())),
         {key: info for key, info in stored.items() if key != OBJECT_GRAPH_KEY},
         free={*findings.unused, *own.values()} - {item.key for item in findings.of(Status.EXACT, Status.RENAMED)},

@@ -9,9 +9,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from tensorkeep.checkpoint.restore.items import Action, RestoreItem, Status, compared
+from tensorkeep.checkpoint.restore.items import Action, RestoreItem, Status, compared_item
 from tensorkeep.checkpoint.restore.name_rules import Cause, ScopeChange
-from tensorkeep.checkpoint.restore.wanted_tensors import Adapt, Remedy, cut, remedies, shown
+from tensorkeep.checkpoint.restore.wanted_tensors import Adapt, Remedy, first_lines, remedies_of, shown_name
 from tensorkeep.errors import InvalidArgumentError, NotFoundError
 from tensorkeep.shapes import Shape
 
@@ -86,15 +86,15 @@ def _original(item: RestoreItem) -> str:
     """TensorFlow's words for a problem, of which it tells the first only."""
     wanted, stored = item.wanted, item.stored
     if stored is None:
-        return f"Key {shown(wanted.key)} not found in checkpoint"
+        return f"Key {shown_name(wanted.key)} not found in checkpoint"
     if item.status is Status.DTYPE and wanted.dtype is not None:
         return (
-            f"tensor_name = {shown(wanted.key)}; expected dtype {wanted.dtype.label} does not equal original dtype "
-            f"{stored.dtype.label}"
+            f"tensor_name = {shown_name(wanted.key)}; expected dtype {wanted.dtype.label} does not equal original "
+            f"dtype {stored.dtype.label}"
         )
     return (
         "Assign requires shapes of both tensors to match. "
-        f"lhs shape= {Shape(wanted.shape)} rhs shape= {Shape(stored.shape)} (tensor_name = {shown(wanted.key)})"
+        f"lhs shape= {Shape(wanted.shape)} rhs shape= {Shape(stored.shape)} (tensor_name = {shown_name(wanted.key)})"
     )
 
 
@@ -103,7 +103,7 @@ def report(findings: Findings) -> str:
     lines = [_summary(findings)]
     if findings.scopes and findings.scopes[0].count > 1:
         first = findings.scopes[0]
-        lines.append(f"One change explains {first.count} of them: {shown(first.reason)}.")
+        lines.append(f"One change explains {first.count} of them: {shown_name(first.reason)}.")
     if count := _second_copies(findings):
         lines.append(
             f"{count} of them {'is named' if count == 1 else 'are named'} as a second one of a variable of the same "
@@ -113,12 +113,12 @@ def report(findings: Findings) -> str:
     for status, title in _TITLES.items():
         if items := findings.of(status):
             lines += ["", f"{title} ({len(items)}):"]
-            lines += cut([_line(item) for item in items[:_MOST_LISTED]], _MOST_LISTED, len(items))
+            lines += first_lines([_line(item) for item in items[:_MOST_LISTED]], _MOST_LISTED, len(items))
     if findings.unused:
         is_used = any(item.key is not None for item in findings.items)
         title = "In the checkpoint, and not wanted" if is_used else "Nothing in the checkpoint is wanted; it holds"
-        some = [f"  {shown(name)}" for name in findings.unused[:_MOST_LISTED]]
-        lines += ["", f"{title} ({len(findings.unused)}):", *cut(some, _MOST_LISTED, len(findings.unused))]
+        some = [f"  {shown_name(name)}" for name in findings.unused[:_MOST_LISTED]]
+        lines += ["", f"{title} ({len(findings.unused)}):", *first_lines(some, _MOST_LISTED, len(findings.unused))]
     return "\n".join(lines)
 
 
@@ -144,24 +144,26 @@ def _summary(findings: Findings) -> str:
     ]
     if findings.unused:
         counts.append(f"{len(findings.unused)} stored tensors are not wanted")
-    return f'"{shown(findings.path)}": {"; ".join(counts)}.'
+    return f'"{shown_name(findings.path)}": {"; ".join(counts)}.'
 
 
 def _line(item: RestoreItem) -> str:
     wanted = item.wanted
-    name = shown(item.name) + (f" (for {shown(wanted.variable)})" if wanted.variable not in (None, wanted.key) else "")
+    name = shown_name(item.name) + (
+        f" (for {shown_name(wanted.variable)})" if wanted.variable not in (None, wanted.key) else ""
+    )
     about = item.difference if item.stored is not None else wanted.description
-    stored = f' (as "{shown(item.key)}")' if item.key not in (None, wanted.key) else ""
+    stored = f' (as "{shown_name(item.key)}")' if item.key not in (None, wanted.key) else ""
     marks = {Action.SKIP: " [left as it is]", Action.ADAPT: f" [adapted: {item.how}]"}
     lines = [f"  {name}: {about}{stored}{marks.get(item.action, '')}"]
     for suggestion in item.suggestions:
         if suggestion.key is None:
-            lines.append(f"      {shown(suggestion.reason)}")
+            lines.append(f"      {shown_name(suggestion.reason)}")
         elif suggestion.key == item.key:
-            lines.append(f"      it is {shown(suggestion.reason)}")
+            lines.append(f"      it is {shown_name(suggestion.reason)}")
         else:
             but = "" if suggestion.fits else "; its type or shape differs"
-            lines.append(f'      did you mean "{shown(suggestion.key)}"? ({shown(suggestion.reason)}{but})')
+            lines.append(f'      did you mean "{shown_name(suggestion.key)}"? ({shown_name(suggestion.reason)}{but})')
     return "\n".join(lines)
 
 
@@ -188,7 +190,7 @@ def _mending(item: RestoreItem) -> frozenset[Remedy]:
     if item.stored is None:
         return frozenset()
     for shapes in (_SHAPES[1:], _SHAPES):
-        found = compared(item.wanted, item.key, item.stored, Adapt(shape=shapes, dtype=_DTYPES)).remedies
+        found = compared_item(item.wanted, item.key, item.stored, Adapt(shape=shapes, dtype=_DTYPES)).remedies
         if found:
             return found
     return frozenset()
@@ -203,13 +205,13 @@ def _adapting(refused: Sequence[RestoreItem]) -> Adapt | None:
     for status in kinds:
         policy = Adapt(*kinds.values())
         left = [item for item in refused if item.status is status]
-        if any(compared(item.wanted, item.key, item.stored, policy).action is Action.REFUSE for item in left):
+        if any(compared_item(item.wanted, item.key, item.stored, policy).action is Action.REFUSE for item in left):
             kinds[status] |= {Remedy.SKIP}
     return Adapt(*kinds.values())
 
 
 def _purpose(policy: Adapt) -> str:
-    missing, shape, dtype = map(remedies, (policy.missing, policy.shape, policy.dtype))
+    missing, shape, dtype = map(remedies_of, (policy.missing, policy.shape, policy.dtype))
     what = "To fit tensors of another shape" if shape & {*_SHAPES} else "To convert numbers of another type"
     if shape & {*_SHAPES} and dtype & {*_DTYPES}:
         what += " and convert numbers of another type"
@@ -218,7 +220,7 @@ def _purpose(policy: Adapt) -> str:
 
 def _policy_literal(policy: Adapt) -> str:
     """The policy as Python, to be pasted."""
-    kinds = {name: remedies(getattr(policy, name)) for name in ("missing", "shape", "dtype")}
+    kinds = {name: remedies_of(getattr(policy, name)) for name in ("missing", "shape", "dtype")}
     given = [f"{name}={[remedy.value for remedy in Remedy if remedy in kinds[name]]}" for name in kinds if kinds[name]]
     return f"Adapt({', '.join(given)})".replace("'", '"')
 
@@ -234,7 +236,9 @@ def mapping_literal(findings: Findings) -> str:
             entries.append((scope.wanted or "/", scope.stored or "/", f"{len(covered)} tensors"))
             mapping = {name: key for name, key in mapping.items() if name not in covered}
     entries += [(name, key, reasons.get(name, "")) for name, key in mapping.items()]
-    lines = [f"      {name!r}: {key!r},{f'  # {shown(reason)}' if reason else ''}" for name, key, reason in entries]
+    lines = [
+        f"      {name!r}: {key!r},{f'  # {shown_name(reason)}' if reason else ''}" for name, key, reason in entries
+    ]
     if len(lines) > _MOST_MAPPED:
         more = f"      # ... and {len(lines) - _MOST_MAPPED} more, in the plan's suggested_mapping"
         lines = [*lines[:_MOST_MAPPED], more]

@@ -7,7 +7,7 @@ type and shape is given away once, so that the suggestions together are a mappin
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -16,18 +16,19 @@ from tensorkeep.checkpoint.restore.name_rules import (
     Cause,
     ScopeChange,
     SpellingIndex,
-    average,
+    average_name,
     average_of,
-    folded,
+    folded_name,
     folding_cause,
-    numbers,
+    numbers_in_name,
+    other_spellings,
     same_endings,
     scope_changes,
     slot_of,
-    spellings,
+    unnumbered_name,
     whole_of_part,
+    without_one_number,
 )
-from tensorkeep.checkpoint.restore.second_copies import originals, whole_graph_is_copied
 from tensorkeep.checkpoint.restore.wanted_tensors import Wanted
 from tensorkeep.dtypes import DType
 from tensorkeep.shapes import Shape, element_count
@@ -61,7 +62,7 @@ class Suggestions:
     """The changes of scope that explain several names each, the one that explains most first."""
 
 
-def suggest(
+def suggest_names(
     sought: Mapping[str, Wanted],
     stored: Mapping[str, TensorInfo],
     *,
@@ -137,7 +138,9 @@ class _Search:
     def try_second_copies(self, present: Mapping[str, str]) -> None:
         """Names that a graph built twice gave its variables the second time; they are mapped if all are there twice."""
         infos = {name: self._stored[key] for name, key in present.items()}
-        copies = originals({name: wanted for name, wanted in self._open.items() if name not in self._own}, infos)
+        copies = originals_of_copies(
+            {name: wanted for name, wanted in self._open.items() if name not in self._own}, infos
+        )
         is_whole = whole_graph_is_copied(copies, infos)
         for name, original in copies.items():
             if is_whole:
@@ -148,7 +151,7 @@ class _Search:
 
     def try_spellings(self) -> None:
         for name in list(self._open):
-            for cause, other, reason in spellings(name):
+            for cause, other, reason in other_spellings(name):
                 key = self._names.get(other)
                 if key is not None and key != name and self._propose(name, key, cause, reason):
                     break
@@ -168,13 +171,13 @@ class _Search:
 
     def try_foldings(self) -> None:
         """Names that differ in case, in the numbers of layers or in wording, matched in the order of their numbers."""
-        forms = {name: folded(name) for name in self._open}
+        forms = {name: folded_name(name) for name in self._open}
         needed = set(forms.values())
         rivals: dict[str, dict[_Kind, deque[str]]] = {}
-        for key in sorted(self._free, key=lambda key: (numbers(key), key)):
-            if (form := folded(key)) in needed:
+        for key in sorted(self._free, key=lambda key: (numbers_in_name(key), key)):
+            if (form := folded_name(key)) in needed:
                 rivals.setdefault(form, {}).setdefault(_kind(self._stored[key]), deque()).append(key)
-        for name in sorted(forms, key=lambda name: (numbers(name), name)):
+        for name in sorted(forms, key=lambda name: (numbers_in_name(name), name)):
             kinds = rivals.get(forms[name], {})
             known = _kind(self._open[name])
             for keys in [kinds[known]] if known in kinds else list(kinds.values())[:_MOST_HINTS]:
@@ -230,7 +233,7 @@ class _Search:
     def try_averages(self) -> None:
         """A variable and its average may both come from the one that is stored."""
         for name in list(self._open):
-            cause, other, reason = average(name.removesuffix(":0"))
+            cause, other, reason = average_name(name.removesuffix(":0"))
             if other in self._stored:
                 self._propose(name, other, cause, reason, shared=True)
 
@@ -311,3 +314,49 @@ def shape_suggestion(wanted: Wanted, key: str, stored: TensorInfo) -> Suggestion
     else:
         reason = 'larger in one direction, smaller in another; the remedies "crop" and "grow" together fit it'
     return Suggestion(Cause.SHAPE, reason, key)
+
+
+def originals_of_copies(missing: Mapping[str, Wanted], present: Mapping[str, TensorInfo]) -> dict[str, str]:
+    """For each missing name that is a numbered one of a present name of that type and shape: the present name.
+
+    These are variables that a graph holds twice because it was built twice, as by a notebook cell that ran again.
+    TensorFlow numbers what it makes anew in one graph: "v1" comes back as "v1_1", "scope/v1" as "scope_1/v1", and the
+    layers "dense", "dense_1" as "dense_2", "dense_3".
+
+    `present` are the names that the same program wants and the checkpoint holds, with what is stored for them.
+    """
+    paired = dict(_paired_in_order(missing, present))
+    copies: dict[str, str] = {}
+    for name, wanted in missing.items():
+        for other in (*([paired[name]] if name in paired else []), *without_one_number(name)):
+            if other in present and wanted.fits(present[other]):
+                copies[name] = other
+                break
+    return copies
+
+
+def _paired_in_order(missing: Mapping[str, Wanted], present: Mapping[str, TensorInfo]) -> Iterator[tuple[str, str]]:
+    """Missing and present names that differ in numbers only, each once or as often as the graph was built anew."""
+    built_first = _by_form(present)
+    for form, names in _by_form(missing).items():
+        first = built_first.get(form, [])
+        if form in first and len(names) % len(first) == 0 and numbers_in_name(names[0]) > numbers_in_name(first[-1]):
+            yield from ((name, first[at % len(first)]) for at, name in enumerate(names))
+
+
+def _by_form(names: Mapping[str, object]) -> dict[str, list[str]]:
+    forms: dict[str, list[str]] = {}
+    for name in sorted(names, key=lambda name: (numbers_in_name(name), name)):
+        forms.setdefault(unnumbered_name(name), []).append(name)
+    return forms
+
+
+def whole_graph_is_copied(copies: Mapping[str, str], present: Mapping[str, TensorInfo]) -> bool:
+    """Whether every variable that is present has a copy, so that the copies cannot be new layers of a larger model.
+
+    Not asked of counters, which a graph shares (`get_or_create_global_step`), nor of what an optimizer keeps.
+    """
+    built_anew = set(copies.values())
+    return all(
+        name in built_anew or info.dtype.is_integer or slot_of(name) is not None for name, info in present.items()
+    )

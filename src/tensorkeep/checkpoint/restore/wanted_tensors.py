@@ -148,14 +148,14 @@ class Remedy(str, Enum):
 Remedies = Remedy | str | Iterable[Remedy | str]
 
 
-def remedies(given: Remedies) -> frozenset[Remedy]:
+def remedies_of(given: Remedies) -> frozenset[Remedy]:
     """Remedies from what people write: one or several, by name or not."""
     return frozenset(Remedy(name) for name in ([given] if isinstance(given, str) else given))
 
 
 def _checked_remedies(given: Remedies, allowed: Sequence[Remedy], what: str) -> frozenset[Remedy]:
     try:
-        found = remedies(given)
+        found = remedies_of(given)
     except (TypeError, ValueError):
         found = None
     if found is None or not found <= frozenset(allowed):
@@ -260,7 +260,7 @@ def mapped_name(name: str, mapping: Mapping[str, str], stored: Mapping[str, obje
     return key if root is not None and (key := root.removeprefix("/") + name) in stored else name
 
 
-def shown(name: str) -> str:
+def shown_name(name: str) -> str:
     """A name for a message: on one line, and not too long for it."""
     plain = name if name.isprintable() else name.encode("unicode_escape", "backslashreplace").decode("ascii")
     if len(plain) <= _LONGEST_NAME:
@@ -269,7 +269,7 @@ def shown(name: str) -> str:
     return f"{plain[:half]}...{plain[-half:]}"
 
 
-def cut(lines: Sequence[str], most: int, total: int | None = None) -> list[str]:
-    """The first lines of so many, and how many more there are."""
+def first_lines(lines: Sequence[str], most: int, total: int | None = None) -> list[str]:
+    """At most `most` of the lines and, if there are more (`total`, by default all), a line that says how many."""
     total = len(lines) if total is None else total
     return [*lines[:most], *([f"  ... and {total - most} more"] if total > most else [])]

@@ -13,11 +13,11 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
+from tensorkeep.arrays import Array
 from tensorkeep.checkpoint.slices.tensor_slice import Box, box_shape
 from tensorkeep.io.files.filesystem import RandomAccessFile
 from tensorkeep.shapes import element_count
 
-Array = npt.NDArray[Any]
 Positions = npt.NDArray[np.int64]
 
 GAP: Final = 4096  # a system call costs about as much as copying this many bytes

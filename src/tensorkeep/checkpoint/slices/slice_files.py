@@ -13,10 +13,9 @@ import posixpath
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from types import TracebackType
-from typing import Any, Final
+from typing import Final
 
-import numpy.typing as npt
-
+from tensorkeep.arrays import Array
 from tensorkeep.checkpoint.bundle.codec import check_shape
 from tensorkeep.checkpoint.bundle.format import decode_shape
 from tensorkeep.checkpoint.reader import CheckpointReader, ReadOptions, TensorInfo, local_path
@@ -52,8 +51,6 @@ from tensorkeep.proto.wire import encode_bytes_field, fields
 from tensorkeep.shapes import element_count
 from tensorkeep.table.table import Table
 from tensorkeep.table.table_writer import TableWriter
-
-Array = npt.NDArray[Any]
 
 META_KEY: Final = b""
 VERSION: Final = 1

@@ -12,13 +12,13 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from tensorkeep.arrays import Array
 from tensorkeep.checkpoint.bundle.codec import check_shape
 from tensorkeep.checkpoint.reader import TensorInfo
 from tensorkeep.checkpoint.slices.tensor_slice import Box, TensorSlice, box_shape, whole_box
 from tensorkeep.checkpoint.slices.tiling import copies_for
 from tensorkeep.errors import DataLossError
 
-Array = npt.NDArray[Any]
 Rows = npt.NDArray[np.int64]
 
 
@@ -28,7 +28,10 @@ def stitch(
     check: Callable[[TensorSlice], None],
     read: Callable[[TensorSlice, Box], Array],
 ) -> Array:
-    """The elements of `wanted`. DataLossError if the slices leave a gap in it or overlap there."""
+    """A box of a tensor that is stored in slices, put together from those it touches; `read` reads a box of one.
+
+    DataLossError if the slices leave a gap in the box or overlap there. `check` raises if a slice is not sound.
+    """
     check_shape(info.shape, info.dtype)
     stored = [part.box(info.shape) for part in info.slices]
     copies = copies_for(wanted, stored)
@@ -37,7 +40,7 @@ def stitch(
     check_shape(box_shape(wanted), info.dtype)
     out = np.empty(box_shape(wanted), info.dtype.array_dtype)
     for at, shared in copies:
-        out[as_index(relative(shared, wanted))] = read(info.slices[at], relative(shared, stored[at]))
+        out[as_index(relative_box(shared, wanted))] = read(info.slices[at], relative_box(shared, stored[at]))
     return out
 
 
@@ -68,11 +71,11 @@ def as_index(box: Box) -> tuple[slice, ...]:
     return tuple(slice(start, stop) for start, stop in box)
 
 
-def relative(inner: Box, outer: Box) -> Box:
+def relative_box(inner: Box, outer: Box) -> Box:
     """A box as seen from the corner of another."""
     return tuple((start - corner, stop - corner) for (start, stop), (corner, _) in zip(inner, outer, strict=True))
 
 
 def in_tensor(path: str, name: str, error: DataLossError) -> DataLossError:
-    """The same error, with the checkpoint and the tensor it befell."""
+    """The error with the checkpoint and the tensor that it is about before its message."""
     return DataLossError(f'"{path}": tensor "{name}": {error}')

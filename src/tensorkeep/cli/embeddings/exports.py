@@ -103,7 +103,7 @@ def _counts(given: Namespace) -> dict[str, str]:
     if not given.dry_run:
         return {}
     with opened_for_tools(given.source, LOCAL) as reader:
-        [entry] = Rewrite.of(reader, LOCAL).chosen([given.name])
+        [entry] = Rewrite.of(reader, LOCAL).chosen_embeddings([given.name])
         column = entry.open(reader, given.slot or "", fs=LOCAL)
         only_counted = int(column.filtered_sizes.sum())
         return {

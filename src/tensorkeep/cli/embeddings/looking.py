@@ -8,10 +8,9 @@ from typing import Any
 from tensorkeep.cli.command import DONE, FOUND, Command, Parser
 from tensorkeep.cli.output import Column, Output, shown
 from tensorkeep.cli.progress import ProgressBar
-from tensorkeep.embedding.tools.histograms import Histogram
 from tensorkeep.embedding.tools.querying import FoundRows, look_up
 from tensorkeep.embedding.tools.repairing import KeyComparison, compare_keys
-from tensorkeep.embedding.tools.statistics import EmbeddingStatistics, embedding_statistics
+from tensorkeep.embedding.tools.statistics import EmbeddingStatistics, Histogram, embedding_statistics
 
 _COLUMNS = (
     Column("name", "cyan", is_name=True),

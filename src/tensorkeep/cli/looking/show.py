@@ -11,8 +11,7 @@ from tensorkeep.cli.looking.list_tensors import listing_data
 from tensorkeep.cli.looking.tensor_filters import add_filters, order_of, selection_of
 from tensorkeep.cli.output import Column, Output, amount_of, shape_text, size_text
 from tensorkeep.inspect.listing import CheckpointListing, StoredTensor
-from tensorkeep.inspect.scopes import Scope, scope_tree
-from tensorkeep.inspect.selecting import selected
+from tensorkeep.inspect.selecting import Scope, scope_tree, selected
 
 
 def _add_arguments(parser: Parser) -> None:

@@ -17,7 +17,7 @@ from tensorkeep.saved_model.edit.message_edits import (
     strip_devices,
 )
 from tensorkeep.saved_model.edit.meta_graph_pruning import prune_to_signatures
-from tensorkeep.saved_model.edit.name_lists import split_tags
+from tensorkeep.saved_model.show.flag_values import split_tags
 
 
 def _add_retag_arguments(parser: Parser) -> None:

@@ -8,8 +8,7 @@ from tensorkeep.cli.command import Parser
 from tensorkeep.errors import InvalidArgumentError
 from tensorkeep.io.showing.amounts import size_of
 from tensorkeep.runtime.limits import Limits
-from tensorkeep.saved_model.edit.name_lists import split_tags
-from tensorkeep.saved_model.show.run_limits import DEFAULT_LIMITS, limits_of_texts
+from tensorkeep.saved_model.show.flag_values import DEFAULT_LIMITS, limits_of_texts, split_tags
 
 
 def add_model(parser: Parser) -> None:

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from tensorkeep.cli.command import DONE, Command, Parser
 from tensorkeep.cli.models.model_arguments import add_limits, add_model, limits_of, model_of, tags_of
 from tensorkeep.cli.output import Output, shown
-from tensorkeep.saved_model.edit.name_lists import split_names
+from tensorkeep.saved_model.show.flag_values import split_names
 from tensorkeep.saved_model.show.signature_runs import (
     InputTexts,
     RunRequest,

@@ -9,8 +9,8 @@ from collections.abc import Sequence
 from tensorkeep.cli.command import DONE, FOUND, INCOMPLETE, Command, Parser
 from tensorkeep.cli.output import Output, amount_of, shown
 from tensorkeep.inspect.scanning import sarif, scan_all
-from tensorkeep.saved_model.scan.policies import scan_policy
 from tensorkeep.saved_model.scan.report import ScanReport
+from tensorkeep.saved_model.show.flag_values import scan_policy
 
 
 def _add_arguments(parser: Parser) -> None:

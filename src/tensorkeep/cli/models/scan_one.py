@@ -8,11 +8,10 @@ from argparse import Namespace
 from tensorkeep.cli.command import DONE, FOUND, INCOMPLETE, Command, Parser
 from tensorkeep.cli.models.model_arguments import add_model, model_of, tags_of
 from tensorkeep.cli.output import Output
-from tensorkeep.saved_model.edit.name_lists import split_names
 from tensorkeep.saved_model.files.layout import meta_graph_with_tags, read_saved_model
 from tensorkeep.saved_model.scan.model_scan import scan_model
-from tensorkeep.saved_model.scan.policies import scan_policy
 from tensorkeep.saved_model.scan.report import ScanReport
+from tensorkeep.saved_model.show.flag_values import scan_policy, split_names
 from tensorkeep.saved_model.show.tensorflow_text import denylist_text
 
 

@@ -12,7 +12,7 @@ from tensorkeep.proto.messages import SavedModel, TensorInfo
 from tensorkeep.saved_model.files.layout import read_saved_model, signature_keys
 from tensorkeep.saved_model.files.tensor_info import describe_tensor_info
 from tensorkeep.saved_model.show.root_functions import root_functions
-from tensorkeep.saved_model.show.showing import ShowRequest, shown_data, shown_text
+from tensorkeep.saved_model.show.tensorflow_text import ShowRequest, shown_data, shown_text
 
 _COLUMNS = (
     Column("tags"),

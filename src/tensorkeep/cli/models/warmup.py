@@ -10,10 +10,10 @@ from tensorkeep.cli.models.model_changes import report_files
 from tensorkeep.cli.output import Output, amount_of, shown, size_text
 from tensorkeep.errors import AlreadyExistsError
 from tensorkeep.io.files.local import LOCAL
-from tensorkeep.saved_model.edit.name_lists import split_tags
 from tensorkeep.saved_model.files.constants import EXTRA_ASSETS_DIRECTORY, SERVING, WARMUP_FILENAME
 from tensorkeep.saved_model.files.layout import join, meta_graph_with_tags, read_saved_model
 from tensorkeep.saved_model.files.warmup import predict_log, read_warmup_requests, write_warmup_requests
+from tensorkeep.saved_model.show.flag_values import split_tags
 from tensorkeep.saved_model.show.signature_runs import InputTexts
 
 

@@ -10,20 +10,17 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Iterator, Sequence
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from tensorkeep.embedding.formats.streams import Imported, exporting, lines_of, save_imported, writing
+from tensorkeep.embedding.formats.streams import Imported, lines_of, opened_for_export, save_imported, writing_file
 from tensorkeep.embedding.stored.rows import Batch
 from tensorkeep.embedding.table.snapshot import ArraySnapshot
 from tensorkeep.errors import DataLossError, InvalidArgumentError
 from tensorkeep.io.files.filesystem import FileSystem, PathLike, path_text
 from tensorkeep.io.files.local import LOCAL
 from tensorkeep.io.showing.progress import Progress, Told
-
-Array = npt.NDArray[Any]
 
 _AT_ONCE = 1 << 14  # lines
 _NUMBERS = ("freq", "version")
@@ -49,7 +46,7 @@ def export_csv(
     if len(separator) != 1 or separator in '"\r\n0123456789.-+einfa':
         raise InvalidArgumentError(f"separator: expected one character that is in no number, got {separator!r}")
     quote = '"' if separator == "," else ""
-    with exporting(source, name, column, fs) as found, writing(path, fs) as file:
+    with opened_for_export(source, name, column, fs) as found, writing_file(path, fs) as file:
         told = Told(progress, found.column.count)
         if header:
             names = ["id", "embedding", *(_NUMBERS if numbers else ())]

@@ -19,7 +19,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from tensorkeep.embedding.formats.streams import Exported, exporting
+from tensorkeep.embedding.formats.streams import Exported, opened_for_export
 from tensorkeep.embedding.stored.rows import Batch
 from tensorkeep.errors import (
     AlreadyExistsError,
@@ -112,7 +112,7 @@ def export_maxcompute(
         raise InvalidArgumentError(f"form is {form!r}, expected one of {', '.join(_FORMS)}")
     odps = _pyodps()
     client = _client(odps, table) if client is None else client
-    with exporting(source, name, column, fs) as found, _explained(odps, table):
+    with opened_for_export(source, name, column, fs) as found, _explained(odps, table):
         known = _found_table(client, table, overwrite)
         stored = known or _made_table(odps, client, table, numbers, form)
         columns = _checked_columns(stored, table, numbers)

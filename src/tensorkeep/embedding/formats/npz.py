@@ -12,17 +12,15 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-from tensorkeep.embedding.formats.streams import Output, exporting, writing
+from tensorkeep.arrays import Array
+from tensorkeep.embedding.formats.streams import Output, opened_for_export, writing_file
 from tensorkeep.embedding.stored.embeddings import StoredColumn
 from tensorkeep.embedding.stored.ordered_columns import filtered_in_order, in_order
 from tensorkeep.embedding.stored.rows import Batch, Fields
 from tensorkeep.io.files.filesystem import FileSystem, PathLike, path_text
 from tensorkeep.io.files.local import LOCAL
 from tensorkeep.io.showing.progress import Progress, Told
-
-Array = npt.NDArray[Any]
 
 
 def export_npz(
@@ -36,7 +34,7 @@ def export_npz(
 ) -> str:
     """Writes an embedding of a checkpoint, slots included unless unwanted, as one `.npz` file, uncompressed."""
     path = path_text(target)
-    with exporting(source, name, "", fs) as found, writing(path, fs) as file:
+    with opened_for_export(source, name, "", fs) as found, writing_file(path, fs) as file:
         columns = {"values": found.column}
         if slots:
             for slot in found.entry.slots:

@@ -12,15 +12,15 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from tensorkeep.arrays import Array
 from tensorkeep.embedding.formats.streams import (
     Exported,
     Imported,
     Input,
-    exporting,
+    opened_for_export,
     save_imported,
-    writing,
+    writing_file,
 )
 from tensorkeep.embedding.stored.rows import Batch
 from tensorkeep.embedding.table.snapshot import ArraySnapshot
@@ -28,8 +28,6 @@ from tensorkeep.errors import DataLossError, InvalidArgumentError, TensorKeepErr
 from tensorkeep.io.files.filesystem import FileSystem, PathLike, path_text
 from tensorkeep.io.files.local import LOCAL
 from tensorkeep.io.showing.progress import Progress, Told
-
-Array = npt.NDArray[Any]
 
 
 def export_parquet(
@@ -50,11 +48,14 @@ def export_parquet(
     """
     arrow, parquet = _pyarrow()
     paths = parquet_paths(path_text(target), parts)
-    with exporting(source, name, column, fs) as found:
+    with opened_for_export(source, name, column, fs) as found:
         told = Told(progress, found.column.count)
         for number, path in enumerate(paths):
             schema = _schema(arrow, found, number, parts)
-            with writing(path, fs) as file, _closing(parquet.ParquetWriter(file, schema, compression=compression)) as w:
+            with (
+                writing_file(path, fs) as file,
+                _closing(parquet.ParquetWriter(file, schema, compression=compression)) as w,
+            ):
                 for batch in found.batches((number, parts)):
                     w.write_table(_table(arrow, schema, batch, found.column.dim))
                     told.add(batch.keys.size)

@@ -10,18 +10,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, Final, Protocol
+from typing import Final, Protocol
 
 import numpy as np
-import numpy.typing as npt
 
-from tensorkeep.embedding.formats.streams import exporting, writing
+from tensorkeep.arrays import Array
+from tensorkeep.embedding.formats.streams import opened_for_export, writing_file
 from tensorkeep.errors import InvalidArgumentError
 from tensorkeep.io.files.filesystem import FileSystem, PathLike, path_text
 from tensorkeep.io.files.local import LOCAL
 from tensorkeep.io.showing.progress import Progress, Told
-
-Array = npt.NDArray[Any]
 
 _AT_ONCE: Final = 1 << 14  # commands
 
@@ -76,7 +74,7 @@ def export_resp(
 ) -> str:
     """Writes the rows of an embedding, its weights or a slot, as commands for Redis. Keys without rows are left out."""
     path = path_text(target)
-    with exporting(source, name, column, fs) as found, writing(path, fs) as file:
+    with opened_for_export(source, name, column, fs) as found, writing_file(path, fs) as file:
         told = Told(progress, found.column.count)
         for batch in found.batches():
             assert batch.values is not None

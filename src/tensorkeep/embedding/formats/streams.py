@@ -7,8 +7,8 @@ from contextlib import contextmanager
 from typing import Any, Final, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
+from tensorkeep.arrays import Array
 from tensorkeep.checkpoint.reader import CheckpointReader
 from tensorkeep.embedding.stored.embeddings import StoredColumn, StoredEmbedding, find_embedding, stored_embeddings
 from tensorkeep.embedding.stored.ordered_columns import filtered_in_order, in_order
@@ -27,8 +27,6 @@ from tensorkeep.io.files.filesystem import (
     path_text,
     prepare_directory,
 )
-
-Array = npt.NDArray[Any]
 
 _READ_AHEAD: Final = 1 << 20
 
@@ -108,7 +106,7 @@ class Input:
 
 
 @contextmanager
-def writing(path: PathLike, fs: FileSystem, durability: Durability = Durability.DISK) -> Iterator[Output]:
+def writing_file(path: PathLike, fs: FileSystem, durability: Durability = Durability.DISK) -> Iterator[Output]:
     """A file that appears under its name when the block ends well, and not at all otherwise."""
     target = path_text(path)
     folder = target.rpartition("/")[0]
@@ -158,7 +156,7 @@ class Exported(NamedTuple):
 
 
 @contextmanager
-def exporting(source: PathLike, name: str, column: str, fs: FileSystem) -> Iterator[Exported]:
+def opened_for_export(source: PathLike, name: str, column: str, fs: FileSystem) -> Iterator[Exported]:
     """Opens the embedding of a checkpoint that is to be exported: its weights, or the slot named as the column."""
     with opened_for_tools(source, fs) as reader:
         stored = stored_embeddings(reader, fs=fs)

@@ -13,6 +13,7 @@ from typing import Any, Final, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from tensorkeep.arrays import Array
 from tensorkeep.checkpoint.bundle.writer import BundleWriter
 from tensorkeep.checkpoint.reader import CheckpointReader, TensorInfo
 from tensorkeep.checkpoint.slices.tensor_slice import HashSlice, TensorSlice
@@ -24,7 +25,6 @@ from tensorkeep.embedding.table.rows import SharedRows
 from tensorkeep.errors import DataLossError, InvalidArgumentError, NotFoundError
 from tensorkeep.io.files.filesystem import Durability, FileSystem
 
-Array: TypeAlias = npt.NDArray[Any]
 Keys: TypeAlias = npt.NDArray[np.int64]
 
 IDS: Final = "/ids"

@@ -14,13 +14,13 @@ from typing import Any, Final, Protocol, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from tensorkeep.arrays import Array
 from tensorkeep.embedding.table.index import ABSENT, KeyIndex
 from tensorkeep.embedding.table.locking import SharedLock
 from tensorkeep.embedding.table.native_kernels import kernels_for
 from tensorkeep.embedding.table.rows import RowStore, SharedRows
 from tensorkeep.errors import InvalidArgumentError
 
-Array: TypeAlias = npt.NDArray[Any]
 Keys: TypeAlias = npt.NDArray[np.int64]
 Ids: TypeAlias = npt.NDArray[np.int64]
 

@@ -9,11 +9,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
-from typing import Any, Final, TypeAlias
+from typing import Final, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
+from tensorkeep.arrays import Array
 from tensorkeep.checkpoint.storage import StoredBytes
 from tensorkeep.checkpoint.stretches import Compared, Placed, Target, read_through
 from tensorkeep.embedding.stored.column import StoredColumn
@@ -24,7 +25,6 @@ from tensorkeep.embedding.table.eviction import NEVER
 from tensorkeep.io.machine.large_arrays import empty_array
 from tensorkeep.io.machine.parallel import in_parallel
 
-Array: TypeAlias = npt.NDArray[Any]
 Bytes: TypeAlias = npt.NDArray[np.uint8]
 Keys: TypeAlias = npt.NDArray[np.int64]
 

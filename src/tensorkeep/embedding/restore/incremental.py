@@ -20,6 +20,7 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
+from tensorkeep.arrays import Array
 from tensorkeep.checkpoint.reader import CheckpointReader
 from tensorkeep.checkpoint.sources import ArraySource
 from tensorkeep.embedding.stored.buckets import (
@@ -47,13 +48,12 @@ from tensorkeep.embedding.stored.naming import (
     DELTA_VERSIONS,
     slot_stem,
 )
-from tensorkeep.embedding.stored.ordered_columns import OrderedColumn, grouped
-from tensorkeep.embedding.stored.rows import Batch, Fields, RowNames, TensorRows, joined
+from tensorkeep.embedding.stored.ordered_columns import OrderedColumn, grouped_buckets
+from tensorkeep.embedding.stored.rows import Batch, Fields, RowNames, TensorRows, joined_batches
 from tensorkeep.embedding.stored.writing import StoredForm
 from tensorkeep.embedding.table.snapshot import TableSnapshot, column_of
 from tensorkeep.errors import DataLossError
 
-Array = npt.NDArray[Any]
 Keys = npt.NDArray[np.int64]
 Integers = npt.NDArray[np.int64]
 
@@ -247,14 +247,14 @@ class OverlaidColumn:
     @cached_property
     def bucket_sizes(self) -> Integers:
         sizes = np.zeros(BUCKETS, np.int64)
-        for group in grouped(self.full.bucket_sizes + self.delta.rows.bucket_sizes, np.arange(BUCKETS)):
+        for group in grouped_buckets(self.full.bucket_sizes + self.delta.rows.bucket_sizes, np.arange(BUCKETS)):
             sizes += np.bincount(buckets_of(self.read_buckets(group, Fields()).keys), minlength=BUCKETS)
         return sizes
 
     @cached_property
     def filtered_sizes(self) -> Integers:
         sizes = np.zeros(BUCKETS, np.int64)
-        for group in grouped(self.full.filtered_sizes + self.delta.rows.filtered_sizes, np.arange(BUCKETS)):
+        for group in grouped_buckets(self.full.filtered_sizes + self.delta.rows.filtered_sizes, np.arange(BUCKETS)):
             sizes += np.bincount(buckets_of(self.read_filtered(group).keys), minlength=BUCKETS)
         return sizes
 
@@ -280,12 +280,12 @@ class OverlaidColumn:
             old = old.taken(kept)
         if there.all():
             return old
-        batch = joined([old, new.taken(~there)])
+        batch = joined_batches([old, new.taken(~there)])
         return batch if is_in_order(batch.keys) else batch.taken(order_of(batch.keys))
 
 
 def _overwritten(old: Batch, new: Batch, positions: Integers) -> Batch:
-    """Rows with others in some places. What only one of the two has is made up for, as `joined` does."""
+    """Rows with others in some places. What only one of the two has is made up for, as `joined_batches` does."""
     if not new.keys.size:
         return old
     parts: list[Array | None] = [old.keys]

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from tensorkeep.arrays import Array
 from tensorkeep.checkpoint.reader import CheckpointReader
 from tensorkeep.embedding.restore.incremental import StoredDelta, of_partition
 from tensorkeep.embedding.restore.reports import DeltaReport
 from tensorkeep.embedding.restore.restoring_rows import Extend
 from tensorkeep.embedding.stored.buckets import buckets_of_partition, find_in_order
 from tensorkeep.embedding.stored.embeddings import StoredEmbedding, find_embedding, looked_up_embedding, stored_deltas
-from tensorkeep.embedding.stored.ordered_columns import filtered_in_order, grouped
+from tensorkeep.embedding.stored.ordered_columns import filtered_in_order, grouped_buckets
 from tensorkeep.embedding.stored.rows import Batch, Fields
 from tensorkeep.embedding.table.embedding_table import EmbeddingTable
 from tensorkeep.embedding.table.initial_rows import rows_of_dim
@@ -23,7 +23,6 @@ from tensorkeep.errors import InvalidArgumentError
 
 __all__ = ["DeltaReport", "restore_delta"]
 
-Array = npt.NDArray[Any]
 Keys = npt.NDArray[np.int64]
 
 
@@ -92,7 +91,7 @@ class _Overlay:
             table.assign_filtered(batch.keys, freqs, batch.versions)
             self.note(batch.keys)
             filtered += batch.keys.size
-        for group in grouped(rows.bucket_sizes, buckets_of_partition(self.partition)):
+        for group in grouped_buckets(rows.bucket_sizes, buckets_of_partition(self.partition)):
             batch = rows.read_buckets(group, Fields(True, True, True))
             table.assign(batch.keys, self._adapted(batch), "", batch.freqs, batch.versions)
             self.note(batch.keys)
@@ -101,7 +100,7 @@ class _Overlay:
 
     def slot(self, weights: StoredDelta, report: DeltaReport) -> DeltaReport:
         updated = skipped = 0
-        for group in grouped(self.delta.rows.bucket_sizes, buckets_of_partition(self.partition)):
+        for group in grouped_buckets(self.delta.rows.bucket_sizes, buckets_of_partition(self.partition)):
             batch = self.delta.rows.read_buckets(group, Fields(values=True))
             there = find_in_order(weights.rows.read_buckets(group).keys, batch.keys)[1]
             chosen = batch.taken(there)

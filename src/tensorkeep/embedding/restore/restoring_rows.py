@@ -10,15 +10,15 @@ import dataclasses
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
-from typing import Any, Final, Literal
+from typing import Final, Literal
 
 import numpy as np
 import numpy.typing as npt
 
+from tensorkeep.arrays import Array
 from tensorkeep.checkpoint.reader import CheckpointReader
 from tensorkeep.embedding.restore.filling_empty_tables import fill_table
 from tensorkeep.embedding.restore.reports import ColumnReport
-from tensorkeep.embedding.stored.aligned_columns import ReadColumn, SideBySide
 from tensorkeep.embedding.stored.buckets import (
     bucket_offsets,
     buckets_of_partition,
@@ -26,12 +26,12 @@ from tensorkeep.embedding.stored.buckets import (
     find_in_order,
     shards_of,
 )
+from tensorkeep.embedding.stored.column import ReadColumn, SideBySide
 from tensorkeep.embedding.stored.embeddings import StoredColumn, StoredEmbedding, missing_embedding
 from tensorkeep.embedding.stored.naming import slot_stem
-from tensorkeep.embedding.stored.ordered_columns import OrderedColumn, grouped
+from tensorkeep.embedding.stored.ordered_columns import OrderedColumn, grouped_buckets
 from tensorkeep.embedding.stored.rows import Batch, Fields
-from tensorkeep.embedding.stored.sources import open_source
-from tensorkeep.embedding.stored.surveyed_checkpoints import SurveyedCheckpoint
+from tensorkeep.embedding.stored.surveyed_checkpoints import SurveyedCheckpoint, open_source
 from tensorkeep.embedding.table.admission import AdmitAll, BloomFilter, CounterFilter
 from tensorkeep.embedding.table.embedding_table import EmbeddingTable
 from tensorkeep.embedding.table.eviction import NEVER
@@ -44,7 +44,6 @@ from tensorkeep.io.machine.parallel import read_ahead
 
 __all__ = ["ColumnReport", "restore_column", "restore_surveyed_column", "restore_table"]
 
-Array = npt.NDArray[Any]
 Keys = npt.NDArray[np.int64]
 Extend = Literal["error", "initial", "zero"]
 Missing = Literal["error", "initial"]
@@ -295,7 +294,7 @@ class _Restore:
 
     def _written_by_bucket(self, source: StoredColumn) -> tuple[int, int]:
         written = skipped = 0
-        for group in grouped(source.bucket_sizes, buckets_of_partition(self.partition)):
+        for group in grouped_buckets(source.bucket_sizes, buckets_of_partition(self.partition)):
             batch = source.read_buckets(group, Fields(values=True))
             if self.weights is not None:
                 there = find_in_order(self.weights.read_buckets(group, Fields()).keys, batch.keys)[1]
@@ -313,7 +312,7 @@ class _Restore:
             keys = snapshot.keys
         found: list[Keys] = []
         offsets = bucket_offsets(keys)
-        for group in grouped(np.diff(offsets), np.arange(offsets.size - 1)):
+        for group in grouped_buckets(np.diff(offsets), np.arange(offsets.size - 1)):
             mine = np.concatenate([keys[offsets[bucket] : offsets[bucket + 1]] for bucket in group.tolist()])
             stored = source.read_buckets(group, Fields()).keys
             if self.weights is not None:

@@ -1,14 +1,15 @@
-"""One column of a stored embedding over all its shards, read in batches, by bucket or by key."""
+"""One column of a stored embedding over all its shards, in batches, by bucket or by key; several read side by side."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
+from tensorkeep.arrays import Array
 from tensorkeep.checkpoint.reader import CheckpointReader, Checksums
 from tensorkeep.embedding.stored.buckets import (
     BUCKETS,
@@ -25,12 +26,11 @@ from tensorkeep.embedding.stored.rows import (
     Fields,
     KeyedRows,
     TensorRows,
-    joined,
-    stretches,
+    joined_batches,
+    stretches_of_buckets,
 )
 from tensorkeep.errors import DataLossError
 
-Array = npt.NDArray[Any]
 Keys = npt.NDArray[np.int64]
 Integers = npt.NDArray[np.int64]
 
@@ -180,16 +180,18 @@ class StoredColumn:
                     batches.append(source.take(start + order[at[there]], fields))
         if not places:
             return np.zeros(0, np.int64), Batch(np.zeros(0, np.int64))
-        return np.concatenate(places), joined(batches)
+        return np.concatenate(places), joined_batches(batches)
 
     def _in_order(self, sources: Sequence[KeyedRows], buckets: Integers, fields: Fields) -> Batch:
         parts = [
-            source.read(start, stop, fields) for source in sources for start, stop in stretches(source.offsets, buckets)
+            source.read(start, stop, fields)
+            for source in sources
+            for start, stop in stretches_of_buckets(source.offsets, buckets)
         ]
         if not parts:
             none = np.zeros(0, np.int64)
             return Batch(none, np.zeros((0, self.dim), self.dtype) if fields.values else None, none, none)
-        batch = joined(parts)
+        batch = joined_batches(parts)
         if not is_in_order(batch.keys):
             batch = batch.taken(order_of(batch.keys))
             _check_distinct(sources, batch.keys)
@@ -216,3 +218,47 @@ def _check_distinct(sources: Sequence[KeyedRows], keys: Keys) -> None:
     if twice.size:
         places = ", ".join(source.where for source in sources)
         raise DataLossError(f"{places}: key {int(keys[twice[0]])} is stored twice")
+
+
+class ReadColumn(NamedTuple):
+    """A stored column that is read for a table's column of a name, and how its rows are made to fit."""
+
+    name: str
+    source: StoredColumn
+    partition: tuple[int, int]
+    adapted: Callable[[Batch], Array]
+
+
+class SideBySide:
+    """The rows of weights, and with them those of the slots that have the same keys in the same places."""
+
+    def __init__(self, weights: ReadColumn, slots: Sequence[ReadColumn], keeps: Fields, *, is_checked: bool) -> None:
+        """`keeps` are the fields that are wanted of the weights. `is_checked`: checksums are compared on the way."""
+        self._weights = weights
+        self._slots = slots
+        self._keeps = keeps
+        self._is_checked = is_checked
+        self.names = [slot.name for slot in slots]
+        """Slots of which all rows have been read. One in which something is otherwise is left out from there on."""
+
+    def read(self) -> Iterator[tuple[Batch, dict[str, Array]]]:
+        """The keys, with counts and versions if they are wanted, and the rows by column."""
+        mine = self._scan(self._weights, self._keeps)
+        others = [(slot, self._scan(slot, Fields(values=True))) for slot in self._slots]
+        for batch in mine:
+            blocks = {"": self._weights.adapted(batch)}
+            for slot, scan in others:
+                if slot.name in self.names:
+                    theirs = next(scan, None)
+                    if theirs is None or not np.array_equal(theirs.keys, batch.keys):
+                        self.names.remove(slot.name)
+                    else:
+                        blocks[slot.name] = slot.adapted(theirs)
+            yield batch, blocks
+        self.names = [slot.name for slot, scan in others if slot.name in self.names and next(scan, None) is None]
+
+    def _scan(self, column: ReadColumn, fields: Fields) -> Iterator[Batch]:
+        if not self._is_checked:
+            return column.source.scan(column.partition, fields)
+        column.source.verify(later=fields)
+        return column.source.checked_scan(fields)

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
-import numpy.typing as npt
 
+from tensorkeep.arrays import Array
 from tensorkeep.checkpoint.reader import CheckpointReader
 from tensorkeep.embedding.stored.embeddings import StoredEmbedding, find_embedding, stored_embeddings
 from tensorkeep.embedding.stored.ordered_columns import in_order
@@ -15,8 +15,6 @@ from tensorkeep.embedding.stored.rows import Fields
 from tensorkeep.errors import InvalidArgumentError
 from tensorkeep.io.files.filesystem import FileSystem
 from tensorkeep.io.files.local import LOCAL
-
-Array = npt.NDArray[Any]
 
 _LISTED: Final = 5
 

@@ -14,11 +14,11 @@ from typing import Any, Final, Protocol
 import numpy as np
 import numpy.typing as npt
 
+from tensorkeep.arrays import Array
 from tensorkeep.embedding.stored.buckets import BUCKETS, buckets_of, buckets_of_partition, find_in_order
 from tensorkeep.embedding.stored.rows import Batch, Fields
 from tensorkeep.errors import DataLossError
 
-Array = npt.NDArray[Any]
 Keys = npt.NDArray[np.int64]
 Integers = npt.NDArray[np.int64]
 Booleans = npt.NDArray[np.bool_]
@@ -73,17 +73,17 @@ def in_order(
     column: OrderedColumn, partition: Sequence[int] = (0, 1), fields: Fields = Fields(), rows: int = ROWS
 ) -> Iterator[Batch]:
     """The keys of a partition (k, P) in order, in batches of whole buckets."""
-    for group in grouped(column.bucket_sizes, buckets_of_partition(partition), rows):
+    for group in grouped_buckets(column.bucket_sizes, buckets_of_partition(partition), rows):
         yield column.read_buckets(group, fields)
 
 
 def filtered_in_order(column: OrderedColumn, partition: Sequence[int] = (0, 1)) -> Iterator[Batch]:
     """The counted keys of a partition without rows in order, in batches of whole buckets."""
-    for group in grouped(column.filtered_sizes, buckets_of_partition(partition), ROWS):
+    for group in grouped_buckets(column.filtered_sizes, buckets_of_partition(partition), ROWS):
         yield column.read_filtered(group)
 
 
-def grouped(sizes: Integers, buckets: Integers, rows: int = ROWS) -> Iterator[Integers]:
+def grouped_buckets(sizes: Integers, buckets: Integers, rows: int = ROWS) -> Iterator[Integers]:
     """Cuts buckets into groups of about so many rows, without those that have none."""
     wanted = buckets[sizes[buckets] > 0]
     totals = np.cumsum(sizes[wanted])

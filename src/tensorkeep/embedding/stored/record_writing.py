@@ -1,4 +1,4 @@
-"""Writing rows of a table as the records of an SSD tier, beside a checkpoint. What they look like: ssd_records.py.
+"""Writing rows of a table as the records of an SSD tier, beside a checkpoint or into it. Their form: ssd_records.py.
 
 DeepRec's SSD tier leaves its rows there, and a restore takes them from there if the files exist
 (embedding_var_restore.cc, RestoreSSD): into a variable of the same name and shard alone, where rows of the checkpoint
@@ -8,21 +8,25 @@ proper go into any number of shards. So records are written only where they are 
 from __future__ import annotations
 
 import posixpath
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 import numpy.typing as npt
 
+from tensorkeep.arrays import Array
 from tensorkeep.checkpoint.bundle.writer import BundleWriter
-from tensorkeep.embedding.stored.naming import record_folder, record_path
-from tensorkeep.embedding.stored.ssd_records import FILE_BYTES, has_records, padded, record_size
+from tensorkeep.checkpoint.finding.file_names import RECORDS, index_path
+from tensorkeep.embedding.stored.naming import RECORD_FOLDER, record_folder, record_path
+from tensorkeep.embedding.stored.record_files import delete_records, files_of_records, record_files
+from tensorkeep.embedding.stored.ssd_records import FILE_BYTES, has_records, padded_row_size, record_size
 from tensorkeep.embedding.table.snapshot import ColumnInfo, TableSnapshot
+from tensorkeep.embedding.tools.rewriting import Rewrite, opened_for_tools
 from tensorkeep.errors import AlreadyExistsError, InvalidArgumentError
 from tensorkeep.io.files.filesystem import Durability, FileSystem, TemporaryFile, prepare_directory
+from tensorkeep.io.files.local import LOCAL
 
-Array = npt.NDArray[Any]
 Keys = npt.NDArray[np.int64]
 Integers = npt.NDArray[np.int64]
 
@@ -132,7 +136,7 @@ class _Records:
         for column in self.columns:
             rows = np.ascontiguousarray(_picked(self.snapshot, column.name, positions), "<f4")
             records[:, at : at + 4 * column.dim] = rows.view(np.uint8)
-            at += padded(column.dim)
+            at += padded_row_size(column.dim)
         for numbers, absent in ((self.snapshot.freqs, 0), (self.snapshot.versions, _NEVER)):
             known = np.full(positions.size, absent, "<i8") if numbers is None else numbers[positions].astype("<i8")
             records[:, at : at + 8] = known[:, None].view(np.uint8)
@@ -146,3 +150,44 @@ def _picked(snapshot: TableSnapshot, column: str, positions: Integers) -> Array:
         return snapshot.rows(column, 0, 0)
     parts = np.split(positions, np.flatnonzero(np.diff(positions) > _GAP) + 1)
     return np.concatenate([snapshot.rows(column, part[0], part[-1] + 1)[part - part[0]] for part in parts])
+
+
+def make_way_for_records(prefix: str, stems: Iterable[str], durability: Durability, *, fs: FileSystem = LOCAL) -> None:
+    """Sees to it that no records lie beside a prefix that would be taken for rows of a checkpoint about to be saved.
+
+    Those of a checkpoint that is there are put into it. Those that a save which died has left are deleted.
+    """
+    folder, base = posixpath.split(prefix)
+    if not fs.is_directory(folder):
+        return
+    beside = [name for name in fs.list(folder) if name.startswith(f"{base}-")]
+    if not any(RECORDS in name or name.endswith(RECORD_FOLDER) for name in beside):
+        return  # as a rule, and without a look at every stem
+    if fs.exists(index_path(prefix)):
+        fold_records(prefix, durability, fs=fs)
+        for stem in stems:
+            check_no_records(fs, prefix, stem)  # of a checkpoint that cannot be read
+        return
+    names = [name for stem in stems for name in files_of_records(fs, folder, base, stem)]
+    delete_records(fs, [posixpath.join(folder, name) for name in names])
+
+
+def fold_records(prefix: str, durability: Durability = Durability.DISK, *, fs: FileSystem = LOCAL) -> None:
+    """Puts all rows of a checkpoint into it, and deletes the records beside it.
+
+    Whenever that is interrupted, it has the same rows: one that is in it counts, and not its record.
+    """
+    folder = posixpath.dirname(prefix)
+    records = record_files(fs, prefix)
+    if not records:
+        return
+    with opened_for_tools(prefix, fs) as reader:
+        work = Rewrite.of(reader, fs)
+        work.durability = durability
+        for entry in work.embeddings.values():
+            if any(has_records(fs, prefix, stem) for stem in entry.stems.values()):
+                work.drop(entry, entry.shard_count)
+                for column in entry.columns:
+                    work.put_shards(entry.name, column, entry.open(reader, column, fs=fs), entry.shard_count)
+        work.write(prefix)
+    delete_records(fs, [posixpath.join(folder, name) for name in records])

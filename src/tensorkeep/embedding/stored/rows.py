@@ -15,12 +15,12 @@ import ml_dtypes
 import numpy as np
 import numpy.typing as npt
 
+from tensorkeep.arrays import Array
 from tensorkeep.checkpoint.reader import CheckpointReader, TensorInfo
+from tensorkeep.checkpoint.stretches import SequentialTensor
 from tensorkeep.embedding.stored.buckets import BUCKETS, bucket_offsets, first_misplaced, order_of, shards_of
-from tensorkeep.embedding.stored.sequential_reading import SequentialTensor
 from tensorkeep.errors import DataLossError
 
-Array = npt.NDArray[Any]
 Keys = npt.NDArray[np.int64]
 Integers = npt.NDArray[np.int64]
 
@@ -188,7 +188,7 @@ class TensorRows:
                 elif mine.size:
                     yield self._fields(start + mine, fields)
             return
-        for start, stop in stretches(self.offsets, np.arange(number, BUCKETS, count)):
+        for start, stop in stretches_of_buckets(self.offsets, np.arange(number, BUCKETS, count)):
             for first in range(start, stop, step):
                 yield self.read(first, min(first + step, stop), fields)
 
@@ -340,7 +340,7 @@ class DenseRows:
                 yield Batch(keys[mine], rows)
 
 
-def stretches(offsets: Integers, buckets: npt.NDArray[Any]) -> Iterator[tuple[int, int]]:
+def stretches_of_buckets(offsets: Integers, buckets: npt.NDArray[Any]) -> Iterator[tuple[int, int]]:
     """The positions of some buckets, ascending, as few stretches that do not touch."""
     lows, highs = offsets[buckets], offsets[buckets + 1]
     filled = lows != highs
@@ -351,7 +351,7 @@ def stretches(offsets: Integers, buckets: npt.NDArray[Any]) -> Iterator[tuple[in
         yield from zip([int(lows[0]), *starts], [*stops, int(highs[-1])], strict=True)
 
 
-def joined(batches: Sequence[Batch]) -> Batch:
+def joined_batches(batches: Sequence[Batch]) -> Batch:
     """One batch of several. What some do not have is made up for: counts of 1, versions of -1."""
     if len(batches) == 1:
         return batches[0]

@@ -22,11 +22,10 @@ from tensorkeep.checkpoint.reader import ReadOptions
 from tensorkeep.checkpoint.slices.regions import read_rows
 from tensorkeep.embedding.stored.buckets import BUCKETS, bucket_offsets, order_of
 from tensorkeep.embedding.stored.naming import record_folder, record_path
-from tensorkeep.embedding.stored.rows import Batch, Fields, rows_at_once, stretches
+from tensorkeep.embedding.stored.rows import Batch, Fields, rows_at_once, stretches_of_buckets
 from tensorkeep.errors import DataLossError
 from tensorkeep.io.files.filesystem import FileSystem, RandomAccessFile
 
-Array = npt.NDArray[Any]
 Keys = npt.NDArray[np.int64]
 Integers = npt.NDArray[np.int64]
 
@@ -36,14 +35,14 @@ FILE_BYTES: Final = 1 << 27
 """How large a file of records becomes at most."""
 
 
-def padded(dim: int) -> int:
+def padded_row_size(dim: int) -> int:
     """The bytes that a row of `dim` float32 takes in a record."""
     return -(-dim * 4 // _ALIGNMENT) * _ALIGNMENT
 
 
 def record_size(dims: Sequence[int]) -> int:
     """The bytes of a record with rows of these dimensions."""
-    return sum(map(padded, dims)) + _NUMBERS
+    return sum(map(padded_row_size, dims)) + _NUMBERS
 
 
 def has_records(fs: FileSystem, prefix: str, stem: str) -> bool:
@@ -122,7 +121,7 @@ class RecordRows:
     def __init__(self, files: RecordFiles, dims: Sequence[int], column: int, known: npt.NDArray[np.bool_]) -> None:
         self._files = files
         self._kept = np.flatnonzero(~known)
-        self._start = sum(map(padded, dims[:column]))
+        self._start = sum(map(padded_row_size, dims[:column]))
         self._dim = dims[column]
         self.where = f'"{files.path}"'
         self.offsets = bucket_offsets(files.keys[self._kept])
@@ -155,6 +154,6 @@ class RecordRows:
 
     def scan(self, number: int, count: int, fields: Fields) -> Iterator[Batch]:
         step = rows_at_once(self._files.stride // 4)
-        for start, stop in stretches(self.offsets, np.arange(number, BUCKETS, count)):
+        for start, stop in stretches_of_buckets(self.offsets, np.arange(number, BUCKETS, count)):
             for first in range(start, stop, step):
                 yield self.read(first, min(first + step, stop), fields)

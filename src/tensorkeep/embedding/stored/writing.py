@@ -13,6 +13,7 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
+from tensorkeep.arrays import Array
 from tensorkeep.checkpoint.bundle.writer import BundleWriter
 from tensorkeep.checkpoint.saving import SaveOptions, save_checkpoint
 from tensorkeep.checkpoint.sources import ArrayLike, ArraySource, PartitionedArray
@@ -45,7 +46,6 @@ from tensorkeep.io.machine.parallel import read_ahead
 
 __all__ = ["StoredForm", "add_embedding", "embedding_tensors", "save_embeddings", "table_tensors"]
 
-Array = npt.NDArray[Any]
 Keys = npt.NDArray[np.int64]
 
 _MOST_KEYS: Final = 2**31 - 1  # offsets are int32

@@ -9,14 +9,14 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from tensorkeep.arrays import Array
 from tensorkeep.embedding.table.admission import AdmitAll, BloomFilter, CounterFilter
-from tensorkeep.embedding.table.columns import Column
 from tensorkeep.embedding.table.eviction import GlobalStep, KeepAll, L2Weight
-from tensorkeep.embedding.table.options import FileTier, Memory
+from tensorkeep.embedding.table.rows import Column
+from tensorkeep.embedding.table.tiers import FileTier, Memory
 from tensorkeep.embedding.table.update_rules import RULES, Rule
 from tensorkeep.errors import AlreadyExistsError, FailedPreconditionError, InvalidArgumentError, WrongTypeError
 
-Array: TypeAlias = npt.NDArray[Any]
 Integers: TypeAlias = npt.NDArray[np.int64]
 
 

@@ -12,19 +12,18 @@ from typing import Any, Final, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from tensorkeep.arrays import Array
 from tensorkeep.embedding.table.admission import Admission, AdmitAll, BloomFilter, CounterFilter
 from tensorkeep.embedding.table.chunks import Chunks
-from tensorkeep.embedding.table.columns import Column
 from tensorkeep.embedding.table.counted_keys import FilteredKeys
 from tensorkeep.embedding.table.eviction import NEVER, Eviction, GlobalStep, L2Weight, Swept
 from tensorkeep.embedding.table.index import ABSENT
 from tensorkeep.embedding.table.initial_rows import default_rows
 from tensorkeep.embedding.table.kernels import Kernels
-from tensorkeep.embedding.table.rows import ColumnStore, RowStore
+from tensorkeep.embedding.table.rows import Column, ColumnStore, RowStore
 from tensorkeep.embedding.table.tiers import Tier
 from tensorkeep.embedding.table.update_rules import Rule
 
-Array: TypeAlias = npt.NDArray[Any]
 Keys: TypeAlias = npt.NDArray[np.int64]
 Integers: TypeAlias = npt.NDArray[np.int64]
 

@@ -13,6 +13,7 @@ from typing import Any, Final, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from tensorkeep.arrays import Array
 from tensorkeep.embedding.table.admission import Admission, AdmitAll, Touched
 from tensorkeep.embedding.table.arguments import (
     check_policies,
@@ -29,23 +30,20 @@ from tensorkeep.embedding.table.arguments import (
     checked_slots,
     checked_step,
 )
-from tensorkeep.embedding.table.columns import Column
 from tensorkeep.embedding.table.contents import Blocks, Contents
 from tensorkeep.embedding.table.eviction import Eviction, GlobalStep, KeepAll, Swept
 from tensorkeep.embedding.table.index import ABSENT
 from tensorkeep.embedding.table.initial_rows import DEFAULT_ROWS, Initial, default_matrix
 from tensorkeep.embedding.table.locking import SharedLock
 from tensorkeep.embedding.table.native_kernels import kernels_for
-from tensorkeep.embedding.table.options import FileTier, Memory, Storage
-from tensorkeep.embedding.table.rows import RowStore
+from tensorkeep.embedding.table.rows import Column, RowStore
 from tensorkeep.embedding.table.snapshot import ColumnInfo
 from tensorkeep.embedding.table.table_snapshots import Snapshots, TakenSnapshot
-from tensorkeep.embedding.table.tiers import Tier
+from tensorkeep.embedding.table.tiers import FileTier, Memory, Storage, Tier
 from tensorkeep.errors import InvalidArgumentError, WrongTypeError
 from tensorkeep.io.showing.amounts import amount_of, size_text
 from tensorkeep.io.showing.html_tables import html_table
 
-Array: TypeAlias = npt.NDArray[Any]
 Keys: TypeAlias = npt.NDArray[np.int64]
 Integers: TypeAlias = npt.NDArray[np.int64]
 

@@ -6,14 +6,13 @@ A version is the step of the last update; -1 says that there has been none.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
+from tensorkeep.arrays import Array
 from tensorkeep.errors import InvalidArgumentError
-
-Array: TypeAlias = npt.NDArray[Any]
 
 NEVER: int = -1
 """The version of a key that has not been updated yet."""

@@ -7,14 +7,14 @@ remainder never negative; so a key that is looked up without being inserted is g
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Final, TypeAlias
+from typing import Final, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
+from tensorkeep.arrays import Array
 from tensorkeep.errors import InvalidArgumentError
 
-Array: TypeAlias = npt.NDArray[Any]
 Keys: TypeAlias = npt.NDArray[np.int64]
 Initial: TypeAlias = "Callable[[tuple[int, int]], npt.ArrayLike] | npt.ArrayLike"
 

@@ -8,13 +8,13 @@ from typing import Any, Final, Protocol, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from tensorkeep.arrays import Array
 from tensorkeep.embedding.stored.buckets import order_of
 from tensorkeep.embedding.table.chunks import Chunk, Chunks
 from tensorkeep.embedding.table.index import ABSENT, KeyIndex, Keys, NumPyIndex, RowNumbers
 from tensorkeep.embedding.table.initial_rows import default_rows
 from tensorkeep.embedding.table.update_rules import Rule
 
-Array: TypeAlias = npt.NDArray[Any]
 Integers: TypeAlias = npt.NDArray[np.int64]
 
 _AT_ONCE: Final = 1 << 14  # rows that a rule works on together, so that they stay in the cache

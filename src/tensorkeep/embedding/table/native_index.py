@@ -5,11 +5,12 @@ from __future__ import annotations
 import weakref
 from collections.abc import Callable
 from itertools import pairwise
-from typing import Any, Final, TypeAlias
+from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
 
+from tensorkeep.arrays import Array
 from tensorkeep.embedding.table.chunks import Chunks
 from tensorkeep.embedding.table.index import ABSENT, Keys, RowNumbers
 from tensorkeep.embedding.table.initial_rows import default_rows
@@ -18,8 +19,6 @@ from tensorkeep.errors import ResourceExhaustedError
 from tensorkeep.io.machine.parallel import in_parallel
 from tensorkeep.native.embedding import Functions, place
 from tensorkeep.native.library import address
-
-Array: TypeAlias = npt.NDArray[Any]
 
 _LEAST: Final = 1 << 16  # keys that are worth a thread of their own
 _SHARES: Final = 4  # parts for each thread: one that is held up leaves more of them to the others

@@ -8,6 +8,7 @@ from typing import Any, Final, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from tensorkeep.arrays import Array
 from tensorkeep.embedding.stored.buckets import BUCKETS
 from tensorkeep.embedding.table.chunks import Chunks
 from tensorkeep.embedding.table.index import KeyIndex, Keys, RowNumbers
@@ -20,7 +21,6 @@ from tensorkeep.io.machine.parallel import default_threads, in_parallel
 from tensorkeep.native.embedding import STEP_RULES, Functions, functions, place
 from tensorkeep.native.library import address, native
 
-Array: TypeAlias = npt.NDArray[Any]
 Integers: TypeAlias = npt.NDArray[np.int64]
 
 _NUMPY: Final = NumPyKernels()

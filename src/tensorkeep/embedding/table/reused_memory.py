@@ -14,7 +14,8 @@ from typing import Any, Final, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-Array: TypeAlias = npt.NDArray[Any]
+from tensorkeep.arrays import Array
+
 Bytes: TypeAlias = npt.NDArray[np.uint8]
 
 _LEAST: Final = 4 << 20  # bytes; less is given out again by the C library itself

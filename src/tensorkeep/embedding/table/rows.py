@@ -1,4 +1,4 @@
-"""Rows by number, in chunks of a few megabytes.
+"""Rows by number, in chunks of a few megabytes. Columns, the weights and the slots, are such rows with a name.
 
 Growing moves no rows, but for those of a table that is still smaller than a chunk. A snapshot costs nothing but a note
 that a chunk is shared, which is then copied by whoever changes a row in it first.
@@ -7,16 +7,18 @@ that a chunk is shared, which is then copied by whoever changes a row in it firs
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any, Final, Protocol, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
+from tensorkeep.arrays import Array
 from tensorkeep.embedding.table.chunks import Chunk, Chunks
 from tensorkeep.embedding.table.index import KeyIndex
 from tensorkeep.embedding.table.kernels import Kernels
+from tensorkeep.embedding.table.snapshot import ColumnInfo
 
-Array: TypeAlias = npt.NDArray[Any]
 RowNumbers: TypeAlias = npt.NDArray[np.int64]
 Bytes: TypeAlias = npt.NDArray[np.uint8]
 
@@ -225,3 +227,24 @@ def _aligned(size: int) -> Bytes:
     memory = np.empty(size + alignment, np.uint8)
     start = -memory.ctypes.data % alignment
     return memory[start : start + size]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Column:
+    """Rows with a name, and the default rows that new keys are given."""
+
+    name: str
+    default: Array
+    store: ColumnStore
+
+    @property
+    def dim(self) -> int:
+        return self.store.dim
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        return self.store.dtype
+
+    @property
+    def info(self) -> ColumnInfo:
+        return ColumnInfo(self.name, self.dim, self.dtype)

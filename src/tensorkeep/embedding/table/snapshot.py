@@ -13,10 +13,10 @@ from typing import Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
+from tensorkeep.arrays import Array
 from tensorkeep.embedding.stored.buckets import is_in_order, order_of, shards_of, widened_keys
 from tensorkeep.errors import InvalidArgumentError
 
-Array = npt.NDArray[Any]
 Keys = npt.NDArray[np.int64]
 
 

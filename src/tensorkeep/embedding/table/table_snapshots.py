@@ -7,18 +7,18 @@ from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
+from tensorkeep.arrays import Array
 from tensorkeep.embedding.table.contents import Contents
 from tensorkeep.embedding.table.kernels import Kernels
 from tensorkeep.embedding.table.rows import ColumnStore, SharedRows
 from tensorkeep.embedding.table.snapshot import ColumnInfo
 from tensorkeep.errors import FailedPreconditionError, InvalidArgumentError
 
-Array: TypeAlias = npt.NDArray[Any]
 Integers: TypeAlias = npt.NDArray[np.int64]
 
 

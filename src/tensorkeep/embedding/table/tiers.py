@@ -1,4 +1,4 @@
-"""Rows in a file, with those in memory that are used most.
+"""Where a table keeps its rows: in memory, or in a file, with those in memory that are used most.
 
 All columns of a table move together: a row number that is in memory has a slot there, the same for all columns. What is
 read or changed is brought into memory first; when others need the slot it is written back, if it was changed.
@@ -10,20 +10,54 @@ were least often used since they came in. An operation of the table uses a row o
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import Enum
 from typing import Any, Final, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
+from tensorkeep.arrays import Array
 from tensorkeep.embedding.table.index import ABSENT, KeyIndex
 from tensorkeep.embedding.table.initial_rows import default_rows
 from tensorkeep.embedding.table.kernels import Kernels
-from tensorkeep.embedding.table.options import Cache, FileTier
 from tensorkeep.embedding.table.rows import ColumnStore, RowStore, SharedRows
 from tensorkeep.errors import InvalidArgumentError
 from tensorkeep.io.machine.mapped_memory import MappedMemory
 
-Array: TypeAlias = npt.NDArray[Any]
+
+@dataclass(frozen=True, slots=True)
+class Memory:
+    """All rows are in memory."""
+
+
+class Cache(Enum):
+    """Which rows leave memory when others need the room."""
+
+    LRU = "least recently used"
+    LFU = "least frequently used"
+
+
+@dataclass(frozen=True, slots=True)
+class FileTier:
+    """Rows are in a file, and as many of them as fit into so many bytes in memory.
+
+    `folder` is where the file is; it has no name, and is gone when the process ends. Keys, frequencies and versions are
+    in memory all the same.
+    """
+
+    folder: str
+    memory_bytes: int
+    cache: Cache = Cache.LFU
+
+    def __post_init__(self) -> None:
+        if self.memory_bytes < 1:
+            raise InvalidArgumentError(f"{self.memory_bytes} bytes of memory hold no rows")
+
+
+Storage: TypeAlias = Memory | FileTier
+
+
 RowNumbers: TypeAlias = npt.NDArray[np.int64]
 Slots: TypeAlias = npt.NDArray[np.int64]
 

@@ -7,11 +7,10 @@ the same order as in the full checkpoint that it was made of.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from tensorkeep.arrays import Array
 from tensorkeep.checkpoint.reader import CheckpointReader
 from tensorkeep.checkpoint.slices.tensor_slice import TensorSlice
 from tensorkeep.checkpoint.sources import ArraySource
@@ -24,8 +23,6 @@ from tensorkeep.errors import DataLossError, NotFoundError
 from tensorkeep.io.files.filesystem import FileSystem, PathLike, path_text
 from tensorkeep.io.files.local import LOCAL
 from tensorkeep.io.showing.progress import Progress
-
-Array = npt.NDArray[Any]
 
 _CHUNK = 8 << 20
 

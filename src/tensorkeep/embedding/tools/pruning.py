@@ -1,14 +1,15 @@
-"""Leaving keys out of stored embeddings: the rare, the old, the small, or all but the best."""
+"""Leaving keys out of stored embeddings (the rare, the old, the small, or all but the best), or slots."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
-from typing import Any, Final, Literal, Protocol
+from typing import Final, Literal, Protocol
 
 import numpy as np
 import numpy.typing as npt
 
+from tensorkeep.arrays import Array
 from tensorkeep.embedding.stored.embeddings import StoredColumn, StoredEmbedding
 from tensorkeep.embedding.stored.ordered_columns import (
     AlignedColumn,
@@ -19,7 +20,7 @@ from tensorkeep.embedding.stored.ordered_columns import (
 )
 from tensorkeep.embedding.stored.rows import Batch, Fields
 from tensorkeep.embedding.tools.rewriting import Rewrite, opened_for_tools
-from tensorkeep.errors import InvalidArgumentError
+from tensorkeep.errors import InvalidArgumentError, NotFoundError
 from tensorkeep.io.files.filesystem import FileSystem, PathLike
 from tensorkeep.io.files.local import LOCAL
 from tensorkeep.io.showing.progress import Progress
@@ -31,12 +32,12 @@ __all__ = [
     "KeepUpdatedSince",
     "PruneReport",
     "PruneRule",
+    "drop_slots",
     "plan_pruning",
     "prune_checkpoint",
     "row_norms",
 ]
 
-Array = npt.NDArray[Any]
 Booleans = npt.NDArray[np.bool_]
 Score = Literal["frequency", "version", "norm"]
 
@@ -221,7 +222,7 @@ _Pruned = tuple[StoredEmbedding, StoredColumn, SelectedColumn]
 def _pruned(work: Rewrite, rule: PruneRule, names: Collection[str] | None, keep_filtered: bool) -> list[_Pruned]:
     filtered = rule.filtered if keep_filtered else _none
     pruned = []
-    for entry in work.chosen(names):
+    for entry in work.chosen_embeddings(names):
         weights = entry.open(work.reader, fs=work.fs)
         pruned.append((entry, weights, SelectedColumn(weights, rule.selection(weights), filtered)))
     return pruned
@@ -290,3 +291,37 @@ def _scores(column: OrderedColumn, batch: Batch, by: Score) -> Array:
 
 def _none(batch: Batch) -> Booleans:
     return np.zeros(batch.keys.size, np.bool_)
+
+
+def drop_slots(
+    source: PathLike,
+    target: PathLike,
+    slots: Collection[str] | None = None,
+    *,
+    names: Collection[str] | None = None,
+    progress: Progress | None = None,
+    fs: FileSystem = LOCAL,
+) -> dict[str, tuple[str, ...]]:
+    """Writes a checkpoint without these slots of its embeddings, or without any; returns those that went, by embedding.
+
+    Everything else is as it was. `names` are the embeddings whose slots are meant, if not all.
+    """
+    if isinstance(slots, str):
+        raise InvalidArgumentError(f"slots: expected several names of slots, got the text {slots!r}")
+    with opened_for_tools(source, fs) as reader:
+        work = Rewrite.of(reader, fs, progress)
+        entries = work.chosen_embeddings(names)
+        known = {slot for entry in entries for slot in entry.slots}
+        if unknown := sorted(set(slots or ()) - known):
+            listed = ", ".join(f'"{slot}"' for slot in sorted(known)) or "none at all"
+            raise NotFoundError(f'no embedding has a slot "{unknown[0]}"; there are {listed}')
+        gone: dict[str, tuple[str, ...]] = {}
+        for entry in entries:
+            gone[entry.name] = tuple(slot for slot in entry.slots if slots is None or slot in slots)
+            if gone[entry.name]:
+                work.drop(entry, entry.shard_count)
+                for column in entry.columns:
+                    if column not in gone[entry.name]:
+                        work.put_shards(entry.name, column, entry.open(reader, column, fs=fs), entry.shard_count)
+        work.write(target)
+        return gone

@@ -15,6 +15,7 @@ import ml_dtypes
 import numpy as np
 import numpy.typing as npt
 
+from tensorkeep.arrays import Array
 from tensorkeep.checkpoint.casting import CastLoss, cast_array, refuse_losses
 from tensorkeep.checkpoint.sources import ArraySource
 from tensorkeep.dtypes import DType
@@ -27,7 +28,6 @@ from tensorkeep.io.files.filesystem import FileSystem, PathLike
 from tensorkeep.io.files.local import LOCAL
 from tensorkeep.io.showing.progress import Progress
 
-Array = npt.NDArray[Any]
 Precision = Literal["bfloat16", "half", "int8"]
 
 _DTYPES: Final = {"bfloat16": np.dtype(ml_dtypes.bfloat16), "half": np.dtype(np.float16), "int8": np.dtype(np.int8)}
@@ -56,7 +56,7 @@ def quantise_checkpoint(
         refuse_losses(f"quantising to {precision}", losses)
     with opened_for_tools(source, fs) as reader:
         work = Rewrite.of(reader, fs, progress)
-        for entry in work.chosen(names):
+        for entry in work.chosen_embeddings(names):
             work.drop(entry)
             for column in entry.columns:
                 stored = entry.open(reader, column, fs=fs)
@@ -64,7 +64,7 @@ def quantise_checkpoint(
                     part = (number, entry.shard_count)
                     work.put(stem, stored, part)
                     if slots or not column:
-                        work.put_tensors(_quantised(stem, stored, part, precision, work.added(stem + VALUES)))
+                        work.put_tensors(_quantised(stem, stored, part, precision, work.added_tensor(stem + VALUES)))
         return work.write(target)
 
 
@@ -80,7 +80,7 @@ def plan_quantising(
     _require_known(precision)
     losses: dict[str, CastLoss] = {}
     with opened_for_tools(source, fs) as reader:
-        for entry in Rewrite.of(reader, fs).chosen(names):
+        for entry in Rewrite.of(reader, fs).chosen_embeddings(names):
             for column in entry.columns if slots else entry.columns[:1]:
                 stored = entry.open(reader, column, fs=fs)
                 parts = [(number, entry.shard_count) for number in entry.stems_of(column)]

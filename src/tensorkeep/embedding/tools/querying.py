@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from tensorkeep.arrays import Array
 from tensorkeep.checkpoint.finding.opening import open_checkpoint
 from tensorkeep.embedding.restore.finding_deltas import check_goes_with
 from tensorkeep.embedding.restore.incremental import StoredDelta
@@ -18,7 +18,6 @@ from tensorkeep.embedding.stored.rows import Batch
 from tensorkeep.io.files.filesystem import FileSystem, PathLike
 from tensorkeep.io.files.local import LOCAL
 
-Array = npt.NDArray[Any]
 Keys = npt.NDArray[np.int64]
 Integers = npt.NDArray[np.int64]
 

@@ -10,7 +10,13 @@ import numpy.typing as npt
 
 from tensorkeep.embedding.stored.buckets import find_in_order
 from tensorkeep.embedding.stored.embeddings import StoredColumn
-from tensorkeep.embedding.stored.ordered_columns import AlignedColumn, OrderedColumn, SelectedColumn, Selection, grouped
+from tensorkeep.embedding.stored.ordered_columns import (
+    AlignedColumn,
+    OrderedColumn,
+    SelectedColumn,
+    Selection,
+    grouped_buckets,
+)
 from tensorkeep.embedding.stored.rows import Batch, Fields
 from tensorkeep.embedding.tools.rewriting import Rewrite, opened_for_tools
 from tensorkeep.errors import NotFoundError
@@ -67,7 +73,7 @@ def compare_keys(
     """Compares the keys of weights and slots of every embedding of a checkpoint, or of those that are named."""
     with opened_for_tools(source, fs) as reader:
         found = {}
-        for entry in Rewrite.of(reader, fs).chosen(names):
+        for entry in Rewrite.of(reader, fs).chosen_embeddings(names):
             weights = entry.open(reader, fs=fs)
             slots = tuple(_compared(weights, entry.open(reader, slot, fs=fs), slot) for slot in entry.slots)
             found[entry.name] = KeyComparison(entry.name, weights.count, slots)
@@ -90,7 +96,7 @@ def repair_checkpoint(
     """
     with opened_for_tools(source, fs) as reader:
         work = Rewrite.of(reader, fs, progress)
-        entries = work.chosen(names)
+        entries = work.chosen_embeddings(names)
         known = {slot for entry in entries for slot in entry.slots}
         if unknown := sorted(set(fill or ()) - known):
             listed = ", ".join(f'"{slot}"' for slot in sorted(known)) or "none at all"
@@ -127,7 +133,7 @@ def _in_all(weights: StoredColumn, slots: Sequence[StoredColumn]) -> OrderedColu
 def _compared(weights: StoredColumn, slot: StoredColumn, name: str) -> SlotKeys:
     missing = surplus = 0
     examples: list[int] = []
-    for group in grouped(weights.bucket_sizes + slot.bucket_sizes, np.arange(1000)):
+    for group in grouped_buckets(weights.bucket_sizes + slot.bucket_sizes, np.arange(1000)):
         mine, theirs = weights.read_buckets(group).keys, slot.read_buckets(group).keys
         if np.array_equal(mine, theirs):
             continue

@@ -73,7 +73,7 @@ def plan_repartitioning(
 def _wanted(work: Rewrite, shards: int | Mapping[str, int]) -> list[tuple[StoredEmbedding, int]]:
     """The embeddings that are spread anew, each with how many parts it shall have."""
     wanted = dict.fromkeys(work.embeddings, shards) if isinstance(shards, int) else dict(shards)
-    chosen = work.chosen(tuple(wanted))
+    chosen = work.chosen_embeddings(tuple(wanted))
     for entry in chosen:
         _check(entry.name, wanted[entry.name])
     return [(entry, wanted[entry.name]) for entry in chosen]

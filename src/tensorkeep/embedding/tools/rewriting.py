@@ -13,6 +13,7 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
+from tensorkeep.arrays import Array
 from tensorkeep.checkpoint.bundle.writer import BundleWriter
 from tensorkeep.checkpoint.finding.opening import open_checkpoint
 from tensorkeep.checkpoint.reader import CheckpointReader, Checksums, ReadOptions
@@ -44,7 +45,6 @@ from tensorkeep.io.machine.parallel import read_ahead
 from tensorkeep.io.showing.progress import Progress, Told
 from tensorkeep.shapes import element_count
 
-Array = npt.NDArray[Any]
 Integers = npt.NDArray[np.int64]
 
 Arrangement = Callable[[list[tuple[str, TensorSlice | None]]], list[tuple[str, TensorSlice | None, int]]]
@@ -77,7 +77,7 @@ class Rewrite:
         """Everything as it is, for now."""
         return cls(reader, fs, stored_embeddings(reader, fs=fs), Told(progress))
 
-    def chosen(self, names: Collection[str] | None) -> list[StoredEmbedding]:
+    def chosen_embeddings(self, names: Collection[str] | None) -> list[StoredEmbedding]:
         """The embeddings of these names; all, if none are given. NotFoundError if there is none to choose."""
         if isinstance(names, str):
             raise InvalidArgumentError(f"names: expected several names of embeddings, got the text {names!r}")
@@ -113,7 +113,7 @@ class Rewrite:
         self._dropped.update(tensors)
         self._added.update(tensors)
 
-    def added(self, name: str) -> ArraySource:
+    def added_tensor(self, name: str) -> ArraySource:
         """A tensor that was put in."""
         return self._added[name]
 

@@ -13,7 +13,6 @@ from tensorkeep.checkpoint.reader import CheckpointReader
 from tensorkeep.embedding.stored.embeddings import StoredColumn, StoredEmbedding
 from tensorkeep.embedding.stored.ordered_columns import filtered_in_order, in_order
 from tensorkeep.embedding.stored.rows import ALL_FIELDS, Batch
-from tensorkeep.embedding.tools.histograms import Histogram
 from tensorkeep.embedding.tools.pruning import row_norms
 from tensorkeep.embedding.tools.rewriting import Rewrite, opened_for_tools
 from tensorkeep.io.files.filesystem import FileSystem, PathLike
@@ -21,6 +20,35 @@ from tensorkeep.io.files.local import LOCAL
 from tensorkeep.io.showing.progress import Progress, Told
 
 __all__ = ["EmbeddingStatistics", "Histogram", "embedding_statistics"]
+
+
+@dataclass(frozen=True, slots=True)
+class Histogram:
+    """How many numbers lie between edges: `counts[i]` from `edges[i]` up to, but without, `edges[i + 1]`.
+
+    The last count has no upper edge; or, if there is one edge more, that one, which is counted with it.
+    """
+
+    edges: tuple[float, ...]
+    counts: tuple[int, ...]
+
+    @property
+    def total(self) -> int:
+        """How many numbers there are."""
+        return sum(self.counts)
+
+    def trimmed(self) -> Histogram:
+        """Without the empty stretches at both ends."""
+        used = [at for at, count in enumerate(self.counts) if count]
+        if not used:
+            return Histogram((), ())
+        return Histogram(
+            self.edges[used[0] : len(self.edges) - len(self.counts) + used[-1] + 1], self.counts[used[0] : used[-1] + 1]
+        )
+
+    def __str__(self) -> str:
+        return ", ".join(f"{edge:g}+: {count}" for edge, count in zip(self.edges, self.counts, strict=False))
+
 
 Integers = npt.NDArray[np.int64]
 
@@ -90,7 +118,7 @@ def embedding_statistics(
     """The statistics of every embedding of a checkpoint, or of those that are named, by name."""
     with opened_for_tools(source, fs) as reader:
         work = Rewrite.of(reader, fs)
-        opened = [(entry, entry.open(reader, fs=fs)) for entry in work.chosen(names)]
+        opened = [(entry, entry.open(reader, fs=fs)) for entry in work.chosen_embeddings(names)]
         told = Told(progress, sum(column.count for _, column in opened))
         return {entry.name: _statistics(reader, entry, column, told.add) for entry, column in opened}
 

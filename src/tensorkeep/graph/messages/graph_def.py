@@ -374,7 +374,7 @@ class _Importer:
         return None if return_elements is None else [self._element(name) for name in return_elements]
 
     def _is_known_source(self, key: str) -> bool:
-        """Whether a mapped input exists but nothing takes it: no error, for TensorFlow neither.
+        """Whether the message has what a key of the input map names. That nothing takes it is no error in TensorFlow.
 
         Of an op that nobody knows, no output is known not to exist.
         """
@@ -422,7 +422,7 @@ def unique_from(name: str, graph: Graph, taken: Container[str] = ()) -> str:
 
 
 def _moved(group: bytes, name: Callable[[str], str]) -> bytes:
-    """A group of operations that share a device, named after the new name of the one it is named after."""
+    """A colocation group after a change of names: "loc:@a" is "loc:@scope/a" if `name` makes "scope/a" of "a"."""
     try:
         return b"loc:@" + name(group[5:].decode()).encode()
     except UnicodeDecodeError:

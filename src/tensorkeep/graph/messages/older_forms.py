@@ -24,7 +24,7 @@ _SIZE: Final = "storage_size"
 
 @dataclass(frozen=True, slots=True)
 class _Form:
-    """What an op of an older release has otherwise."""
+    """How the op of an older release differs from today's."""
 
     slot_input: int | None
     """Which of its inputs is the number of slots."""

@@ -18,7 +18,10 @@ def versions_of(graph: Graph) -> VersionDef:
 
 
 def merge_versions(graph: Graph, versions: VersionDef) -> None:
-    """Makes a graph as old as nodes that it has got, and as particular (UpdateVersionDef in graph_constructor.cc)."""
+    """Merges the versions of imported nodes into a graph's: the older producer, the stricter demands on readers.
+
+    As UpdateVersionDef in TensorFlow's graph_constructor.cc.
+    """
     graph.producer = min(graph.producer, versions.producer)
     graph.min_consumer = max(graph.min_consumer, versions.min_consumer)
     if versions.bad_consumers:

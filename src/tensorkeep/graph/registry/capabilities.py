@@ -73,7 +73,7 @@ def state_capabilities(name: str, needs: Capability | Iterable[Capability] | Non
 
 
 def capabilities_of_op(name: str) -> frozenset[Capability]:
-    """What an op does, whatever its attributes; of an op that nobody has classed, nobody knows."""
+    """What an op does besides computing, whatever its attributes; `UNKNOWN_CODE` if nothing says what it does."""
     capabilities = _table().get(name)
     return _STATED.get(name, UNKNOWN_CODE) if capabilities is None else capabilities
 
@@ -91,7 +91,7 @@ def possible_capabilities(name: str) -> frozenset[Capability]:
 
 
 def capabilities_with(name: str, attribute: Callable[[str], object]) -> frozenset[Capability]:
-    """What an op does with attributes that a function gives by name; None is one that is absent."""
+    """What an op does besides computing, given its attributes: `attribute(name)` is one, None if absent."""
     by_attribute = _BY_ATTRIBUTE.get(name)
     if by_attribute is None:
         return capabilities_of_op(name)
@@ -146,7 +146,7 @@ def _strings(value: object) -> list[str]:
 
 
 def _destination(url: str) -> Capability | None:
-    """What sending something to an address is. TensorFlow takes schemes in capitals too, so we do."""
+    """What it takes to send to an address; None for one in memory. Schemes may be in capitals, as in TensorFlow."""
     lowered = url.lower()
     if any(scheme in lowered for scheme in ("grpc://", "http://", "https://")):
         return Capability.USES_NETWORK

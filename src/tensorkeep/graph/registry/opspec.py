@@ -277,7 +277,7 @@ class OpSpec:
 
     @staticmethod
     def _by_itself(arg: ArgSchema, value: Any, allowed: Sequence[DType]) -> Any:
-        """The value as a tensor of the type it has of itself if that is allowed: a default is for what has none."""
+        """The value as a tensor, if the type that it has without being told is among those allowed; else the value."""
         if not allowed or isinstance(value, Tensor):
             return value
         try:

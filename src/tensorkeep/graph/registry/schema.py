@@ -36,7 +36,7 @@ FullType: TypeAlias = tuple[Any, ...]  # (word, parameter, …): a parameter is 
 
 
 class Missing:
-    """The default of an attribute that has none."""
+    """Stands in the place of a default where an attribute has none."""
 
     def __repr__(self) -> str:
         return "MISSING"
@@ -338,7 +338,7 @@ def _fill_attr(proto: OpDef.AttrDef, attr: AttrSchema) -> None:
 
 
 def _listed(value: Attr) -> tuple[Attr, ...]:
-    """Choices as they come with a graph: a list, or one that somebody wrote without it."""
+    """The allowed values of an attribute as a tuple: a graph may give several, a single one without a list, or none."""
     return value if isinstance(value, tuple) else () if value is None else (value,)
 
 

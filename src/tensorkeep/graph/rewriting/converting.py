@@ -304,7 +304,7 @@ class Conversion:
                 functions.extend(self._functions[name] for name in called if name in self._functions)
 
     def _renamed(self, node: Node, function: Function, new_name: str) -> bool:
-        """Whether the node calls the changed function from now on."""
+        """Has a node call the changed function by its new name if its arguments fit; says whether it does."""
         assert function.original is not None
         calling = CALLERS.get(node.op)
         if calling is None:

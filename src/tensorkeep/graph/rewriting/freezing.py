@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 import numpy as np
-import numpy.typing as npt
 
+from tensorkeep.arrays import Array
 from tensorkeep.dtypes import DType, dtype_of_number
 from tensorkeep.errors import InvalidArgumentError, WrongTypeError
 from tensorkeep.graph.messages.attrs import shape_of_proto
@@ -23,8 +23,6 @@ from tensorkeep.graph.rewriting.converting import Conversion
 from tensorkeep.proto.messages import MOST_BYTES, GraphDef, NodeDef
 from tensorkeep.proto.tensors import tensor_of_array
 from tensorkeep.shapes import UNKNOWN_SHAPE, Shape
-
-Array = npt.NDArray[Any]
 
 VARIABLE_OPS: Final = frozenset(("Variable", "VariableV2", "VarHandleOp"))
 _LISTED: Final = 5  # of the largest variables, in a message about size

@@ -127,7 +127,7 @@ def make_constant(node: NodeDef, name: str, dtype: int, value: TensorProto) -> N
 
 
 def pass_on(node: Node, index: int, constant: Constant) -> Iterable[Edge]:
-    """An op that gives what it takes gives a value now."""
+    """Changes a node that passes its input `index` on, which is now a value; gives the edges that the value goes to."""
     proto = node.proto
     if index and node.op in _DECIDED:
         return ()
@@ -177,7 +177,7 @@ def needs_variable(node: Node, index: int) -> bool:
 
 
 def rename_output(node: Node, old: str) -> None:
-    """In the body of a function, outputs go by name: what was another becomes "output" for all that take it."""
+    """Has all that take the output `old` of a node in a function's body take its output "output": they go by name."""
     for edge in node.uses:
         if isinstance(edge.consumer, Result):
             ret = edge.consumer.function.proto.ret

@@ -15,11 +15,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
-import numpy.typing as npt
 
+from tensorkeep.arrays import Array
 from tensorkeep.dtypes import DType, dtype_of_number
 from tensorkeep.errors import InvalidArgumentError, UnimplementedError
 from tensorkeep.graph.rewriting.freezing import EVERYTHING, Selection
@@ -27,7 +27,6 @@ from tensorkeep.graph.rewriting.pruning import source_of
 from tensorkeep.proto.messages import MOST_BYTES, GraphDef, NodeDef
 from tensorkeep.proto.tensors import tensor_of_array
 
-Array = npt.NDArray[Any]
 HANDLE: Final = "KvVarHandleOp"
 _LOOKUPS: Final = frozenset(("KvResourceGather", "KvResourceGatherV1"))
 _INT32: Final = DType.of("int32")

@@ -1,19 +1,17 @@
 """Files and folders, as the rest of the package sees them, and the file systems behind that.
 
 archives          zip archives, read from bytes with limits
-byte_files        bytes as open files, for libraries that read and write nothing else
 directories       whole folders: copied, removed, and put in place in one step
 filesystem        files, as the rest of the package sees them
 gfile             files and folders with TensorFlow's manners: what `tf.gfile` and `tf.io.gfile` stand on
 gfile_object      an open file as TensorFlow has it
 globbing          patterns of file names, as TensorFlow reads them
 local             the local disk
-memory            files in memory: for tests, and for building a checkpoint that goes straight elsewhere
+memory            files in memory: for tests, for building a checkpoint that goes straight elsewhere, for libraries
 model_signatures  signatures of a model's files by a key
 numpy_files       arrays in NumPy's own files: .npy, one array; .npz, a zip of several
-paths             how paths are spelled: with forward slashes, on Windows too
+paths             how paths are spelled: with forward slashes, on Windows too, and with a scheme such as `file://`
 places            where a path of a program leads
 record_files      record files (TFRecord) that programs write and read, plain or compressed
-schemes           paths that begin with a scheme, such as `file:///models/run` or `s3://bucket/run`
 system_errors     the system's errors as ours, and the number and paths that they keep
 """

@@ -20,8 +20,7 @@ from types import TracebackType
 from typing import Final, Protocol
 
 from tensorkeep.errors import InvalidArgumentError, NotFoundError, StorageError, TensorKeepError, WrongTypeError
-from tensorkeep.io.files.paths import with_slashes
-from tensorkeep.io.files.schemes import without_scheme
+from tensorkeep.io.files.paths import with_slashes, without_scheme
 
 Buffer = bytes | bytearray | memoryview
 PathLike = str | os.PathLike[str]

@@ -26,8 +26,8 @@ from tensorkeep.io.files.directories import copy_file
 from tensorkeep.io.files.filesystem import Durability
 from tensorkeep.io.files.globbing import matching_paths
 from tensorkeep.io.files.local import LOCAL
+from tensorkeep.io.files.paths import SCHEMES
 from tensorkeep.io.files.places import explain_system_errors, place_of, text_of
-from tensorkeep.io.files.schemes import SCHEMES
 
 _SECOND: Final = 10**9
 

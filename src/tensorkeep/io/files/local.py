@@ -23,8 +23,7 @@ from tensorkeep.errors import (
     TensorKeepError,
 )
 from tensorkeep.io.files.filesystem import Buffer, FileSystem
-from tensorkeep.io.files.paths import folder_of_system, with_slashes
-from tensorkeep.io.files.schemes import has_scheme, require_plain
+from tensorkeep.io.files.paths import folder_of_system, has_scheme, require_plain, with_slashes
 from tensorkeep.io.files.system_errors import COMMON, with_system_number
 from tensorkeep.io.machine.system import (
     CAN_MOVE_OPEN_FILES,

@@ -1,12 +1,14 @@
-"""Files in memory: for tests, and for building a checkpoint that goes straight elsewhere."""
+"""Files in memory: for tests, for building a checkpoint that goes straight elsewhere, for libraries that want files."""
 
 from __future__ import annotations
 
 import posixpath
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from io import BytesIO
+from typing import BinaryIO
 
 from tensorkeep.errors import (
     AlreadyExistsError,
@@ -236,3 +238,15 @@ class MemoryFileSystem(FileSystem):
     def _tick(self) -> float:
         self._clock += 1
         return self._clock
+
+
+def file_of(data: bytes) -> BinaryIO:
+    """An open file that these bytes are read from."""
+    return BytesIO(data)
+
+
+def bytes_written_by(write: Callable[[BinaryIO], object]) -> bytes:
+    """What a function writes to the file that it is given."""
+    target = BytesIO()
+    write(target)
+    return target.getvalue()

@@ -9,13 +9,11 @@ from io import BytesIO
 from typing import Any, Final
 
 import numpy as np
-import numpy.typing as npt
 
+from tensorkeep.arrays import Array
 from tensorkeep.errors import DataLossError, PermissionDeniedError, ResourceExhaustedError, TensorKeepError
 from tensorkeep.io.files.filesystem import Durability, FileSystem, atomic_write
 from tensorkeep.io.machine.resources import available_memory
-
-Array = npt.NDArray[Any]
 
 _NPY: Final = b"\x93NUMPY"
 _ZIP: Final = (b"PK\x03\x04", b"PK\x05\x06")

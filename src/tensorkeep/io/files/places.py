@@ -1,6 +1,6 @@
 """Where a path of a program leads: TensorFlow's spelling of paths, and its errors for what the system answers.
 
-A path is text, bytes or an `os.PathLike`, plain or with a scheme (see `schemes`). It is tidied without a look at the
+A path is text, bytes or an `os.PathLike`, plain or with a scheme (see `paths`). It is tidied without a look at the
 disk (`a/./b`, `a/x/../b` and `a//b/` are `a/b`).
 """
 
@@ -24,8 +24,7 @@ from tensorkeep.errors import (
     UnimplementedError,
 )
 from tensorkeep.io.coding.text_and_bytes import PathOrBytes, as_bytes
-from tensorkeep.io.files.paths import IS_WINDOWS, with_slashes
-from tensorkeep.io.files.schemes import without_scheme
+from tensorkeep.io.files.paths import IS_WINDOWS, with_slashes, without_scheme
 from tensorkeep.io.files.system_errors import COMMON, with_system_number
 
 _ERRORS: Final[Mapping[int, type[TensorKeepError]]] = {

@@ -2,7 +2,7 @@
 
 blas           how many threads the library of products under NumPy (BLAS) wakes for us
 huge_pages     whether fresh memory may come in huge pages
-large_arrays   memory for large arrays, fast to fill
+large_arrays   memory for large arrays, fast to fill, and used again when it was freed
 mapped_memory  memory that lies in a file, for what is larger than the machine's own
 parallel       doing several things at once
 resources      what the machine has: memory, processors, and what its user has set

@@ -23,11 +23,9 @@ from threading import Lock
 from typing import Any, Final, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
+from tensorkeep.arrays import Array
 from tensorkeep.io.machine.parallel import thread_limit
-
-Array = npt.NDArray[Any]
 
 WAKES_THREADS: Final = 1 << 13
 """Products of fewer multiplications than these are computed by one thread in any case."""

@@ -8,16 +8,16 @@ used only where they are at hand (`huge_pages`).
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Final
+from functools import cache
+from typing import Final
 
 import numpy as np
 import numpy.typing as npt
 
+from tensorkeep.arrays import Array
 from tensorkeep.io.machine.huge_pages import avoid_waiting
 from tensorkeep.io.machine.parallel import in_parallel
 from tensorkeep.shapes import element_count
-
-Array = npt.NDArray[Any]
 
 _PAGE: Final = 4096  # bytes
 _NUMBER: Final = 16  # bytes of the largest one
@@ -73,3 +73,18 @@ def copy_array(array: Array) -> Array:
         range(0, source.size, step),
     )
     return copy
+
+
+_LARGEST_KEPT: Final = (32 << 20) - (64 << 10)  # bytes, a little below the limit that the C library has
+
+
+@cache
+def keep_freed_memory() -> None:
+    """Lets freed memory be used again without going through the operating system. Once is enough.
+
+    A kernel's result is freed a few operations later, and the next kernel asks for as much again. The C library gives a
+    large piece back to the operating system each time, and getting it anew costs a page fault for every 4 KiB: more
+    than most kernels take. It keeps pieces up to the size of the largest that it has seen come and go, within 32 MiB;
+    so one that comes and goes at the start is all it takes. The piece is never touched, so it costs no memory.
+    """
+    np.empty(_LARGEST_KEPT, np.uint8)

@@ -13,7 +13,6 @@ _jpeg_tables       the tables of ITU-T T.81, annex K, which JPEG files use unles
 _jpeg_transforms   the arithmetic of JPEG, in whole numbers as libjpeg-turbo does it
 _libraries         the libraries that do some of it faster, where they are installed
 png                PNG files
-wav                sounds as files: WAV
 _webp              WebP files of one image
 _webp_transforms   what is done to the pixels of a lossless WebP image before they are coded, undone
 """

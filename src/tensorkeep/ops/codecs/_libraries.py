@@ -14,7 +14,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from tensorkeep.io.files.byte_files import bytes_written_by, file_of
+from tensorkeep.io.files.memory import bytes_written_by, file_of
 from tensorkeep.ops.shared.kernel_types import Array
 
 _COLORS: Final = {1: "GRAY", 3: "RGB", 4: "CMYK"}

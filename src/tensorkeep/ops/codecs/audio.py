@@ -11,7 +11,6 @@ import numpy as np
 from tensorkeep.errors import InvalidArgumentError
 from tensorkeep.graph.graph import Tensor
 from tensorkeep.graph.registry.opspec import op
-from tensorkeep.ops.codecs.wav import wav_of_samples
 from tensorkeep.ops.linear_algebra.products import multiply
 from tensorkeep.ops.shared.dimensions import of_rank
 from tensorkeep.ops.shared.kernel_types import Array
@@ -269,3 +268,21 @@ def mfcc_kernel(
     turns = np.outer(np.arange(dct_coefficient_count) * (np.pi / filterbank_channel_count), bands)
     cosines = np.sqrt(2.0 / filterbank_channel_count) * np.cos(turns)
     return multiply(levels, cosines.T).astype(np.float32)
+
+
+def wav_of_samples(samples: Array, sample_rate: float) -> bytes:
+    """A WAV file of samples between -1 and 1: frames, channels.
+
+    wav = "RIFF" size "WAVE" "fmt " … "data" size samples     samples of 16 bits, channels side by side
+    """
+    channels = samples.shape[1]
+    scaled = samples.astype(np.float32) * np.float32(1 << 15)
+    rounded = np.copysign(np.floor(np.abs(scaled) + np.float32(0.5)), scaled)
+    data = np.clip(rounded, -32768, 32767).astype("<i2").tobytes()
+    rate = int(sample_rate)
+    layout = struct.pack("<IHHIIHH", 16, 1, channels, rate, rate * 2 * channels, 2 * channels, 16)
+    whole: bytes = (
+        b"RIFF" + struct.pack("<I", 36 + len(data)) + b"WAVE"
+        b"fmt " + layout + b"data" + struct.pack("<I", len(data)) + data
+    )
+    return whole

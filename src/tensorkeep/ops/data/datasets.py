@@ -23,7 +23,7 @@ from tensorkeep.ops.shared.kernel_types import Array, Handle
 from tensorkeep.ops.shared.shape_rules import scalar
 from tensorkeep.runtime.allocation import check_allocation
 from tensorkeep.runtime.context import KernelContext
-from tensorkeep.runtime.limits import counted
+from tensorkeep.runtime.limits import counted_items
 from tensorkeep.shapes import Shape
 
 Element: TypeAlias = tuple[Any, ...]
@@ -113,7 +113,7 @@ def range_dataset_kernel(start: Array, stop: Array, step: Array, *, output_types
     if not numbers[2]:
         raise InvalidArgumentError("step must be a non-zero integer.")
     (dtype,) = output_types
-    return Dataset(lambda: counted((dtype.array_dtype.type(i),) for i in range(*numbers)))
+    return Dataset(lambda: counted_items((dtype.array_dtype.type(i),) for i in range(*numbers)))
 
 
 # ----------------------------------------------------------------------------------------------------------- Functions
@@ -434,7 +434,7 @@ def repeat_dataset_kernel(input_dataset: Handle, count: Array) -> Dataset:
             if is_empty:
                 return
 
-    return Dataset(lambda: counted(elements()))
+    return Dataset(lambda: counted_items(elements()))
 
 
 concatenate_dataset = _dataset(

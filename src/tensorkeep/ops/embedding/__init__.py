@@ -1,7 +1,6 @@
 """Embedding variables, which DeepRec has: tables of rows by 64-bit keys, behind handles.
 
 checkpoints             saving and restoring embedding variables
-gradient_counts         how often the keys of a gradient occurred
 group_lookups           lookups in many tables by one op, under DeepRec's names
 hash_table_checkpoints  restoring hash tables: the ops by which a graph reads them from checkpoints
 hash_table_updates      the ops that optimizers update hash tables with, under DeepRec's names

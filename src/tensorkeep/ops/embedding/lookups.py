@@ -9,7 +9,7 @@ immutable, or keys have to occur several times before they are let in: then only
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
@@ -19,7 +19,6 @@ from tensorkeep.graph.arguments import emit
 from tensorkeep.graph.composites import IndexedSlices
 from tensorkeep.graph.graph import HandleShape, Operation, Tensor
 from tensorkeep.graph.registry.opspec import OpSpec, not_differentiable, op, takes_attributes
-from tensorkeep.ops.embedding.gradient_counts import COUNTS
 from tensorkeep.ops.embedding.session_tables import (
     TABLE_ATTRIBUTES,
     EmbeddingResource,
@@ -33,6 +32,10 @@ from tensorkeep.ops.shared.shape_rules import SCALAR
 from tensorkeep.ops.state.variables import element_shape
 from tensorkeep.runtime.context import KernelContext
 from tensorkeep.shapes import UNKNOWN_SHAPE, Shape
+
+COUNTS: Final = "embedding counts"
+"""In `graph.extras`: the counts of keys, by the tensor of a gradient's indices."""
+
 
 kv_var_handle = op(
     "KvVarHandleOp() -> resource: resource",

@@ -18,7 +18,7 @@ from tensorkeep.embedding.stored.writing import StoredForm
 from tensorkeep.embedding.table.admission import AdmitAll, BloomFilter, CounterFilter
 from tensorkeep.embedding.table.embedding_table import EmbeddingTable
 from tensorkeep.embedding.table.eviction import GlobalStep, KeepAll, L2Weight
-from tensorkeep.embedding.table.options import Cache, FileTier, Memory
+from tensorkeep.embedding.table.tiers import Cache, FileTier, Memory
 from tensorkeep.errors import FailedPreconditionError, InvalidArgumentError, NotFoundError, WrongTypeError
 from tensorkeep.graph.registry.capabilities import STORED_IN_FILES
 from tensorkeep.io.machine.resources import is_switched_on

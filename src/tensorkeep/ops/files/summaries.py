@@ -12,8 +12,8 @@ from tensorkeep.dtypes import STRING, DType
 from tensorkeep.errors import DataLossError, InvalidArgumentError
 from tensorkeep.graph.messages.attrs import shape_to_proto
 from tensorkeep.graph.registry.opspec import not_differentiable, op
+from tensorkeep.ops.codecs.audio import wav_of_samples
 from tensorkeep.ops.codecs.png import encode_png
-from tensorkeep.ops.codecs.wav import wav_of_samples
 from tensorkeep.ops.shared.kernel_types import Array
 from tensorkeep.ops.shared.shape_rules import scalar
 from tensorkeep.ops.shared.string_arrays import string_array

@@ -5,7 +5,6 @@ distributions       TensorFlow's random distributions over the words of a Philox
 _gamma              how a sample of a gamma distribution moves with its parameter
 generators          random numbers whose state is a variable
 philox              Philox 4x32-10, the generator behind TensorFlow's random operations
-_picking            numbers drawn by weight in constant time: a table of pairs, by Walker and Vose
 sampling            what the random ops share
 stateful            random numbers of ops with a state
 stateless           random numbers of ops without state

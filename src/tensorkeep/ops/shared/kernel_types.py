@@ -17,7 +17,7 @@ from typing import Protocol, TypeAlias, runtime_checkable
 
 import numpy as np
 
-from tensorkeep.graph.arguments import Array
+from tensorkeep.arrays import Array
 from tensorkeep.graph.composites import IndexedSlices
 from tensorkeep.graph.graph import Tensor
 

@@ -36,7 +36,7 @@ Tags = str | Iterable[str] | None
 TensorNames = Mapping[str, str]
 
 
-def edited(model: SavedModel, tags: Tags, change: Callable[[MetaGraphDef], None]) -> SavedModel:
+def edited_model(model: SavedModel, tags: Tags, change: Callable[[MetaGraphDef], None]) -> SavedModel:
     """A copy of a model in which some meta graphs are changed; NoSuchTagsError if none has the tags."""
     copy = SavedModel()
     copy.CopyFrom(model)
@@ -65,7 +65,7 @@ def _tag_set(tags: str | Iterable[str]) -> set[str]:
 def set_signature(
     model: SavedModel, key: str, signature: SignatureDef, tags: Tags = None, *, replace: bool = False
 ) -> SavedModel:
-    """With a signature; AlreadyExistsError if there is one of that name, unless it is to be replaced."""
+    """The model with a signature; AlreadyExistsError if there is one of that name, unless it is to be replaced."""
     check_signatures({key: signature})
 
     def change(meta_graph: MetaGraphDef) -> None:
@@ -73,7 +73,7 @@ def set_signature(
         meta_graph.signature_def[key].CopyFrom(signature)
         refresh_object_signature(meta_graph, key)
 
-    return edited(model, tags, change)
+    return edited_model(model, tags, change)
 
 
 def add_signature(
@@ -86,7 +86,7 @@ def add_signature(
     method_name: str = PREDICT_METHOD_NAME,
     replace: bool = False,
 ) -> SavedModel:
-    """With a signature whose inputs and outputs are tensors of the graph, by their names ("x:0").
+    """The model with a signature whose inputs and outputs are tensors of the graph, by their names ("x:0").
 
     Their dtypes and shapes are the graph's.
     """
@@ -100,7 +100,7 @@ def add_signature(
         meta_graph.signature_def[key].CopyFrom(signature)
         refresh_object_signature(meta_graph, key)
 
-    return edited(model, tags, change)
+    return edited_model(model, tags, change)
 
 
 def _check_free(meta_graph: MetaGraphDef, key: str, replace: bool) -> None:
@@ -128,7 +128,7 @@ def _infos(graph: Graph, *sides: TensorNames) -> list[dict[str, TensorInfo]]:
 
 
 def rename_signature(model: SavedModel, old: str, new: str, tags: Tags = None) -> SavedModel:
-    """With another name for a signature, in all meta graphs that have it if no tags are given."""
+    """The model with another name for a signature, in all meta graphs that have it if no tags are given."""
 
     def change(meta_graph: MetaGraphDef) -> None:
         _check_free(meta_graph, new, False)
@@ -143,7 +143,7 @@ def rename_signature(model: SavedModel, old: str, new: str, tags: Tags = None) -
 
 
 def drop_signature(model: SavedModel, key: str, tags: Tags = None) -> SavedModel:
-    """Without a signature, in all meta graphs that have it if no tags are given.
+    """The model without a signature, in all meta graphs that have it if no tags are given.
 
     The graph keeps its nodes and functions, those that only the signature used too; `prune_to_signatures` leaves out
     what those that are left do not need.
@@ -169,11 +169,11 @@ def _where_signature(model: SavedModel, key: str, tags: Tags, change: Callable[[
         if key in meta_graph.signature_def:
             change(meta_graph)
 
-    return edited(model, tags, checked)
+    return edited_model(model, tags, checked)
 
 
 def replace_method_name(model: SavedModel, signature_key: str, method_name: str, tags: Tags = None) -> SavedModel:
-    """With another method name for a signature of the meta graph with these tags, or of all meta graphs."""
+    """The model with another method name for a signature of the meta graph with these tags, or of all meta graphs."""
     if not signature_key:
         raise InvalidArgumentError("`signature_key` must be defined.")
     if not method_name:
@@ -190,7 +190,7 @@ def replace_method_name(model: SavedModel, signature_key: str, method_name: str,
         meta_graph.signature_def[signature_key].method_name = method_name
 
     try:
-        return edited(model, listed, change)
+        return edited_model(model, listed, change)
     except NoSuchTagsError as error:
         raise InvalidArgumentError(
             f"MetaGraphDef associated with tags {listed} could not be found in SavedModel. This means either you "
@@ -203,32 +203,32 @@ def replace_method_name(model: SavedModel, signature_key: str, method_name: str,
 
 
 def add_input(model: SavedModel, key: str, name: str, tensor: str, tags: Tags = None) -> SavedModel:
-    """With another input of a signature: a tensor of the graph."""
+    """The model with another input of a signature: a tensor of the graph."""
     return _where_signature(model, key, tags, partial(_add_tensor, key, "inputs", name, tensor))
 
 
 def add_output(model: SavedModel, key: str, name: str, tensor: str, tags: Tags = None) -> SavedModel:
-    """With another output of a signature: a tensor of the graph."""
+    """The model with another output of a signature: a tensor of the graph."""
     return _where_signature(model, key, tags, partial(_add_tensor, key, "outputs", name, tensor))
 
 
 def rename_input(model: SavedModel, key: str, old: str, new: str, tags: Tags = None) -> SavedModel:
-    """With another name for an input of a signature."""
+    """The model with another name for an input of a signature."""
     return _where_signature(model, key, tags, partial(_rename_tensor, key, "inputs", old, new))
 
 
 def rename_output(model: SavedModel, key: str, old: str, new: str, tags: Tags = None) -> SavedModel:
-    """With another name for an output of a signature."""
+    """The model with another name for an output of a signature."""
     return _where_signature(model, key, tags, partial(_rename_tensor, key, "outputs", old, new))
 
 
 def drop_input(model: SavedModel, key: str, name: str, tags: Tags = None) -> SavedModel:
-    """Without an input of a signature. The graph must have a value for it, or no output may need it."""
+    """The model without an input of a signature. The graph must have a value for it, or no output may need it."""
     return _where_signature(model, key, tags, partial(_drop_tensor, key, "inputs", name))
 
 
 def drop_output(model: SavedModel, key: str, name: str, tags: Tags = None) -> SavedModel:
-    """Without an output of a signature."""
+    """The model without an output of a signature."""
     return _where_signature(model, key, tags, partial(_drop_tensor, key, "outputs", name))
 
 
@@ -297,15 +297,15 @@ def unfed_placeholders(meta_graph: MetaGraphDef, signature: SignatureDef) -> lis
 
 
 def drop_objects(model: SavedModel, tags: Tags = None) -> SavedModel:
-    """Without objects: what is left is a model as TensorFlow 1 has it, with its signatures."""
-    return edited(model, tags, forget_objects)
+    """The model without objects: what is left is a model as TensorFlow 1 has it, with its signatures."""
+    return edited_model(model, tags, forget_objects)
 
 
 # ---------------------------------------------------------------------------------------------------------------- tags
 
 
 def replace_tags(model: SavedModel, old: str | Iterable[str], new: str | Iterable[str]) -> SavedModel:
-    """With other tags for the meta graph that has these."""
+    """The model with other tags for the meta graph that has these."""
     wanted = [new] if isinstance(new, str) else list(dict.fromkeys(new))
     if _tag_set(old) != set(wanted) and any(set(item.meta_info_def.tags) == set(wanted) for item in model.meta_graphs):
         raise AlreadyExistsError(f"there is a meta graph with the tags {wanted} already")
@@ -314,11 +314,11 @@ def replace_tags(model: SavedModel, old: str | Iterable[str], new: str | Iterabl
         del meta_graph.meta_info_def.tags[:]
         meta_graph.meta_info_def.tags.extend(wanted)
 
-    return edited(model, old, change)
+    return edited_model(model, old, change)
 
 
 def drop_meta_graph(model: SavedModel, tags: str | Iterable[str]) -> SavedModel:
-    """Without the meta graphs that have these tags. One must be left."""
+    """The model without the meta graphs that have these tags. One must be left."""
     copy = SavedModel()
     copy.CopyFrom(model)
     doomed = [set(meta_graph.meta_info_def.tags) == _tag_set(tags) for meta_graph in copy.meta_graphs]
@@ -337,7 +337,7 @@ def drop_meta_graph(model: SavedModel, tags: str | Iterable[str]) -> SavedModel:
 
 
 def strip_devices(model: SavedModel, tags: Tags = None) -> SavedModel:
-    """With no node on a device of its own, in functions neither."""
+    """The model with no node on a device of its own, in functions neither."""
 
     def change(meta_graph: MetaGraphDef) -> None:
         for node in meta_graph.graph_def.node:
@@ -346,24 +346,24 @@ def strip_devices(model: SavedModel, tags: Tags = None) -> SavedModel:
             for node in function.node_def:
                 node.ClearField("device")
 
-    return edited(model, tags, change)
+    return edited_model(model, tags, change)
 
 
 def strip_default_attrs(model: SavedModel, tags: Tags = None) -> SavedModel:
-    """Without attributes that say what is so by default, so that older versions read it."""
+    """The model without attributes that say what is so by default, so that older versions read it."""
 
     def change(meta_graph: MetaGraphDef) -> None:
         strip_defaults_in_place(meta_graph.graph_def)
         meta_graph.meta_info_def.stripped_default_attrs = True
 
-    return edited(model, tags, change)
+    return edited_model(model, tags, change)
 
 
 # -------------------------------------------------------------------------------------------------------------- assets
 
 
 def rename_asset(model: SavedModel, old: str, new: str) -> SavedModel:
-    """With another name for a file among the assets, in all meta graphs. `rewrite_model` renames the file too."""
+    """The model with another name for an asset, in all meta graphs. `rewrite_model` renames the file too."""
     if not any(asset.filename == old for meta_graph in model.meta_graphs for asset in asset_files(meta_graph)):
         raise NotFoundError(f'"{old}" is no asset; there are {", ".join(asset_names(model)) or "none"}')
     if new in asset_names(model):
@@ -381,7 +381,7 @@ def rename_asset(model: SavedModel, old: str, new: str) -> SavedModel:
                 asset.filename = new
                 item.Pack(asset)
 
-    return edited(model, None, change)
+    return edited_model(model, None, change)
 
 
 def asset_names(model: SavedModel) -> list[str]:

@@ -30,7 +30,7 @@ from tensorkeep.proto.messages import (
     serialize,
 )
 from tensorkeep.runtime.session import Session
-from tensorkeep.saved_model.edit.message_edits import Tags, edited
+from tensorkeep.saved_model.edit.message_edits import Tags, edited_model
 from tensorkeep.saved_model.edit.object_pruning import constants_of, prune_library, prune_objects
 from tensorkeep.saved_model.edit.object_signatures import forget_objects
 from tensorkeep.saved_model.edit.saver_pruning import VARIABLE_OPS, without_variables
@@ -52,18 +52,18 @@ _EDGES: Final = ("loop_enter_names", "loop_exit_names")
 
 
 def prune_to_signatures(model: SavedModel, keys: Iterable[str], tags: Tags = None) -> SavedModel:
-    """With only some signatures, and only the nodes that these, the saver and initialization need.
+    """The model with only some signatures, and only the nodes that these, the saver and initialization need.
 
     Variables that none of these needs are neither saved nor restored any more; the checkpoint stays as it is.
     Collections lose what they name of the nodes that are gone. A model that has objects keeps all its variables, and
     loses the functions that nothing needs any more.
     """
     wanted = list(keys)
-    return edited(model, tags, partial(_prune, wanted))
+    return edited_model(model, tags, partial(_prune, wanted))
 
 
 def prune_to_signature(model: SavedModel, key: str, tags: Tags = None) -> SavedModel:
-    """With one signature, and only the nodes that it, the saver and initialization need."""
+    """The model with one signature, and only the nodes that it, the saver and initialization need."""
     return prune_to_signatures(model, [key], tags)
 
 

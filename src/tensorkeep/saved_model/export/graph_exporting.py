@@ -48,9 +48,9 @@ from tensorkeep.saving.stored_values import StoredValue, by_any_name, parts_of_m
 from tensorkeep.tf1.functions.arrays.shapes import placeholder
 from tensorkeep.tf1.functions.ragged.ragged_tensor import RaggedTensor
 from tensorkeep.tf1.saved_model.builder import DefaultSaver, GraphOptions, SavedModelBuilder
-from tensorkeep.tf1.saved_model.node_saveables import NodeSaveable
 from tensorkeep.tf1.training.savers.saver_graph import V2, BulkSaverBuilder
 from tensorkeep.tf1.variables.listing import global_variables, variables_initializer
+from tensorkeep.tf1.variables.saveable import NodeSaveable
 
 Tensors: TypeAlias = Mapping[str, Tensor | str]
 SignatureTensors: TypeAlias = tuple[Tensors, Tensors] | SignatureDef

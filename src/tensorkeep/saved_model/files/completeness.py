@@ -27,7 +27,7 @@ def open_complete(meta_graph: MetaGraphDef, directory: str, fs: FileSystem) -> C
     """
     reader, problems = _opened_variables(meta_graph, directory, fs)
     try:
-        report([*problems, *asset_problems(meta_graph, directory, fs)], directory)
+        report_problems([*problems, *asset_problems(meta_graph, directory, fs)], directory)
     except BaseException:
         if reader is not None:
             reader.close()
@@ -35,7 +35,7 @@ def open_complete(meta_graph: MetaGraphDef, directory: str, fs: FileSystem) -> C
     return reader
 
 
-def report(problems: list[TensorKeepError], directory: str) -> None:
+def report_problems(problems: list[TensorKeepError], directory: str) -> None:
     """Raises one error that says all these problems, if there are any: MissingFileError if files are missing."""
     if not problems:
         return

@@ -4,7 +4,7 @@
     checkpoint_hash             Fingerprint64 of the file variables/variables.index
     graph_def_program_hash, signature_def_hash, saved_object_graph_hash
                                 hashes of parts, without what differs from run to run: see program_hashes.py
-    uuid                        of this one export; it says if we wrote it: see writer_marks.py
+    uuid                        of this one export; it says if we wrote it: see `marked_uuid`
 
 The canonical form is that of `canonical`. The index holds the checksums of all tensors, so that a changed or exchanged
 variable shows in its hash. Of all these, the first two are compared when a model is loaded: they cover the others.
@@ -12,12 +12,14 @@ variable shows in its hash. Of all these, the first two are compared when a mode
 
 from __future__ import annotations
 
+import re
 import warnings
 from collections.abc import Callable
 from enum import Enum
 from typing import Final
-from uuid import UUID
+from uuid import UUID, uuid4
 
+from tensorkeep._version import __version__
 from tensorkeep.checkpoint.finding.file_names import index_path
 from tensorkeep.checkpoint.reader import CheckpointReader
 from tensorkeep.errors import DataLossError
@@ -29,10 +31,11 @@ from tensorkeep.saved_model.files.constants import FINGERPRINT_FILENAME
 from tensorkeep.saved_model.files.layout import join, read_file, variables_path
 from tensorkeep.saved_model.files.long_hashes import fingerprint64
 from tensorkeep.saved_model.files.program_hashes import UnhashableError, objects_hash, program_hash, signatures_hash
-from tensorkeep.saved_model.files.writer_marks import marked_uuid
 
 _LARGEST: Final = 1 << 18  # bytes of an index that loading hashes by itself
 _PRODUCER: Final = 4  # the version of fingerprints whose checksum of the message is known to be made as here
+_NAME: Final = int.from_bytes(b"tkeep", "big")  # the first bytes of the number of our exports
+_RANDOM: Final = (1 << 62) - 1
 
 
 class OnFingerprint(Enum):
@@ -58,7 +61,7 @@ def checkpoint_hash(directory: PathLike, fs: FileSystem = LOCAL) -> int | None:
 
 
 def hash_of_variables(variables: CheckpointReader | None) -> int | None:
-    """The same of variables that are open."""
+    """The hash of the index of variables that are open; None if there are none, or no index."""
     index = None if variables is None else variables.index_bytes()
     return None if index is None else fingerprint64(bytes(index))
 
@@ -91,6 +94,23 @@ def checked_fingerprint(
             raise DataLossError(text)
         warnings.warn(text, stacklevel=3)
     return found
+
+
+def marked_uuid(version: str = __version__) -> UUID:
+    """A number for an export that says which version of tensorkeep made it, and is like no other.
+
+    TensorFlow takes a random UUID (version 4) for that number, so that no two exports have the same bytes there anyhow.
+    We take one of version 8, which RFC 9562 leaves to whoever makes it:
+
+        uuid = "tkeep" (40 bits) major (8) | version 8 (4 bits) minor (6) patch (6) | variant (2 bits) random (62)
+
+    All other bytes of a model stay those that TensorFlow would write.
+    """
+    found = re.match(r"(\d+)\.(\d+)\.(\d+)", version)
+    assert found is not None, version
+    major, minor, patch = (min(int(number), most) for number, most in zip(found.groups(), (255, 63, 63), strict=True))
+    high = _NAME << 24 | major << 16 | 8 << 12 | minor << 6 | patch
+    return UUID(int=high << 64 | 0b10 << 62 | uuid4().int & _RANDOM)
 
 
 def fingerprint_of(
@@ -133,3 +153,13 @@ def _differing(what: str, actual: int | None, expected: int) -> list[str]:
 
 def _index_size(variables: CheckpointReader | None) -> int:
     return 0 if variables is None else variables.index_size
+
+
+def writer_of(fingerprint: FingerprintDef | None) -> str:
+    """What wrote a model, by its fingerprint: "tensorkeep 0.2.0"; nothing if that does not say it."""
+    if fingerprint is None or not fingerprint.uuid.isdecimal() or int(fingerprint.uuid) >> 128:
+        return ""
+    high = int(fingerprint.uuid) >> 64
+    if high >> 24 != _NAME or high >> 12 & 0xF != 8:
+        return ""
+    return f"tensorkeep {high >> 16 & 0xFF}.{high >> 6 & 0x3F}.{high & 0x3F}"

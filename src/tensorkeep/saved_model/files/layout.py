@@ -16,13 +16,16 @@ from typing import Final
 from tensorkeep.checkpoint.finding.file_names import IN_MODEL
 from tensorkeep.errors import DataLossError, InvalidArgumentError, MissingFileError, NotFoundError, UnimplementedError
 from tensorkeep.graph.prefixes import prepend_name_scope
+from tensorkeep.io.coding.riegeli import RiegeliReader
 from tensorkeep.io.files.filesystem import FileSystem, PathLike, path_text
 from tensorkeep.io.files.local import LOCAL
 from tensorkeep.io.files.paths import stays_inside
+from tensorkeep.proto.chunked import ChunkMetadata, join_chunks
 from tensorkeep.proto.identification import FileKind, wrong_file
 from tensorkeep.proto.messages import (
     MOST_BYTES,
     AssetFileDef,
+    MessageType,
     MetaGraphDef,
     SavedModel,
     SignatureDef,
@@ -30,7 +33,6 @@ from tensorkeep.proto.messages import (
     parse,
 )
 from tensorkeep.proto.text import parse_text
-from tensorkeep.saved_model.files.chunked_files import read_chunked
 from tensorkeep.saved_model.files.constants import (
     ASSETS_DIRECTORY,
     ASSETS_KEY,
@@ -264,15 +266,36 @@ class MainOperationError(InvalidArgumentError, RuntimeError):
     """A meta graph names no operation, or several, where it should name the one that initializes it."""
 
 
+def read_chunked(message_type: type[MessageType], path: str, fs: FileSystem) -> MessageType:
+    """The message in a file of chunks. DataLossError says what is wrong with the file."""
+    file = fs.open(path)
+    try:
+        records = RiegeliReader(file)
+        metadata = parse(ChunkMetadata, records.last(), path)
+
+        def read(index: int) -> bytes:
+            if index >= len(metadata.chunks):
+                raise DataLossError(f'"{path}" has {len(metadata.chunks)} chunks, but number {index} is wanted')
+            info = metadata.chunks[index]
+            data = records.at(info.offset)
+            if len(data) != info.size:
+                raise DataLossError(f'"{path}": chunk {index} has {len(data)} bytes, expected {info.size}')
+            return data
+
+        return join_chunks(message_type, metadata, read)
+    finally:
+        file.close()
+
+
 __all__ = [
     "ASSETS",
     "CHUNKED_FILE",
     "MODEL_FILE",
-    "SERVING",
-    "TEXT_FILE",
     "MainOperationError",
     "NoSuchSignatureError",
     "NoSuchTagsError",
+    "SERVING",
+    "TEXT_FILE",
     "UnreadableModelError",
     "asset_files",
     "asset_path",
@@ -285,6 +308,7 @@ __all__ = [
     "join",
     "meta_graph_with_tags",
     "model_file",
+    "read_chunked",
     "read_file",
     "read_saved_model",
     "signature_keys",

@@ -44,7 +44,7 @@ def require_own_files(directory: str, fs: FileSystem, without: Collection[str] =
 
 
 def require_own_assets(directory: str, paths: Iterable[str], fs: FileSystem) -> None:
-    """The same for some files of a model."""
+    """PermissionDeniedError, with all names, if some of these files of a model are links out of it."""
     _refuse([path for path in paths if leads_out(path, directory, fs)], directory)
 
 

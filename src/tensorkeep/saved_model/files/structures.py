@@ -21,7 +21,7 @@ from tensorkeep.graph.messages.attrs import shape_of_proto
 from tensorkeep.proto.messages import StructuredValue, TypeSpecProto
 from tensorkeep.proto.tensors import array_of_tensor
 from tensorkeep.runtime.composite_values import IndexedSlicesValue, RaggedTensorValue, SparseTensorValue
-from tensorkeep.saved_model.load.tensor_values import TensorSpec, fits_exactly, fitted, shape_text
+from tensorkeep.saved_model.load.tensor_values import TensorSpec, fits_exactly, fitted_array, shape_text
 from tensorkeep.shapes import UNKNOWN_SHAPE, Shape
 
 _MOST_COMPONENTS: Final = 1 << 10  # of one composite value; no real one comes near
@@ -248,7 +248,7 @@ def _flat_tensor(spec: TensorSpec, value: Any, exact: bool) -> list[Any] | None:
     if value is None or isinstance(value, Mapping):
         return None
     try:
-        return [fitted(spec, value)]
+        return [fitted_array(spec, value)]
     except InvalidArgumentError:
         return None
 

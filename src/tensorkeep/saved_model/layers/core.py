@@ -9,12 +9,12 @@ from typing import Any, Final
 
 import numpy as np
 
+from tensorkeep.arrays import Array
 from tensorkeep.dtypes import DType
 from tensorkeep.errors import InvalidArgumentError
 from tensorkeep.graph.building import name_scope
 from tensorkeep.graph.graph import Tensor
 from tensorkeep.saved_model.layers.weights import (
-    Array,
     Sizes,
     array_of,
     check_input,
@@ -98,7 +98,7 @@ def check_activation(name: str | None) -> None:
         raise InvalidArgumentError(f'there is no activation "{name}"; there are {", ".join(ACTIVATIONS)}')
 
 
-def activated(x: Tensor, name: str | None) -> Tensor:
+def activated_tensor(x: Tensor, name: str | None) -> Tensor:
     return x if name is None else ACTIVATIONS[name](x)
 
 
@@ -144,7 +144,7 @@ class Dense:
     def __call__(self, x: Tensor) -> Tensor:
         check_input(self, x, (2, 3, 4, 5, 6), len(self.kernel))
         with name_scope("dense"):
-            return activated(linear(x, self.kernel, self.bias), self.activation)
+            return activated_tensor(linear(x, self.kernel, self.bias), self.activation)
 
 
 def linear(x: Tensor, kernel: Array, bias: Array | None, suffix: str = "") -> Tensor:

@@ -11,7 +11,7 @@ import numpy as np
 from tensorkeep.errors import InvalidArgumentError
 from tensorkeep.graph.building import name_scope
 from tensorkeep.graph.graph import Tensor
-from tensorkeep.saved_model.layers.core import activated, check_activation
+from tensorkeep.saved_model.layers.core import activated_tensor, check_activation
 from tensorkeep.saved_model.layers.weights import (
     Sizes,
     array_of,
@@ -96,7 +96,7 @@ class Conv2D:
             kernel = weight(self.kernel, x.dtype, "kernel")
             found = conv2d(images, kernel, self.strides, padding, dilations=self.dilations)
             biased = found if self.bias is None else bias_add(found, weight(self.bias, x.dtype, "bias"))
-            return activated(biased, self.activation)
+            return activated_tensor(biased, self.activation)
 
 
 @dataclass(frozen=True, eq=False)
@@ -127,7 +127,7 @@ class DepthwiseConv2D:
             strides = [1, self.strides, self.strides, 1]
             found = depthwise_conv2d(images, weight(self.kernel, x.dtype, "kernel"), strides, padding)
             biased = found if self.bias is None else bias_add(found, weight(self.bias, x.dtype, "bias"))
-            return activated(biased, self.activation)
+            return activated_tensor(biased, self.activation)
 
 
 @dataclass(frozen=True, eq=False)
@@ -161,7 +161,7 @@ class Conv2DTranspose:
             kernel = weight(self.kernel, x.dtype, "kernel")
             found = conv2d_transpose(x, kernel, self._shape_after(x), self.strides, self.padding)
             biased = found if self.bias is None else bias_add(found, weight(self.bias, x.dtype, "bias"))
-            return activated(biased, self.activation)
+            return activated_tensor(biased, self.activation)
 
     def _shape_after(self, x: Tensor) -> Tensor:
         sizes = shape_of(x)
@@ -195,7 +195,7 @@ class Conv1D:
         self._of_images()
 
     def _of_images(self) -> Conv2D:
-        """The same of images of one row."""
+        """This convolution as one of images that have a single row."""
         padding: Any = self.padding if isinstance(self.padding, str) else ((0, 0), *self.padding)  # type: ignore[misc]
         return Conv2D(
             self.kernel[None], self.bias, (1, self.stride), padding, (1, self.dilation), activation=self.activation

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from math import sqrt
 from typing import Any
 
+from tensorkeep.arrays import Array
 from tensorkeep.dtypes import FLOAT16
 from tensorkeep.errors import InvalidArgumentError
 from tensorkeep.graph.building import name_scope
@@ -14,7 +15,6 @@ from tensorkeep.graph.graph import Tensor
 from tensorkeep.graph.tensor_shape import TensorShape
 from tensorkeep.saved_model.layers.core import linear
 from tensorkeep.saved_model.layers.weights import (
-    Array,
     Sizes,
     array_of,
     check_input,

@@ -5,14 +5,13 @@ from __future__ import annotations
 from typing import Any, Protocol, TypeAlias
 
 import numpy as np
-import numpy.typing as npt
 
+from tensorkeep.arrays import Array
 from tensorkeep.dtypes import DType
 from tensorkeep.errors import InvalidArgumentError, WrongTypeError
 from tensorkeep.graph.graph import Tensor
 from tensorkeep.tf1.variables.variable import Variable
 
-Array: TypeAlias = npt.NDArray[Any]
 Sizes: TypeAlias = tuple[int | None, ...]
 
 

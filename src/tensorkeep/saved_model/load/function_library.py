@@ -122,7 +122,7 @@ class FunctionLibrary:
         return permissions.in_sessions.lacking(node.op, capabilities_of_node(node))
 
     def check_operations(self, operations: Iterable[Operation], permissions: Permissions) -> None:
-        """The same for operations of a graph, and the functions that they call."""
+        """PermissionDeniedError if operations of a graph, or of functions that they call, do what is not allowed."""
         problems = []
         for op in operations:
             if (needs := self._lacking(op.node_def, permissions)) is not None:

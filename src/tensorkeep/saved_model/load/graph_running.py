@@ -9,10 +9,8 @@ from __future__ import annotations
 
 import posixpath
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
 
-import numpy.typing as npt
-
+from tensorkeep.arrays import Array
 from tensorkeep.dtypes import DType
 from tensorkeep.embedding.restore.finding_deltas import check_goes_over_model
 from tensorkeep.embedding.stored.surveyed_checkpoints import SurveyedCheckpoint
@@ -34,8 +32,6 @@ from tensorkeep.saved_model.load.surroundings import ModelSurroundings
 from tensorkeep.saved_model.load.table_fills import initial_operations
 from tensorkeep.shapes import Shape
 
-Array = npt.NDArray[Any]
-
 
 class GraphRunner:
     """The session of a model's graph, made, restored and initialized when it is first wanted."""
@@ -45,7 +41,7 @@ class GraphRunner:
         self._session: Session | None = None
         self._nodes: dict[str, VariableNode] | None = None
 
-    def prepared(self, spec: SignatureSpec) -> Run:
+    def prepared_signature(self, spec: SignatureSpec) -> Run:
         """What computes the tensors of a signature's outputs from those of its inputs."""
         feeds = [name for names in spec.input_tensors.values() for name in names]
         fetches = [name for names in spec.output_tensors.values() for name in names]

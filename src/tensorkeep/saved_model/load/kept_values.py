@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
-import numpy.typing as npt
 
+from tensorkeep.arrays import Array
 from tensorkeep.dtypes import DType, dtype_in_graph
 from tensorkeep.graph.building import building
 from tensorkeep.graph.registry.opspec import get_op
@@ -18,8 +18,6 @@ from tensorkeep.runtime.session import Session
 from tensorkeep.saved_model.files.constants import MAIN_OP_KEY
 from tensorkeep.saved_model.files.layout import init_op_name
 from tensorkeep.saving.loaded_values import LoadedValues
-
-Array = npt.NDArray[Any]
 
 _DENSE: Final = "MutableDenseHashTable"
 _CHANGING: Final = ("MutableHashTable", _DENSE)  # and "OfTensors", "V2": these a checkpoint fills

@@ -9,8 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Final, TypeAlias
 
-import numpy.typing as npt
-
+from tensorkeep.arrays import Array
 from tensorkeep.checkpoint.finding.file_names import OBJECT_GRAPH_KEY
 from tensorkeep.checkpoint.objects.reader import VARIABLE_VALUE, ObjectGraph
 from tensorkeep.dtypes import DType, dtype_in_graph
@@ -24,7 +23,6 @@ from tensorkeep.saved_model.load.surroundings import ModelSurroundings
 from tensorkeep.saved_model.load.tensor_values import string_array
 from tensorkeep.shapes import UNKNOWN_SHAPE, Shape
 
-Array = npt.NDArray[Any]
 Call: TypeAlias = Callable[[str, Sequence[Any]], Sequence[Any]]  # a concrete function by name, with its own arguments
 
 _TENSORS: Final = ".TENSORS"

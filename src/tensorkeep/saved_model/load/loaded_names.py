@@ -93,7 +93,7 @@ def _needed(node: NodeDef, known: set[str], gradients: Mapping[bytes, str]) -> s
 
 
 def _counted(function: FunctionDef, functions: Mapping[str, FunctionDef]) -> int:
-    """How far loading a function counts on before the function itself."""
+    """How many of TensorFlow's running numbers loading a function takes before the function itself gets one."""
     unshared = sum(
         node.op == "HashTableV2" and not ("use_node_name_sharing" in node.attr and node.attr["use_node_name_sharing"].b)
         for node in function.node_def
@@ -109,7 +109,7 @@ def _output_count(node: NodeDef, functions: Mapping[str, FunctionDef]) -> int:
 
 
 def _count(node: NodeDef, part: str) -> int:
-    """How many tensors a part of the outputs is: a number, or what an attribute says, by default none."""
+    """How many tensors are in a part of a node's outputs: `part` is a number, or the attribute that says it."""
     if part.isdecimal():
         return int(part)
     value = decode_attr(node.attr[part]) if part in node.attr else 0

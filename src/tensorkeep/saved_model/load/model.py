@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Generic, TypeVar
 
-import numpy.typing as npt
-
+from tensorkeep.arrays import Array
 from tensorkeep.dtypes import dtype_in_graph
 from tensorkeep.errors import NotFoundError
 from tensorkeep.graph.graph import is_index
@@ -22,9 +21,8 @@ from tensorkeep.saved_model.load.restored_functions import ConcreteFunctions, Re
 from tensorkeep.saved_model.load.signature import Run, Signature, SignatureSpec, signature_spec
 from tensorkeep.saved_model.load.surroundings import ModelSurroundings
 from tensorkeep.saved_model.load.tensor_values import TensorSpec
-from tensorkeep.saved_model.show.describing import ModelDescription, describe
+from tensorkeep.saved_model.show.describing import ModelDescription, describe_model
 
-Array = npt.NDArray[Any]
 Item = TypeVar("Item")
 
 _CALLS = ("PartitionedCall", "StatefulPartitionedCall")
@@ -128,7 +126,7 @@ class LoadedModel:
 
     def describe(self) -> str:
         """What the model takes, gives and has, as text."""
-        return describe(
+        return describe_model(
             ModelDescription(
                 self.directory,
                 self.tags,
@@ -190,7 +188,7 @@ class LoadedModel:
     def _prepared(self, spec: SignatureSpec) -> Run:
         """What runs a signature: the function that its node calls, if it is one call; otherwise the graph."""
         self._around.require_open()
-        return self._called(spec) or self._graph.prepared(spec)
+        return self._called(spec) or self._graph.prepared_signature(spec)
 
     def _called(self, spec: SignatureSpec) -> Run | None:
         outputs = [name.partition(":") for names in spec.output_tensors.values() for name in names]
@@ -207,7 +205,7 @@ class LoadedModel:
         picked = [int(index) for _, _, index in outputs if is_index(index) and int(index) < count]
         if len(picked) != len(outputs):
             return None
-        function = self._functions.prepared(name)
+        function = self._functions.prepared_function(name)
 
         def run(arrays: list[Any]) -> list[Any]:
             self._around.require_open()

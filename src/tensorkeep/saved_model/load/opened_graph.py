@@ -11,9 +11,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from difflib import get_close_matches
 from typing import Any, Final
 
-import numpy.typing as npt
-
 import tensorkeep.ops.every  # noqa: F401 - a graph may use any op
+from tensorkeep.arrays import Array
 from tensorkeep.checkpoint.finding.file_names import meta_path
 from tensorkeep.checkpoint.finding.opening import open_checkpoint
 from tensorkeep.checkpoint.restore.items import RestoreOutcome
@@ -47,8 +46,6 @@ from tensorkeep.saved_model.load.tensor_values import TensorSpec
 from tensorkeep.saving.named_restoring import restore_by_name
 from tensorkeep.saving.retention import KeepAll
 from tensorkeep.saving.saver import GraphFile, Saver, SaverOptions
-
-Array = npt.NDArray[Any]
 
 _PLACEHOLDERS: Final = frozenset(("Placeholder", "PlaceholderV2"))
 _ASSIGNING: Final = frozenset(("Assign", "AssignVariableOp"))

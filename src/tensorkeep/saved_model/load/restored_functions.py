@@ -29,9 +29,9 @@ class ConcreteFunctions:
 
     def call(self, name: str, arguments: Sequence[Any]) -> Sequence[Any]:
         """The results of a function, which is called with its own arguments only; captures are added."""
-        return self.prepared(name)(*arguments)
+        return self.prepared_function(name)(*arguments)
 
-    def prepared(self, name: str) -> Callable[..., Sequence[Any]]:
+    def prepared_function(self, name: str) -> Callable[..., Sequence[Any]]:
         """A function of its own arguments."""
         found = self._ready.get(name)
         if found is None:

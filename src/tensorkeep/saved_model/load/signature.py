@@ -12,7 +12,7 @@ from tensorkeep.graph.messages.attrs import shape_of_proto
 from tensorkeep.proto.messages import SignatureDef, TensorInfo
 from tensorkeep.proto.tensors import array_of_tensor
 from tensorkeep.saved_model.files.structures import CompositeSpec, decode_type_spec, sparse_spec
-from tensorkeep.saved_model.load.tensor_values import TensorSpec, fits_exactly, fitted
+from tensorkeep.saved_model.load.tensor_values import TensorSpec, fits_exactly, fitted_array
 from tensorkeep.shapes import Shape
 
 Spec: TypeAlias = TensorSpec | CompositeSpec
@@ -175,10 +175,10 @@ class Signature:
 
 def _flat(spec: Spec, value: Any) -> list[Any]:
     if isinstance(spec, TensorSpec):
-        return [fitted(spec, value)]
+        return [fitted_array(spec, value)]
     parts = spec.parts(value)
     if parts is None:
         raise InvalidArgumentError(
             f"expected a {spec}, a tuple of {len(spec.components)} arrays, got {type(value).__name__}"
         )
-    return [fitted(component, part) for component, part in zip(spec.components, parts, strict=True)]
+    return [fitted_array(component, part) for component, part in zip(spec.components, parts, strict=True)]

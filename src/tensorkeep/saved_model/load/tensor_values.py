@@ -32,7 +32,7 @@ def shape_text(shape: Shape) -> str:
 
 
 def fits_exactly(spec: TensorSpec, value: Any) -> bool:
-    """Whether the value is an array of the very type and a fitting shape: a plain one, for others compute otherwise."""
+    """Whether the value is a plain array (no subclass, which may compute otherwise) of the spec's type and shape."""
     dtype = spec.dtype
     if dtype is RESOURCE or dtype is VARIANT:
         return True
@@ -52,7 +52,7 @@ def _has_shape(shape: tuple[int, ...], dims: tuple[int | None, ...] | None) -> b
     return True
 
 
-def fitted(spec: TensorSpec, value: Any) -> Any:
+def fitted_array(spec: TensorSpec, value: Any) -> Any:
     """The value as an array of the spec's type; InvalidArgumentError if it has another shape, or would change."""
     dtype = spec.dtype
     if dtype is RESOURCE or dtype is VARIANT:

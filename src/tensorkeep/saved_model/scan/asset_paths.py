@@ -248,7 +248,7 @@ class Paths:
         bodies = [(TOP, self._graph_def.node), *((name, item.node_def) for name, item in self._functions.items())]
         for context, body in bodies:
             for node in body:
-                for name in called(node):
+                for name in called_names(node):
                     if name in self._functions:
                         found.setdefault(name, []).append((context, node))
         return found
@@ -282,7 +282,7 @@ def _named_functions(node: NodeDef) -> set[str]:
     return {node.op, *functions}
 
 
-def called(node: NodeDef) -> set[str]:
+def called_names(node: NodeDef) -> set[str]:
     """All names that a node may mean functions by: its op, and what its attributes refer to."""
     found = {node.op}
     pending = list(node.attr.values())

@@ -15,7 +15,7 @@ from typing import Final
 from tensorkeep.dtypes import STRING
 from tensorkeep.graph.registry.capabilities import Capability, capabilities_of_node, tensorflow_ops
 from tensorkeep.proto.messages import GraphDef, NodeDef
-from tensorkeep.saved_model.scan.asset_paths import TOP, Origin, OwnFiles, Paths, Source, called
+from tensorkeep.saved_model.scan.asset_paths import TOP, Origin, OwnFiles, Paths, Source, called_names
 from tensorkeep.saved_model.scan.report import NOT_ALLOWED, Finding, Findings
 
 _PATH_INPUTS: Final = {
@@ -157,7 +157,7 @@ class GraphScan:
         return frozenset(origin for origin, reached in without.items() if not reached.has(context, node.name))
 
     def _reason(self, context: str, node: NodeDef, sources: frozenset[Source]) -> tuple[str, frozenset[Capability]]:
-        """Why what a node does is what every model does, and which of the things that it does that explains."""
+        """Why what a node does is harmless, in words ("" if it is not), and which of its capabilities that explains."""
         origins = {source.origin for source in sources}
         is_of_a_saver = bool(sources) and sources <= _OF_A_SAVER
         if node.op in _SAVES and is_of_a_saver and self._is_dormant(context, node) and node.name not in self._wanted:
@@ -212,7 +212,7 @@ class GraphScan:
 
     @cached_property
     def _wanted(self) -> frozenset[str]:
-        """The nodes that others need than those of a saver, which pass names of files on and wait for each other."""
+        """The nodes that something else than savers depends on. Nodes of a saver pass names of files on, or wait."""
         others = [node.name for node in self.graph_def.node if not _is_of_a_saver(node)]
         return self._reach.of(others, ()).nodes
 
@@ -263,7 +263,7 @@ class _Reach:
         entered = set(functions)
         while pending:
             node = self._nodes[pending.pop()]
-            entered |= called(node)
+            entered |= called_names(node)
             for source in node.input:
                 name = source.lstrip("^").partition(":")[0]
                 if name in self._nodes and name not in seen:
@@ -284,7 +284,7 @@ class _Reach:
         if name not in self._calls:
             found: set[str] = set()
             for node in self._functions[name].node_def:
-                found |= called(node)
+                found |= called_names(node)
             self._calls[name] = frozenset(item for item in found if item in self._functions)
         return self._calls[name]
 

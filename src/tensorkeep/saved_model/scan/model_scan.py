@@ -30,7 +30,6 @@ from tensorkeep.proto.messages import (
     parse,
 )
 from tensorkeep.proto.text import parse_text
-from tensorkeep.saved_model.files.chunked_files import read_chunked
 from tensorkeep.saved_model.files.constants import (
     ASSETS_KEY,
     FINGERPRINT_FILENAME,
@@ -47,14 +46,14 @@ from tensorkeep.saved_model.files.layout import (
     asset_path,
     contains_saved_model,
     join,
+    read_chunked,
     read_file,
 )
 from tensorkeep.saved_model.files.links import leads_out
 from tensorkeep.saved_model.scan.asset_paths import Origin, OwnFiles
-from tensorkeep.saved_model.scan.files import scan_container, scan_keras, scan_other
+from tensorkeep.saved_model.scan.files import is_pickle, scan_container, scan_keras, scan_other
 from tensorkeep.saved_model.scan.graph_ops import Entries, GraphScan, Place
 from tensorkeep.saved_model.scan.keras_code import metadata_texts
-from tensorkeep.saved_model.scan.pickles import is_pickle
 from tensorkeep.saved_model.scan.report import NOT_SCANNED, Finding, Findings, ScanPolicy, ScanReport
 
 _MODEL_FILES: Final = (MODEL_FILE, TEXT_FILE, CHUNKED_FILE)

@@ -26,7 +26,7 @@ class ModelDescription:
     assets: Sequence[str]
 
 
-def describe(model: ModelDescription) -> str:
+def describe_model(model: ModelDescription) -> str:
     """The text: signatures, functions, variables, assets."""
     version = f", in the format of TensorFlow {model.tensorflow_version}" if model.tensorflow_version else ""
     lines = [f'SavedModel "{model.directory}", tags {_tags(model.tags)}{version}']

@@ -88,7 +88,7 @@ def _function_texts(meta_graph: MetaGraphDef) -> Iterator[str]:
     for name, traces in functions.items():
         yield f"\n  Function Name: '{name}'\n"
         for number, trace in enumerate(sorted(traces, key=lambda item: names.get(item, item)), 1):
-            signature = decode(objects.concrete_functions[trace].canonicalized_input_signature)
+            signature = decode_structure(objects.concrete_functions[trace].canonicalized_input_signature)
             args, kwargs = signature if isinstance(signature, tuple) and len(signature) == 2 else ((), {})
             if args:
                 yield f"    Option #{number}\n      Callable with:\n"
@@ -127,7 +127,7 @@ def _quoted(value: Any) -> str:
 # ---------------------------------------------------------------------------------------------------------- structures
 
 
-def decode(proto: StructuredValue, depth: int = 0) -> Any:
+def decode_structure(proto: StructuredValue, depth: int = 0) -> Any:
     """A structure with TensorFlow's things in it as they are shown."""
     if depth > _DEEPEST:
         raise DataLossError(f"a structure is more than {_DEEPEST} levels deep")
@@ -136,15 +136,15 @@ def decode(proto: StructuredValue, depth: int = 0) -> Any:
         return None
     value = getattr(proto, kind)
     if kind == "list_value":
-        return [decode(item, depth + 1) for item in value.values]
+        return [decode_structure(item, depth + 1) for item in value.values]
     if kind == "tuple_value":
-        return tuple(decode(item, depth + 1) for item in value.values)
+        return tuple(decode_structure(item, depth + 1) for item in value.values)
     if kind == "dict_value":
-        return {key: decode(item, depth + 1) for key, item in value.fields.items()}
+        return {key: decode_structure(item, depth + 1) for key, item in value.fields.items()}
     if kind == "named_tuple_value":
         name = value.name if value.name.isidentifier() and not iskeyword(value.name) else "Values"
         made: Any = namedtuple(name, [pair.key for pair in value.values], rename=True)  # type: ignore[misc]
-        return made(*(decode(pair.value, depth + 1) for pair in value.values))
+        return made(*(decode_structure(pair.value, depth + 1) for pair in value.values))
     return _leaf(kind, value, depth)
 
 
@@ -175,7 +175,7 @@ def _bounded(value: Any) -> ShownTensor:
 
 def _type_spec(value: Any, depth: int) -> Shown:
     name = value.type_spec_class_name.rpartition(".")[2] or "TypeSpec"
-    return Shown(name, f"{name}{decode(value.type_state, depth + 1)!r}")
+    return Shown(name, f"{name}{decode_structure(value.type_state, depth + 1)!r}")
 
 
 def _dtype_name(number: int) -> str:

@@ -53,7 +53,7 @@ _NAMES: Final[dict[str, Any]] = {"float": float, "int": int, "bool": bool}
 
 
 def evaluate(text: str) -> Any:
-    """The value of an expression; InvalidArgumentError if it is none of these."""
+    """The value of an expression; InvalidArgumentError if it is not one of the grammar above."""
     if len(text) > _LONGEST:
         raise InvalidArgumentError(f"the expression has {len(text)} characters, more than {_LONGEST}")
     try:

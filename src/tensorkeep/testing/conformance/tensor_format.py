@@ -7,11 +7,11 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from tensorkeep.arrays import Array
 from tensorkeep.checkpoint.saving import save_checkpoint
 from tensorkeep.checkpoint.sources import ArraySource
 from tensorkeep.convert.converting import ConvertOptions, convert, open_tensors
@@ -25,7 +25,6 @@ from tensorkeep.io.files.memory import MemoryFileSystem
 from tensorkeep.testing.filesystems import CrashingFileSystem, SimulatedCrash
 from tensorkeep.testing.strategies import STORABLE, arrays, assert_identical
 
-Array = npt.NDArray[Any]
 _SHAPES = ((), (0,), (3,), (2, 3), (2, 0, 3), (4, 1, 5))
 _SETTINGS = settings(
     max_examples=25,

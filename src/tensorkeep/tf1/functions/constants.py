@@ -7,8 +7,8 @@ from math import prod
 from typing import Any, Final
 
 import numpy as np
-import numpy.typing as npt
 
+from tensorkeep.arrays import Array
 from tensorkeep.dtypes import BOOL, FLOAT32, INT32, STRING, DType, dtype_of_array, dtype_of_number
 from tensorkeep.errors import InvalidArgumentError, WrongTypeError
 from tensorkeep.graph.arguments import DTypeLike, ShapeLike, TensorLike, emit
@@ -20,8 +20,6 @@ from tensorkeep.ops.arrays.constants import const
 from tensorkeep.proto.messages import TensorProto
 from tensorkeep.proto.tensors import tensor_of_array
 from tensorkeep.shapes import Shape
-
-Array = npt.NDArray[Any]
 
 _PLAIN_NUMBERS: Final = (bool, int, float, complex)
 

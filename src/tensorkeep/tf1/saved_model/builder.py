@@ -10,10 +10,10 @@ from __future__ import annotations
 import posixpath
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Final, Protocol
 
 from tensorkeep.errors import FailedPreconditionError, InvalidArgumentError, WrongTypeError
-from tensorkeep.graph.building import current_graph
+from tensorkeep.graph.building import control_dependencies, current_graph
 from tensorkeep.graph.collections import add_to_collection, get_collection
 from tensorkeep.graph.graph import Graph, Operation, Tensor
 from tensorkeep.io.files.directories import StagedDirectory, is_empty_directory
@@ -29,16 +29,20 @@ from tensorkeep.saved_model.files.constants import (
     SAVED_MODEL_FILENAME_PB,
     SAVED_MODEL_FILENAME_PBTXT,
     SAVED_MODEL_SCHEMA_VERSION,
+    SERVING,
     TRAIN_OP_KEY,
+    TRAINING,
     VARIABLES_DIRECTORY,
 )
 from tensorkeep.saved_model.files.layout import readable_bytes, variables_path
 from tensorkeep.saved_model.files.signature_defs import check_signatures
-from tensorkeep.saved_model.load.embedding_lookups import only_read_when_served
 from tensorkeep.saving.saver import GraphFile, Saver
+from tensorkeep.tf1.functions.control.grouping import group
+from tensorkeep.tf1.functions.data.lookup_tables import tables_initializer
 from tensorkeep.tf1.training.savers.incremental import restoring_in_model
 from tensorkeep.tf1.training.savers.saver_graph import V2, BulkSaverBuilder
 from tensorkeep.tf1.training.savers.saver_recipe import SaverRecipe
+from tensorkeep.tf1.variables.listing import global_variables_initializer, local_variables_initializer
 
 
 class BuilderStateError(FailedPreconditionError, AssertionError):
@@ -225,3 +229,30 @@ def _add_main_op(graph: Graph, main_op: Operation | None) -> None:
         if get_collection(graph, key):
             raise InvalidArgumentError(f"Graph already contains one or more main ops under the collection {key}.")
     add_to_collection(graph, MAIN_OP_KEY, main_op)
+
+
+_LOOKUPS: Final = frozenset(("KvResourceGather", "KvResourceGatherV1"))
+
+
+def only_read_when_served(meta_graph: MetaGraphDef) -> None:
+    """Marks the lookups of a graph for inference, if its tags say that it is to be served and not trained."""
+    tags = set(meta_graph.meta_info_def.tags)
+    if SERVING not in tags or TRAINING in tags:
+        return
+    bodies = [meta_graph.graph_def.node, *(body.node_def for body in meta_graph.graph_def.library.function)]
+    for body in bodies:
+        for node in body:
+            if node.op in _LOOKUPS:
+                node.attr["is_inference"].b = True
+
+
+def main_op() -> Operation:
+    """An operation that initializes variables, local variables and tables of the graph being built."""
+    return group(global_variables_initializer(), local_variables_initializer(), tables_initializer())
+
+
+def main_op_with_restore(restore_op_name: str | Operation) -> Operation:
+    """An operation that does that, and then what is named."""
+    found = current_graph().operation(restore_op_name) if isinstance(restore_op_name, str) else restore_op_name
+    with control_dependencies([main_op()]):
+        return group(found)

@@ -50,15 +50,14 @@ from tensorkeep.tf1.functions.arrays.shapes import placeholder
 from tensorkeep.tf1.functions.constants import constant
 from tensorkeep.tf1.functions.control.tracing import ConcreteFunction, Function
 from tensorkeep.tf1.functions.type_specs import TensorSpec
-from tensorkeep.tf1.saved_model.node_saveables import NodeSaveable
-from tensorkeep.tf1.saved_model.object_assets import asset_stand_in
 from tensorkeep.tf1.saved_model.object_messages import write_objects
-from tensorkeep.tf1.saved_model.object_tree import Captured, ObjectTree, capture, functions_of
+from tensorkeep.tf1.saved_model.object_tree import Captured, ObjectTree, asset_stand_in, capture, functions_of
 from tensorkeep.tf1.saved_model.save_options import SaveOptions
 from tensorkeep.tf1.training.objects.object_saver import ObjectSaver
 from tensorkeep.tf1.training.objects.trackable import AutoTrackable
 from tensorkeep.tf1.training.savers.saver_graph import V2, BulkSaverBuilder
 from tensorkeep.tf1.variables.resource import ResourceVariable
+from tensorkeep.tf1.variables.saveable import NodeSaveable
 
 Signatures = Function | ConcreteFunction | Mapping[str, Function | ConcreteFunction] | None
 

@@ -36,7 +36,7 @@ from tensorkeep.tf1.functions.constants import constant
 from tensorkeep.tf1.functions.control.tracing import ConcreteFunction, Function, argument_names, outermost_graph
 from tensorkeep.tf1.functions.structures import flatten, map_structure
 from tensorkeep.tf1.functions.type_specs import TensorSpec
-from tensorkeep.tf1.saved_model.object_assets import Asset
+from tensorkeep.tf1.saved_model.object_tree import Asset
 from tensorkeep.tf1.training.objects.trackable import AutoTrackable
 from tensorkeep.tf1.variables.variable import Variable
 

@@ -20,9 +20,8 @@ from tensorkeep.saved_model.files.argument_specs import (
 from tensorkeep.tf1.functions.control.tracing import ConcreteFunction, Function
 from tensorkeep.tf1.functions.structures import flatten
 from tensorkeep.tf1.functions.type_specs import TensorSpec
-from tensorkeep.tf1.saved_model.object_assets import Asset
 from tensorkeep.tf1.saved_model.object_tables import write_table
-from tensorkeep.tf1.saved_model.object_tree import Captured, ObjectTree
+from tensorkeep.tf1.saved_model.object_tree import Asset, Captured, ObjectTree
 from tensorkeep.tf1.training.objects.trackable import TrackedDict, TrackedList
 from tensorkeep.tf1.variables.resource import ResourceVariable
 

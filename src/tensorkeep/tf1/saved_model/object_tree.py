@@ -7,18 +7,46 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from tensorkeep.checkpoint.objects.graph import describe_objects
-from tensorkeep.dtypes import RESOURCE, VARIANT
+from tensorkeep.dtypes import RESOURCE, STRING, VARIANT
 from tensorkeep.errors import InvalidArgumentError, UnimplementedError
-from tensorkeep.graph.graph import Graph, Tensor
+from tensorkeep.graph.arguments import TensorLike, emit, emit_operation
+from tensorkeep.graph.building import unique_name
+from tensorkeep.graph.conversion import convert
+from tensorkeep.graph.graph import Graph, Operation, Tensor
 from tensorkeep.io.files.filesystem import FileSystem
+from tensorkeep.ops.arrays.constants import placeholder
 from tensorkeep.runtime.session import Session
 from tensorkeep.saved_model.files.assets import asset_name, asset_path_of, have_same_contents
+from tensorkeep.shapes import Shape
 from tensorkeep.tf1.functions.control.tracing import ConcreteFunction, Function
-from tensorkeep.tf1.saved_model.object_assets import Asset
 from tensorkeep.tf1.saved_model.object_tables import TABLE_OPS, SavedTable, saved_table
 from tensorkeep.tf1.training.objects.trackable import AutoTrackable, GraphView
 from tensorkeep.tf1.variables.resource import ResourceVariable
 from tensorkeep.tf1.variables.variable import Variable
+
+
+class Asset(AutoTrackable):
+    """A file that is copied into a model with the object that has it. `asset_path` is its path, as a tensor."""
+
+    def __init__(self, path: TensorLike) -> None:
+        self._path = convert(path, STRING, "asset_path")
+
+    @property
+    def asset_path(self) -> Tensor:
+        return self._path
+
+
+def asset_stand_in() -> tuple[Tensor, Operation, Tensor]:
+    """In the graph being built, the input for a path, what keeps it, and the path from then on.
+
+    Loaders give paths only to what runs when they load a model.
+    """
+    scalar = Shape(())
+    given = emit(placeholder, dtype=STRING, shape=scalar, name="asset_path_initializer")
+    name = unique_name("Variable", mark_as_used=False)
+    handle = emit("VarHandleOp", dtype=STRING, shape=scalar, shared_name=name, name="Variable")
+    kept = emit_operation("AssignVariableOp", handle, given, name=f"{handle.op.name}/Assign")
+    return given, kept, emit("ReadVariableOp", handle, dtype=STRING)
 
 
 def functions_of(item: object) -> dict[str, Function | ConcreteFunction]:

@@ -23,7 +23,7 @@ from tensorkeep.proto.messages import MetaGraphDef, SavedModel, SaverDef
 from tensorkeep.runtime.elements import element_of
 from tensorkeep.runtime.session import Session
 from tensorkeep.saved_model.files.assets import LOG
-from tensorkeep.saved_model.files.completeness import asset_problems, report, variable_problems
+from tensorkeep.saved_model.files.completeness import asset_problems, report_problems, variable_problems
 from tensorkeep.saved_model.files.constants import INIT_OP_SIGNATURE_KEY, TRAIN_OP_KEY, TRAIN_OP_SIGNATURE_KEY
 from tensorkeep.saved_model.files.layout import (
     NoSuchTagsError,
@@ -152,7 +152,7 @@ class SavedModelLoader:
         """Raises if files are missing or too short; if only all values are, restoring says so in TensorFlow's words."""
         assets = asset_problems(meta_graph, self.export_dir, self._fs)
         if assets or checkpoint_exists(self.variables_path, fs=self._fs):
-            report([*variable_problems(meta_graph, self.export_dir, self._fs), *assets], self.export_dir)
+            report_problems([*variable_problems(meta_graph, self.export_dir, self._fs), *assets], self.export_dir)
 
 
 def get_init_op(meta_graph: MetaGraphDef, graph: Graph, import_scope: str | None = None) -> Tensor | Operation | None:

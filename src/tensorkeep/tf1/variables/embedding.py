@@ -17,18 +17,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, NoReturn
 
+from tensorkeep.arrays import Array
 from tensorkeep.dtypes import FLOAT32, INT64, DType
 from tensorkeep.errors import InvalidArgumentError, UnimplementedError, WrongTypeError
-from tensorkeep.graph.arguments import (
-    Array,
-    DTypeLike,
-    Scalar,
-    SessionLike,
-    TensorLike,
-    emit,
-    emit_operation,
-    emit_tensors,
-)
+from tensorkeep.graph.arguments import DTypeLike, Scalar, SessionLike, TensorLike, emit, emit_operation, emit_tensors
 from tensorkeep.graph.building import (
     attr_scope,
     colocate_with,

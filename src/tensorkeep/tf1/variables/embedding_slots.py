@@ -9,7 +9,7 @@ from tensorkeep.errors import InvalidArgumentError
 from tensorkeep.graph.building import colocate_with, name_scope
 from tensorkeep.graph.conversion import convert
 from tensorkeep.graph.graph import Tensor
-from tensorkeep.ops.embedding.gradient_counts import COUNTS
+from tensorkeep.ops.embedding.lookups import COUNTS
 from tensorkeep.tf1.functions.arrays.shapes import concat, fill, reshape, shape
 from tensorkeep.tf1.functions.numbers.elementwise import cast
 from tensorkeep.tf1.variables.embedding import EmbeddingVariable

@@ -12,9 +12,10 @@ from typing import Any, ClassVar, Final, TypeAlias
 
 import numpy as np
 
+from tensorkeep.arrays import Array
 from tensorkeep.dtypes import BOOL, FLOAT32, DType
 from tensorkeep.errors import InvalidArgumentError, WrongTypeError
-from tensorkeep.graph.arguments import Array, DTypeLike, Scalar, ShapeLike, TensorLike, emit, emit_tensors
+from tensorkeep.graph.arguments import DTypeLike, Scalar, ShapeLike, TensorLike, emit, emit_tensors
 from tensorkeep.graph.building import name_scope
 from tensorkeep.graph.graph import Tensor
 from tensorkeep.graph.tensor_shape import sizes_of

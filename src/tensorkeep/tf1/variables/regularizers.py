@@ -6,8 +6,9 @@ from collections.abc import Callable
 
 import numpy as np
 
+from tensorkeep.arrays import Array
 from tensorkeep.dtypes import DType
-from tensorkeep.graph.arguments import Array, Feeds, SessionLike, TensorLike
+from tensorkeep.graph.arguments import Feeds, SessionLike, TensorLike
 from tensorkeep.graph.conversion import register_conversion
 from tensorkeep.graph.graph import Graph, Operation, Tensor
 from tensorkeep.graph.tensor_shape import TensorShape

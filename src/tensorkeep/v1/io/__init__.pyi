@@ -1,14 +1,14 @@
 # Written by tools/write_stubs.py. Where the names are is said in tables.
 
-from tensorkeep.tf1.functions.data.files import matching_files, read_file, write_file
 from tensorkeep.tf1.functions.data.queues import PaddingFIFOQueue, PriorityQueue, QueueBase, RandomShuffleQueue
+from tensorkeep.tf1.functions.data.readers import matching_files, read_file, write_file
 from tensorkeep.tf1.functions.images.files import (
     decode_and_crop_jpeg, decode_bmp, decode_gif, decode_image, decode_jpeg, decode_png, decode_webp, encode_jpeg,
     encode_png, extract_jpeg_shape, is_jpeg,
 )
 from tensorkeep.tf1.functions.parsing.decoding import (
-    decode_csv, decode_json_example, decode_raw, deserialize_many_sparse, parse_tensor, serialize_many_sparse,
-    serialize_sparse, serialize_tensor,
+    decode_csv, decode_json_example, decode_proto, decode_raw, deserialize_many_sparse, encode_proto, parse_tensor,
+    serialize_many_sparse, serialize_sparse, serialize_tensor,
 )
 from tensorkeep.tf1.functions.parsing.examples import (
     parse_example, parse_sequence_example, parse_single_example, parse_single_sequence_example,
@@ -16,7 +16,6 @@ from tensorkeep.tf1.functions.parsing.examples import (
 from tensorkeep.tf1.functions.parsing.feature_configs import (
     FixedLenFeature, FixedLenSequenceFeature, RaggedFeature, SparseFeature, VarLenFeature,
 )
-from tensorkeep.tf1.functions.parsing.protos import decode_proto, encode_proto
 from tensorkeep.tf1.functions.ragged.dispatch import decode_base64, decode_compressed, encode_base64
 from tensorkeep.tf1.training.inputs.input_producers import match_filenames_once
 from tensorkeep.v1.graph_defs import write_graph

@@ -28,14 +28,13 @@ from tensorkeep.tf1.functions.nn.ctc import (
     collapse_repeated, ctc_beam_search_decoder, ctc_beam_search_decoder_v2, ctc_greedy_decoder, ctc_loss, ctc_loss_v2,
     ctc_unique_labels,
 )
-from tensorkeep.tf1.functions.nn.fractional_pooling import fractional_avg_pool, fractional_max_pool
 from tensorkeep.tf1.functions.nn.normalization import (
     batch_norm_with_global_normalization, batch_normalization, fused_batch_norm, l2_loss, l2_normalize,
     local_response_normalization, lrn, moments, normalize_moments, sufficient_statistics, weighted_moments,
 )
 from tensorkeep.tf1.functions.nn.pooling import (
-    avg_pool, avg_pool1d, avg_pool2d, avg_pool3d, avg_pool_v2, max_pool, max_pool1d, max_pool2d, max_pool3d,
-    max_pool_v2, max_pool_with_argmax, pool,
+    avg_pool, avg_pool1d, avg_pool2d, avg_pool3d, avg_pool_v2, fractional_avg_pool, fractional_max_pool, max_pool,
+    max_pool1d, max_pool2d, max_pool3d, max_pool_v2, max_pool_with_argmax, pool,
 )
 from tensorkeep.tf1.functions.nn.sampled_losses import nce_loss, sampled_softmax_loss
 from tensorkeep.tf1.functions.nn.windows import with_space_to_batch

@@ -12,9 +12,9 @@ from tensorkeep.saved_model.files.signature_defs import (
     regression_signature_def,
 )
 from tensorkeep.saved_model.files.tensor_info import build_tensor_info
-from tensorkeep.tf1.saved_model.main_op import main_op_with_restore
-from tensorkeep.tf1.saved_model.object_assets import Asset
+from tensorkeep.tf1.saved_model.builder import main_op_with_restore
 from tensorkeep.tf1.saved_model.object_exporting import SaveOptions
+from tensorkeep.tf1.saved_model.object_tree import Asset
 from tensorkeep.v1.saved_model import (
     builder, constants, loader, main_op, signature_constants, signature_def_utils, tag_constants, utils,
 )

@@ -8,7 +8,7 @@ from tensorkeep._lazy import Table
 
 LEARNING: Final[dict[str, Table]] = {
     "audio": {
-        "tensorkeep.tf1.functions.images.sounds": "decode_wav encode_wav",
+        "tensorkeep.tf1.functions.images.files": "decode_wav encode_wav",
     },
     "hash_table": {
         "tensorkeep.tf1.variables.hash_table": """
@@ -140,14 +140,13 @@ LEARNING: Final[dict[str, Table]] = {
             collapse_repeated ctc_beam_search_decoder ctc_beam_search_decoder_v2 ctc_greedy_decoder ctc_loss ctc_loss_v2
             ctc_unique_labels
         """,
-        "tensorkeep.tf1.functions.nn.fractional_pooling": "fractional_avg_pool fractional_max_pool",
         "tensorkeep.tf1.functions.nn.normalization": """
             batch_norm_with_global_normalization batch_normalization fused_batch_norm l2_loss l2_normalize
             local_response_normalization lrn moments normalize_moments sufficient_statistics weighted_moments
         """,
         "tensorkeep.tf1.functions.nn.pooling": """
-            avg_pool avg_pool1d avg_pool2d avg_pool3d avg_pool_v2 max_pool max_pool1d max_pool2d max_pool3d max_pool_v2
-            max_pool_with_argmax pool
+            avg_pool avg_pool1d avg_pool2d avg_pool3d avg_pool_v2 fractional_avg_pool fractional_max_pool max_pool
+            max_pool1d max_pool2d max_pool3d max_pool_v2 max_pool_with_argmax pool
         """,
         "tensorkeep.tf1.functions.nn.sampled_losses": "nce_loss sampled_softmax_loss",
         "tensorkeep.tf1.functions.nn.windows": "with_space_to_batch",

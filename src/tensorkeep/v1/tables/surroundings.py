@@ -57,15 +57,15 @@ SURROUNDINGS: Final[dict[str, Table]] = {
         """,
     },
     "io": {
-        "tensorkeep.tf1.functions.data.files": "matching_files read_file write_file",
         "tensorkeep.tf1.functions.data.queues": "PaddingFIFOQueue PriorityQueue QueueBase RandomShuffleQueue",
+        "tensorkeep.tf1.functions.data.readers": "matching_files read_file write_file",
         "tensorkeep.tf1.functions.images.files": """
             decode_and_crop_jpeg decode_bmp decode_gif decode_image decode_jpeg decode_png decode_webp encode_jpeg
             encode_png extract_jpeg_shape is_jpeg
         """,
         "tensorkeep.tf1.functions.parsing.decoding": """
-            decode_csv decode_json_example decode_raw deserialize_many_sparse parse_tensor serialize_many_sparse
-            serialize_sparse serialize_tensor
+            decode_csv decode_json_example decode_proto decode_raw deserialize_many_sparse encode_proto parse_tensor
+            serialize_many_sparse serialize_sparse serialize_tensor
         """,
         "tensorkeep.tf1.functions.parsing.examples": """
             parse_example parse_sequence_example parse_single_example parse_single_sequence_example
@@ -73,7 +73,6 @@ SURROUNDINGS: Final[dict[str, Table]] = {
         "tensorkeep.tf1.functions.parsing.feature_configs": """
             FixedLenFeature FixedLenSequenceFeature RaggedFeature SparseFeature VarLenFeature
         """,
-        "tensorkeep.tf1.functions.parsing.protos": "decode_proto encode_proto",
         "tensorkeep.tf1.functions.ragged.dispatch": "decode_base64 decode_compressed encode_base64",
         "tensorkeep.tf1.training.inputs.input_producers": "match_filenames_once",
         "tensorkeep.v1.graph_defs": "write_graph",
@@ -113,9 +112,9 @@ SURROUNDINGS: Final[dict[str, Table]] = {
             regression_signature_def
         """,
         "tensorkeep.saved_model.files.tensor_info": "build_tensor_info",
-        "tensorkeep.tf1.saved_model.main_op": "main_op_with_restore",
-        "tensorkeep.tf1.saved_model.object_assets": "Asset",
+        "tensorkeep.tf1.saved_model.builder": "main_op_with_restore",
         "tensorkeep.tf1.saved_model.object_exporting": "SaveOptions",
+        "tensorkeep.tf1.saved_model.object_tree": "Asset",
         "tensorkeep.v1.saved_models": """
             Builder=SavedModelBuilder contains_saved_model=maybe_saved_model_directory get_tensor_from_tensor_info load
             load_v2 maybe_saved_model_directory save simple_save
@@ -135,7 +134,7 @@ SURROUNDINGS: Final[dict[str, Table]] = {
         "tensorkeep.v1.saved_models": "load maybe_saved_model_directory",
     },
     "saved_model.main_op": {
-        "tensorkeep.tf1.saved_model.main_op": "main_op main_op_with_restore",
+        "tensorkeep.tf1.saved_model.builder": "main_op main_op_with_restore",
     },
     "saved_model.signature_constants": {
         "tensorkeep.saved_model.files.constants": """

@@ -66,11 +66,11 @@ TOP: Final[Table] = {
     """,
     "tensorkeep.tf1.functions.control.script": "numpy_function py_func py_function",
     "tensorkeep.tf1.functions.control.tensor_array": "TensorArray",
-    "tensorkeep.tf1.functions.data.files": "matching_files read_file write_file",
     "tensorkeep.tf1.functions.data.lookup_tables": "initialize_all_tables tables_initializer",
     "tensorkeep.tf1.functions.data.queues": "FIFOQueue PaddingFIFOQueue PriorityQueue QueueBase RandomShuffleQueue",
     "tensorkeep.tf1.functions.data.readers": """
-        FixedLengthRecordReader IdentityReader ReaderBase TextLineReader WholeFileReader
+        FixedLengthRecordReader IdentityReader ReaderBase TextLineReader WholeFileReader matching_files read_file
+        write_file
     """,
     "tensorkeep.tf1.functions.gradients.derivatives": "custom_gradient hessians",
     "tensorkeep.tf1.functions.linear_algebra.matrices": """

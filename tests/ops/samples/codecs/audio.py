@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from tensorkeep.ops.codecs.wav import wav_of_samples
+from tensorkeep.ops.codecs.audio import wav_of_samples
 from tests.ops.sample import sample
 from tests.ops.samples.arrays.shapes import F, ints
 

@@ -7,9 +7,10 @@ from typing import Any, TypeGuard
 
 import numpy as np
 
+from tensorkeep.arrays import Array
 from tensorkeep.dtypes import BOOL, INT32, DType
 from tensorkeep.errors import InvalidArgumentError, WrongTypeError
-from tensorkeep.graph.arguments import Array, DTypeLike, IndexLike, ShapeLike, TensorLike, emit
+from tensorkeep.graph.arguments import DTypeLike, IndexLike, ShapeLike, TensorLike, emit
 from tensorkeep.graph.composites import IndexedSlices
 from tensorkeep.graph.conversion import convert
 from tensorkeep.graph.graph import OPERATORS, Tensor

@@ -1,9 +1,8 @@
 """Queues, readers, files, summaries and lookup tables, as programs use them.
 
-files           reading and writing files from a graph
 lookup_tables   lookup tables for programs
 mutable_tables  lookup tables that change while the graph runs, and that a checkpoint holds
 queues          queues for programs: what some runs leave for others, of the same thread or of another
-readers         readers of files whose names come from a queue, under the names of TensorFlow 1
+readers         files read and written, and readers of those whose names come from a queue, as in TensorFlow 1
 summaries       summaries for programs: each reports a tensor under a tag
 """

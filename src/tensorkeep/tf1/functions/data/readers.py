@@ -1,4 +1,4 @@
-"""Readers of files whose names come from a queue, under the names of TensorFlow 1."""
+"""Files read and written, and readers of those whose names come from a queue, under the names of TensorFlow 1."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from tensorkeep.dtypes import RESOURCE
 from tensorkeep.graph.arguments import TensorLike, emit, emit_operation, emit_tensors
 from tensorkeep.graph.graph import Operation, Tensor
 from tensorkeep.ops.data import readers
+from tensorkeep.ops.files import whole_files as file_ops
 from tensorkeep.tf1.functions.data.queues import QueueBase
 
 
@@ -113,3 +114,18 @@ class FixedLengthRecordReader(ReaderBase):
             name=name,
         )
         super().__init__(reader)
+
+
+def read_file(filename: TensorLike, name: str | None = None) -> Tensor:
+    """The contents of a file."""
+    return emit(file_ops.read_file, filename, name=name)
+
+
+def write_file(filename: TensorLike, contents: TensorLike, name: str | None = None) -> Operation:
+    """An operation that writes a file, and the folders it lies in."""
+    return emit_operation(file_ops.write_file, filename, contents, name=name)
+
+
+def matching_files(pattern: TensorLike, name: str | None = None) -> Tensor:
+    """The names of the files that match one of the patterns."""
+    return emit(file_ops.matching_files, pattern, name=name)

@@ -1,12 +1,14 @@
-"""Images as files, under the names of TensorFlow 1's `tf.image`."""
+"""Images and sounds as files, under the names of TensorFlow 1's `tf.image` and `tf.audio`."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from tensorkeep.dtypes import FLOAT32, INT32, UINT8, UINT16, DType
-from tensorkeep.graph.arguments import DTypeLike, TensorLike, emit
+from tensorkeep.graph.arguments import DTypeLike, TensorLike, emit, emit_tensors
 from tensorkeep.graph.conversion import convert
 from tensorkeep.graph.graph import Tensor
-from tensorkeep.ops.codecs import image_files
+from tensorkeep.ops.codecs import audio, image_files
 from tensorkeep.tf1.functions.arrays.shapes import scope_of
 from tensorkeep.tf1.functions.images.colors import convert_image_dtype
 from tensorkeep.tf1.functions.numbers.elementwise import equal
@@ -149,3 +151,20 @@ def encode_jpeg(
 def extract_jpeg_shape(contents: TensorLike, output_type: DTypeLike = INT32, name: str | None = None) -> Tensor:
     """The height, width and channels of a JPEG file."""
     return emit(image_files.extract_jpeg_shape, contents, output_type=output_type, name=name)
+
+
+def decode_wav(
+    contents: TensorLike, desired_channels: int = -1, desired_samples: int = -1, name: str | None = None
+) -> Sequence[Tensor]:
+    """The samples of a WAV file of 16 bits, between -1 and 1, and how many there are in a second."""
+    return emit_tensors(
+        audio.decode_wav, contents, desired_channels=desired_channels, desired_samples=desired_samples, name=name
+    )
+
+
+def encode_wav(audio: TensorLike, sample_rate: TensorLike, name: str | None = None) -> Tensor:
+    """A WAV file of 16 bits of samples between -1 and 1."""
+    return emit(_encode_wav, audio, sample_rate, name=name)
+
+
+_encode_wav = audio.encode_wav

@@ -9,9 +9,10 @@ from typing import Any, Literal, NamedTuple, overload
 
 import numpy as np
 
+from tensorkeep.arrays import Array
 from tensorkeep.dtypes import COMPLEX64, COMPLEX128, FLOAT32, FLOAT64, INT32, DType
 from tensorkeep.errors import InvalidArgumentError, UnimplementedError, WrongTypeError
-from tensorkeep.graph.arguments import Array, AxisLike, DTypeLike, ShapeLike, TensorLike, emit, emit_tensors
+from tensorkeep.graph.arguments import AxisLike, DTypeLike, ShapeLike, TensorLike, emit, emit_tensors
 from tensorkeep.graph.building import chosen_name, name_scope
 from tensorkeep.graph.conversion import convert
 from tensorkeep.graph.graph import Tensor

@@ -7,8 +7,9 @@ from typing import Any, Final
 
 import numpy as np
 
+from tensorkeep.arrays import Array
 from tensorkeep.errors import InvalidArgumentError
-from tensorkeep.graph.arguments import Array, IntegersLike, ShapeLike, SizeLike, TensorLike, emit
+from tensorkeep.graph.arguments import IntegersLike, ShapeLike, SizeLike, TensorLike, emit
 from tensorkeep.graph.building import name_scope
 from tensorkeep.graph.conversion import convert
 from tensorkeep.graph.graph import Tensor

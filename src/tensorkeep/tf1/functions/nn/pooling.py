@@ -1,4 +1,4 @@
-"""Pools, under the names of TensorFlow 1's `tf.nn`."""
+"""Pools, fractional ones too, under the names of TensorFlow 1's `tf.nn`."""
 
 from __future__ import annotations
 
@@ -12,6 +12,8 @@ from tensorkeep.errors import InvalidArgumentError
 from tensorkeep.graph.arguments import DTypeLike, IntegersLike, TensorLike, emit, emit_tensors
 from tensorkeep.graph.conversion import convert
 from tensorkeep.graph.graph import Tensor
+from tensorkeep.graph.registry.opspec import OpSpec
+from tensorkeep.ops.nn import fractional_pooling
 from tensorkeep.ops.nn import pooling as ops
 from tensorkeep.tf1.functions.arrays.shapes import either, expand_dims, scope_of, squeeze
 from tensorkeep.tf1.functions.nn.windows import PaddingLike, padding_attrs, sequence, spatial_sizes, with_space_to_batch
@@ -323,12 +325,51 @@ def _pool_of(
     return compute
 
 
+# ---------------------------------------------------------------------------------- Windows of drawn sizes
+
+
+def _fractional_pool(spec: OpSpec, doc: str) -> Callable[..., Any]:
+    def function(
+        value: Any,
+        pooling_ratio: Any,
+        pseudo_random: bool = False,
+        overlapping: bool = False,
+        deterministic: bool = False,
+        seed: int = 0,
+        seed2: int = 0,
+        name: str | None = None,
+    ) -> Any:
+        return spec(
+            value,
+            pooling_ratio=pooling_ratio,
+            pseudo_random=pseudo_random,
+            overlapping=overlapping,
+            deterministic=deterministic,
+            seed=seed,
+            seed2=seed2,
+            name=name,
+        )
+
+    function.__doc__ = doc
+    return function
+
+
+fractional_max_pool = _fractional_pool(
+    fractional_pooling.fractional_max_pool, "The maxima of windows whose sizes are drawn, and the windows."
+)
+fractional_avg_pool = _fractional_pool(
+    fractional_pooling.fractional_avg_pool, "The means of windows whose sizes are drawn, and the windows."
+)
+
+
 __all__ = [
     "avg_pool",
     "avg_pool1d",
     "avg_pool2d",
     "avg_pool3d",
     "avg_pool_v2",
+    "fractional_avg_pool",
+    "fractional_max_pool",
     "max_pool",
     "max_pool1d",
     "max_pool2d",

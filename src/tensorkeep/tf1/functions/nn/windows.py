@@ -7,9 +7,10 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from tensorkeep.arrays import Array
 from tensorkeep.dtypes import INT32
 from tensorkeep.errors import InvalidArgumentError
-from tensorkeep.graph.arguments import Array, IntegersLike, ShapeLike, TensorLike
+from tensorkeep.graph.arguments import IntegersLike, ShapeLike, TensorLike
 from tensorkeep.graph.constants import constant_value
 from tensorkeep.graph.conversion import convert
 from tensorkeep.graph.graph import Tensor

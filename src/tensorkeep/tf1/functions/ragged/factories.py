@@ -8,9 +8,10 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from tensorkeep.arrays import Array
 from tensorkeep.dtypes import BOOL, FLOAT32, FLOAT64, INT32, INT64, DType
 from tensorkeep.errors import InvalidArgumentError, WrongTypeError
-from tensorkeep.graph.arguments import Array, DTypeLike, Scalar, ShapeLike, TensorLike
+from tensorkeep.graph.arguments import DTypeLike, Scalar, ShapeLike, TensorLike
 from tensorkeep.graph.building import control_dependencies
 from tensorkeep.graph.composites import SparseTensor
 from tensorkeep.graph.conversion import convert

@@ -18,8 +18,8 @@ from tensorkeep.tf1.functions.arrays.shapes import shape as shape_of
 from tensorkeep.tf1.functions.arrays.slicing import gather
 from tensorkeep.tf1.functions.constants import constant
 from tensorkeep.tf1.functions.control.control_flow import Assert
-from tensorkeep.tf1.functions.data.files import matching_files
 from tensorkeep.tf1.functions.data.queues import FIFOQueue, QueueBase
+from tensorkeep.tf1.functions.data.readers import matching_files
 from tensorkeep.tf1.functions.data.summaries import scalar
 from tensorkeep.tf1.functions.numbers.elementwise import cast, greater
 from tensorkeep.tf1.functions.numbers.elementwise import range as range_tensor

@@ -9,7 +9,7 @@ monitored           monitored sessions: hooks around every run, threads that sto
 monitored_training  the usual monitored session of a training program
 recording_hooks     hooks that write files while a model is trained
 roles               what loops ask of the sessions, savers and writers that they are given
-scaffold            a scaffold: the operations around a model that a training session needs
+scaffold            a scaffold: the operations around a model that a training session needs, resources among them
 session_creators    makers of sessions for monitored ones
 session_events      events that are written by operations of a session's graph
 session_manager     sessions that are ready to train

@@ -3,26 +3,25 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, Final, NoReturn
 
+import numpy as np
+
+from tensorkeep.dtypes import STRING
 from tensorkeep.errors import FailedPreconditionError, WrongTypeError
-from tensorkeep.graph.arguments import Feeds, Fetches
-from tensorkeep.graph.building import current_graph
+from tensorkeep.graph.arguments import Feeds, Fetches, emit
+from tensorkeep.graph.building import current_graph, device, name_scope
 from tensorkeep.graph.collections import GraphKeys, add_to_collection, get_collection
 from tensorkeep.graph.graph import Operation, Tensor
-from tensorkeep.tf1.functions.arrays.shapes import concat
-from tensorkeep.tf1.functions.control.grouping import group
+from tensorkeep.tf1.functions.arrays.shapes import concat, stack
+from tensorkeep.tf1.functions.arrays.slicing import boolean_mask
+from tensorkeep.tf1.functions.constants import constant
+from tensorkeep.tf1.functions.control.grouping import group, no_op
 from tensorkeep.tf1.functions.data.lookup_tables import tables_initializer
 from tensorkeep.tf1.functions.data.summaries import merge_all
 from tensorkeep.tf1.training.loops.roles import GraphSaver, TrainingSession
 from tensorkeep.tf1.training.loops.session_manager import SAVED_MODEL_INITIALIZERS
-from tensorkeep.tf1.training.objects.resources import (
-    initialize_resources,
-    local_resources,
-    report_uninitialized_resources,
-    shared_resources,
-)
 from tensorkeep.tf1.variables.listing import (
     global_variables,
     global_variables_initializer,
@@ -195,3 +194,30 @@ def _ready_op() -> Tensor:
 def _ready_for_local_init_op() -> Tensor:
     variables = report_uninitialized_variables(global_variables())
     return concat([variables, report_uninitialized_resources(shared_resources())], 0)
+
+
+def shared_resources() -> list[Any]:
+    return get_collection(current_graph(), GraphKeys.RESOURCES)
+
+
+def local_resources() -> list[Any]:
+    return get_collection(current_graph(), GraphKeys.LOCAL_RESOURCES)
+
+
+def initialize_resources(resources: Sequence[Any], name: str = "init") -> Operation:
+    """An operation that makes all of these; each has `handle`, `create` and `is_initialized`."""
+    if resources:
+        return group(*[resource.create for resource in resources], name=name)
+    return no_op(name=name)
+
+
+def report_uninitialized_resources(
+    resources: Sequence[Any] | None = None, name: str = "report_uninitialized_resources"
+) -> Tensor:
+    """The names of the resources that are not there yet, found when run."""
+    found = shared_resources() + local_resources() if resources is None else resources
+    with name_scope(name), device("/cpu:0"):
+        if not found:
+            return constant(np.empty(0, object), STRING)
+        without = emit("LogicalNot", stack([resource.is_initialized for resource in found]))
+        return boolean_mask(constant([resource.handle.name for resource in found]), without)

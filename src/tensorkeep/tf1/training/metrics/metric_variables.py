@@ -12,9 +12,10 @@ from collections.abc import Callable, Collection, Hashable
 from dataclasses import dataclass, replace
 from typing import Protocol, TypeAlias, TypeVar
 
+from tensorkeep.arrays import Array
 from tensorkeep.dtypes import DType
 from tensorkeep.errors import InvalidArgumentError
-from tensorkeep.graph.arguments import Array, ShapeLike, TensorLike, TensorSource
+from tensorkeep.graph.arguments import ShapeLike, TensorLike, TensorSource
 from tensorkeep.graph.collections import GraphKeys, add_to_collections
 from tensorkeep.graph.composites import SparseTensor
 from tensorkeep.graph.conversion import convert

@@ -5,6 +5,5 @@ manager             a series of object-based checkpoints in a folder, of which s
 module              modules: objects that hold variables and other modules
 object_checkpoints  object-based checkpoints: `tf.train.Checkpoint` for trees of variables and arrays
 object_saver        saves and restores whatever can be reached from an object, by operations of a graph
-resources           resources that are neither variables nor tables
 trackable           objects that checkpoints can follow: which they are, and what they refer to by which names
 """

@@ -15,11 +15,12 @@ from typing import Any, Final, Protocol, TypeAlias
 
 import numpy as np
 
+from tensorkeep.arrays import Array
 from tensorkeep.checkpoint.finding.file_names import META_SUFFIX
 from tensorkeep.checkpoint.finding.state_file import read_checkpoint_state, write_checkpoint_state
 from tensorkeep.embedding.stored.record_files import delete_records, record_files
 from tensorkeep.errors import InvalidArgumentError, MissingFileError
-from tensorkeep.graph.arguments import Array, SessionLike
+from tensorkeep.graph.arguments import SessionLike
 from tensorkeep.graph.graph import Tensor
 from tensorkeep.io.files.filesystem import Durability, FileSystem, PathLike, path_text
 from tensorkeep.io.files.local import LOCAL

@@ -18,13 +18,14 @@ from typing import Any, ClassVar, Final, cast
 
 import numpy as np
 
+from tensorkeep.arrays import Array
 from tensorkeep.checkpoint.finding.file_names import OBJECT_GRAPH_KEY
 from tensorkeep.checkpoint.finding.files import open_prefix
 from tensorkeep.checkpoint.finding.state_file import write_checkpoint_state
-from tensorkeep.checkpoint.objects.graph import reachable
+from tensorkeep.checkpoint.objects.graph import reachable_objects
 from tensorkeep.checkpoint.reader import ReadOptions
 from tensorkeep.errors import FailedPreconditionError, InvalidArgumentError, MissingFileError, UnimplementedError
-from tensorkeep.graph.arguments import Array, SessionLike
+from tensorkeep.graph.arguments import SessionLike
 from tensorkeep.graph.building import colocate_with, current_graph, device, init_scope, is_building
 from tensorkeep.graph.graph import Graph
 from tensorkeep.io.files.filesystem import FileSystem, PathLike, path_text
@@ -264,7 +265,7 @@ class Checkpoint(AutoTrackable):
         if session is not None:
             return session.graph
         view = self._view(current_graph() if is_building() else None)
-        objects: Sequence[Any] = reachable(self._root, view)[0]
+        objects: Sequence[Any] = reachable_objects(self._root, view)[0]
         for item in objects:
             if isinstance(item, Variable):
                 return item.graph
