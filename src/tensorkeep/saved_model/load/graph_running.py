@@ -61,7 +61,7 @@ class GraphRunner:
         self._check(fetched, (), fed)
         if checked is None:
             checked = [(tensor.dtype.base_dtype, tensor.static_shape) for tensor in fed]
-        run = session.make_callable(fetched, fed, checked=checked)
+        run = session.make_callable(fetched, fed, checked=checked, compiles=True)
         return lambda arrays: run(*arrays)
 
     @property

@@ -89,13 +89,16 @@ class ServedModels:
         fs: FileSystem = LOCAL,
         clock: Callable[[], float] = time.monotonic,
         run: Callable[[Job], None] = _in_a_thread,
+        collect: Callable[[], object] = gc.collect,
     ) -> None:
+        """`load` and `run` are called with what to load, and with what to do in a thread beside this one."""
         self._load = load
         self._options = options
         self._extras: Extras = extras or {}
         self._fs = fs
         self._clock = clock
         self._run = run
+        self._collect = collect  # graphs are full of circles, and what they hold is large
         self._roster = Roster(options.retries, options.most_ended)
         self._waiters = Waiters()
         self._listeners: list[Callable[[str, VersionStatus], None]] = []
@@ -376,22 +379,30 @@ class ServedModels:
     def _loaded(self, begun: Begun, servable: Servable, before: Content) -> None:
         after = content_of(begun.path, self._fs)
         if after != before and self._roster.may_change_again(begun):
-            _close(servable)
+            self._close(servable)
             self._roster.changed(begun, before, after, self._clock())
             _LOGGER.warning("the files of %s changed while it was loaded: it is loaded anew", _servable_id(begun))
         elif self._roster.loaded(begun, servable):
             _LOGGER.info("Successfully loaded servable version %s", _servable_id(begun))
         else:
-            _close(servable)
+            self._close(servable)
             _LOGGER.info("%s is not wished any more: what was loaded of it is dropped", _servable_id(begun))
 
     def _unload_one(self, gone: Gone) -> None:
         """Closes a version that nobody holds, in a thread of its own."""
-        _close(gone.held.servable)
+        self._close(gone.held.servable)
         self._roster.ended(gone)
         _LOGGER.info("Successfully unloaded servable version %s", _servable_id(gone))
         self._tell()
         self._wake.set()
+
+    def _close(self, servable: Servable) -> None:
+        """Gives the memory of a servable back."""
+        try:
+            close_servable(servable)
+        except Exception:
+            _LOGGER.exception("%r could not be closed", servable)
+        self._collect()
 
     def _tell(self) -> None:
         """Tells of changes in their order, and those who wait for them."""
@@ -410,12 +421,3 @@ def _call_in(loop: asyncio.AbstractEventLoop, callback: Callable[[], None]) -> N
 
 def _servable_id(one: Begun | Gone) -> str:
     return f"{{name: {one.name} version: {one.version}}}"
-
-
-def _close(servable: Servable) -> None:
-    """Gives the memory of a servable back."""
-    try:
-        close_servable(servable)
-    except Exception:
-        _LOGGER.exception("%r could not be closed", servable)
-    gc.collect()  # graphs are full of circles, and what they hold is large
