@@ -12,7 +12,8 @@ from tensorkeep.proto.serving import ModelServerConfig
 from tensorkeep.proto.text import parse_configuration
 from tensorkeep.serving.asked import ModelAsked
 from tensorkeep.serving.life.extras import ModelExtras
-from tensorkeep.serving.life.served_models import LifeOptions, ServedModels
+from tensorkeep.serving.life.life_options import LifeOptions
+from tensorkeep.serving.life.served_models import ServedModels
 from tensorkeep.serving.models import State
 
 
@@ -44,7 +45,13 @@ class World:
         self.broken: dict[tuple[str, int], Exception] = {}
         self.while_loading: Callable[[], None] = lambda: None
         self.models = ServedModels(
-            self._load, options or LifeOptions(), fs=self.fs, clock=lambda: self.now, run=self._run, collect=lambda: None, **more
+            self._load,
+            options or LifeOptions(),
+            fs=self.fs,
+            clock=lambda: self.now,
+            run=self._run,
+            collect=lambda: None,
+            **more,
         )
         self.told: list[tuple[str, int, State]] = []
         self.models.on_change(lambda name, status: self.told.append((name, status.version, status.state)))
@@ -120,6 +127,7 @@ class World:
 def config(*names: str, more: str = "") -> ModelServerConfig:
     """The configuration of models of these names; `more` is said of each."""
     models = "".join(
-        f'config {{ name: "{name}" base_path: "/models/{name}" model_platform: "tensorflow" {more} }}\n' for name in names
+        f'config {{ name: "{name}" base_path: "/models/{name}" model_platform: "tensorflow" {more} }}\n'
+        for name in names
     )
     return parse_configuration(ModelServerConfig, f"model_config_list {{ {models} }}".encode())

@@ -159,7 +159,10 @@ def test_a_label_that_stays_is_fine() -> None:
 @pytest.mark.parametrize(
     ("text", "told"),
     [
-        ("model_config_list {\n config { nam: 'x' } }", '2:11: Message type "tensorflow.serving.ModelConfig" has no field'),
+        (
+            "model_config_list {\n config { nam: 'x' } }",
+            '2:11: Message type "tensorflow.serving.ModelConfig" has no field',
+        ),
         ("model_config_list: 3", '1:20: Expected "{".'),
         ("model_config_list { config { base_path: 7 } }", "1:41: Expected string but found: '7'"),
         ("model_config_list {", '1:19: Expected "}".'),
@@ -170,9 +173,9 @@ def test_a_file_that_does_not_parse_is_told_by_line_and_column(text: str, told: 
     fs = MemoryFileSystem({"/c": text.encode("latin-1")})
     with pytest.raises(ConfigurationFileError) as caught:
         read_configuration(ModelServerConfig, "/c", fs)
-    assert caught.value.problem.startswith(
-        f"Error parsing text-format tensorflow.serving.ModelServerConfig: {told}"
-    ), caught.value.problem
+    assert caught.value.problem.startswith(f"Error parsing text-format tensorflow.serving.ModelServerConfig: {told}"), (
+        caught.value.problem
+    )
     assert str(caught.value).startswith("Invalid protobuf file: '/c': Error parsing text-format")
 
 

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import tensorkeep.v1 as tf
 from tensorkeep.dtypes import DType
 from tensorkeep.errors import (
     DataLossError,
@@ -135,6 +136,23 @@ def test_a_damaged_graph_is_refused(version: Path) -> None:
     graph = version / "saved_model.pb"
     graph.write_bytes(graph.read_bytes()[:-100])
     refused(version, DataLossError)
+
+
+def test_a_signature_that_cannot_run_here_leaves_the_others(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    """It would do what a model may not; with leave to do so, it is prepared as well."""
+    with tf.Graph().as_default(), tf.Session() as session:
+        x = tf.placeholder(tf.string, [], name="x")
+        signatures = {
+            "plain": tf.saved_model.predict_signature_def({"x": x}, {"y": tf.strings.join([x, "!"])}),
+            "reads": tf.saved_model.predict_signature_def({"x": x}, {"y": tf.py_func(lambda x: x, [x], tf.string)}),
+        }
+        builder = tf.saved_model.builder.SavedModelBuilder(str(tmp_path / "m"))
+        builder.add_meta_graph_and_variables(session, ["serve"], signatures)
+        builder.save()
+    servable = loaded(tmp_path / "m")
+    assert [ends.fetches for ends in servable._prepared] == [("StringJoin:0",)]
+    assert 'signature "reads" of <Servable m version 1> cannot run' in caplog.text
+    servable.close()
 
 
 def test_every_try_is_reported(version: Path) -> None:
@@ -272,7 +290,7 @@ def test_a_version_that_answers_as_recorded_is_served(version: Path) -> None:
 
 def test_a_version_that_answers_otherwise_is_refused(version: Path) -> None:
     recorded(version, 0.1)
-    with pytest.raises(FailedPreconditionError, match='record 1 of .* otherwise than recorded: "prob" differs'):
+    with pytest.raises(FailedPreconditionError, match=r'record 1 of .* otherwise than recorded: "prob" differs'):
         loaded(version, VALIDATED, warm_up=warm())
     loaded(version, warm_up=warm()).close()
 

@@ -11,7 +11,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, pr
 
 from tensorkeep.errors import DataLossError, NotFoundError
 from tensorkeep.serving.asked import ModelAsked
-from tensorkeep.serving.life.served_models import LifeOptions
+from tensorkeep.serving.life.life_options import LifeOptions
 from tensorkeep.serving.life.versions import Retries
 from tensorkeep.serving.models import State
 from tests.serving.life.fakes import World
@@ -120,8 +120,7 @@ class RandomLives(RuleBasedStateMachine):
         working = [
             version
             for version in sorted(self.there)
-            if ("m", version) not in self.world.broken
-            and self.world.fs.exists(f"/models/m/{version}/saved_model.pb")
+            if ("m", version) not in self.world.broken and self.world.fs.exists(f"/models/m/{version}/saved_model.pb")
         ]
         if self.there and working and working[-1] == max(self.there):
             assert self.world.answers("m") == working[-1]

@@ -141,8 +141,8 @@ def _prepare_signatures(servable: Servable) -> None:
             problems[key] = error
     if problems and not ready:
         raise next(iter(problems.values()))
-    for key, error in problems.items():
-        _LOGGER.warning('signature "%s" of %r cannot run: %s', key, servable, error)
+    for key, problem in problems.items():
+        _LOGGER.warning('signature "%s" of %r cannot run: %s', key, servable, problem)
 
 
 def ends_of(signature: SignatureDef) -> Ends | None:

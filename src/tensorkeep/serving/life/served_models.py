@@ -13,7 +13,6 @@ import time
 from collections import deque
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, field
 from functools import partial
 from math import inf
 from threading import Event, RLock, Thread
@@ -37,11 +36,12 @@ from tensorkeep.serving.life.deltas import Deltas
 from tensorkeep.serving.life.extras import Extras, ModelExtras, extras_of
 from tensorkeep.serving.life.finding import Content, content_of, find_versions
 from tensorkeep.serving.life.holding import Hold
+from tensorkeep.serving.life.life_options import LifeOptions
 from tensorkeep.serving.life.lifecycle import Transition
 from tensorkeep.serving.life.loading import close_servable
 from tensorkeep.serving.life.readiness import Waiters, not_settled, unavailable_text
 from tensorkeep.serving.life.roster import Begun, Gone, Roster
-from tensorkeep.serving.life.versions import Problem, Retries
+from tensorkeep.serving.life.versions import Problem
 from tensorkeep.serving.models import ModelOverview, State, VersionStatus
 from tensorkeep.serving.servables import Servable
 
@@ -53,24 +53,6 @@ _LOGGER: Final = logging.getLogger("tensorkeep.serving")
 _PAUSE: Final = 0.1  # seconds between looks at what is to be done, unless something happens
 _LOOKS: Final = 1.0  # seconds between looks at the files of versions that could not be loaded, if nothing is polled
 _MOST_MODELS: Final = 100  # that ended and are not configured any more
-
-
-@dataclass(frozen=True, slots=True)
-class LifeOptions:
-    """How models are found and loaded."""
-
-    poll_seconds: float = 1.0
-    """Between looks below base paths; 0: one look, and one after each change of the configuration; negative: none."""
-    retries: Retries = field(default_factory=Retries)
-    load_threads: int = 0
-    """How many versions are loaded at a time; 0: one, and at the start as many as make it quick."""
-    allows_unavailable_labels: bool = False
-    config_file: str = ""
-    """The file that the configuration is in; empty: it is in no file."""
-    config_poll_seconds: float = 0.0
-    """Between looks into that file; 0: none."""
-    most_ended: int = 100
-    """How many versions of a model that ended are listed."""
 
 
 def _in_a_thread(job: Job) -> None:
@@ -135,13 +117,9 @@ class ServedModels:
 
     def overview(self) -> list[ModelOverview]:
         """All models, by name."""
-        settings = self._roster.settings
-        return [
-            ModelOverview(
-                name, tuple(self._roster.statuses(name)), dict(settings[name].labels) if name in settings else {}
-            )
-            for name in self._roster.names()
-        ]
+        known, roster = self._roster.settings, self._roster
+        labels = {name: dict(known[name].labels) if name in known else {} for name in roster.names()}
+        return [ModelOverview(name, tuple(roster.statuses(name)), labels[name]) for name in labels]
 
     @property
     def settings(self) -> Mapping[str, ModelSettings]:
