@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from contextlib import AbstractContextManager
+from dataclasses import dataclass
 from typing import Any
 
-from hypothesis import settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
 from tensorkeep.errors import DataLossError, NotFoundError
 from tensorkeep.serving.asked import ModelAsked
@@ -16,119 +16,114 @@ from tensorkeep.serving.life.versions import Retries
 from tensorkeep.serving.models import State
 from tests.serving.life.fakes import World
 
-VERSIONS = st.integers(1, 4)
+
+@dataclass(frozen=True)
+class Step:
+    """Something happens to a version, time passes, some of what was begun ends, a request comes or is answered."""
+
+    change: str
+    version: int
+    seconds: float
+    jobs: int
+    request: str
 
 
-class RandomLives(RuleBasedStateMachine):
-    """One model, whose versions live as chance has it."""
+STEPS = st.lists(
+    st.builds(
+        Step,
+        st.sampled_from(["whole", "whole", "whole", "half", "broken", "gone", "gone", "none"]),
+        st.integers(1, 5),
+        st.sampled_from([0.0, 1.0, 1.0, 3.0]),
+        st.integers(0, 3),
+        st.sampled_from(["none", "none", "ask", "answer"]),
+    ),
+    min_size=10,
+    max_size=30,
+)
 
-    @initialize(count=st.integers(1, 2))
-    def begin(self, count: int) -> None:
+
+class Lives:
+    """One model, whose versions live as the steps have it, and what must hold after each."""
+
+    def __init__(self, count: int) -> None:
         self.world = World(LifeOptions(retries=Retries(1, 3.0)))
         self.world.base("m")
         self.world.configure("m", more=f"model_version_policy {{ latest {{ num_versions: {count} }} }}")
-        self.there: set[int] = set()
+        self.there: dict[int, str] = {}
         self.held: list[AbstractContextManager[Any]] = []
         self.was_available = False
 
-    @rule(version=VERSIONS, works=st.booleans())
-    def appear(self, version: int, works: bool) -> None:
-        if version in self.there:
-            return
-        self.there.add(version)
-        if works:
-            self.world.broken.pop(("m", version), None)
-        else:
-            self.world.broken["m", version] = DataLossError("damaged")
-        self.world.version("m", version)
+    def take(self, step: Step) -> None:
+        self._change(step.change, step.version)
+        if step.seconds:
+            self.world.tick(step.seconds, finish=False)
+            self.check()
+        for job in [self.world.jobs.pop(0) for _ in range(min(step.jobs, len(self.world.jobs)))]:
+            job()
+            self.check()
+        self._request(step.request)
+        self.check()
 
-    @rule(version=VERSIONS)
-    def half_appear(self, version: int) -> None:
-        if version not in self.there:
-            self.there.add(version)
-            self.world.broken.pop(("m", version), None)
-            self.world.put(f"/models/m/{version}/variables")
-
-    @rule(version=VERSIONS)
-    def become_whole(self, version: int) -> None:
-        if version in self.there and not self.world.fs.exists(f"/models/m/{version}/saved_model.pb"):
-            self.world.version("m", version)
-
-    @rule(version=VERSIONS)
-    def vanish(self, version: int) -> None:
-        if version in self.there:
-            self.there.discard(version)
+    def _change(self, change: str, version: int) -> None:
+        before = self.there.get(version)
+        if change == "gone" and before:
+            del self.there[version]
             self.world.vanish("m", version)
+        elif change in ("half", "broken", "whole") and (not before or (before, change) == ("half", "whole")):
+            self._appear(version, change)
 
-    @rule(seconds=st.floats(0.1, 5))
-    def pass_time(self, seconds: float) -> None:
-        self.world.tick(seconds, finish=False)
+    def _appear(self, version: int, kind: str) -> None:
+        self.there[version] = kind
+        self.world.broken.pop(("m", version), None)
+        if kind == "broken":
+            self.world.broken["m", version] = DataLossError("damaged")
+        self.world.put(f"/models/m/{version}/{'variables' if kind == 'half' else 'saved_model.pb'}")
 
-    @precondition(lambda self: self.world.jobs)
-    @rule(data=st.data())
-    def end_a_job(self, data: st.DataObject) -> None:
-        self.world.jobs.pop(data.draw(st.integers(0, len(self.world.jobs) - 1)))()
+    def _request(self, request: str) -> None:
+        if request == "answer" and self.held:
+            self.held.pop(0).__exit__(None, None, None)
+        elif request == "ask":
+            hold = self.world.models.hold(ModelAsked("m"))
+            try:
+                hold.__enter__()
+            except NotFoundError:
+                return
+            self.held.append(hold)
 
-    @rule()
-    def ask(self) -> None:
-        hold = self.world.models.hold(ModelAsked("m"))
-        try:
-            hold.__enter__()
-        except NotFoundError:
-            return
-        self.held.append(hold)
-
-    @precondition(lambda self: self.held)
-    @rule()
-    def answer(self) -> None:
-        self.held.pop(0).__exit__(None, None, None)
-
-    @invariant()
-    def no_version_is_loaded_twice_at_once(self) -> None:
+    def check(self) -> None:
         alive = [servable.version for servable in self.world.loaded if not servable.is_closed]
-        assert len(alive) == len(set(alive))
-
-    @invariant()
-    def what_is_available_answers(self) -> None:
+        assert len(alive) == len(set(alive)), "a version is loaded twice at once"
         available = [version for version, state in self.world.states("m").items() if state is State.AVAILABLE]
         for version in available:
             assert self.world.answers("m", version) == version
         if available:
             assert self.world.answers("m") == max(available)
-
-    @invariant()
-    def a_model_that_answers_goes_on_while_something_is_wished(self) -> None:
-        """It is only without a version when nothing was below its base path at the last look."""
-        is_available = State.AVAILABLE in self.world.states("m").values()
-        if self.was_available and not is_available:
-            assert not any(life.is_wished for life in self.world.models._roster.lives("m").values())
-        self.was_available = is_available
-
-    @invariant()
-    def what_is_held_is_open(self) -> None:
+        elif self.was_available:
+            lives = self.world.models._roster.lives("m").values()
+            assert not any(life.is_wished for life in lives), "nothing answers, though something is wished"
+        self.was_available = bool(available)
         for hold in self.held:
-            assert not hold._held.servable.is_closed  # type: ignore[attr-defined]
+            assert not hold._held.servable.is_closed, "a request lost its model"  # type: ignore[attr-defined]
 
-    def teardown(self) -> None:
-        """In the end everything settles, the newest that works serves, and all is closed when all is over."""
-        if not hasattr(self, "world"):
-            return
+    def end(self) -> None:
+        """In the end the newest version serves if it works, and everything is closed when all is over."""
         while self.held:
             self.held.pop().__exit__(None, None, None)
         for _ in range(8):
             self.world.tick(3.0)
-        working = [
-            version
-            for version in sorted(self.there)
-            if ("m", version) not in self.world.broken and self.world.fs.exists(f"/models/m/{version}/saved_model.pb")
-        ]
-        if self.there and working and working[-1] == max(self.there):
-            assert self.world.answers("m") == working[-1]
+            self.check()
+        if self.there and self.there[max(self.there)] == "whole":
+            assert self.world.answers("m") == max(self.there)
         self.world.runs_at_once = True
         self.world.models.close(0)
         self.world.finish()
         assert all(servable.is_closed for servable in self.world.loaded)
 
 
-TestRandomLives = RandomLives.TestCase
-TestRandomLives.settings = settings(max_examples=60, stateful_step_count=40, deadline=None)
+@settings(max_examples=80, deadline=None)
+@given(st.integers(1, 2), STEPS)
+def test_whatever_happens_a_model_answers_and_nothing_is_lost(count: int, steps: list[Step]) -> None:
+    lives = Lives(count)
+    for step in steps:
+        lives.take(step)
+    lives.end()
