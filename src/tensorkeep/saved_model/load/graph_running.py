@@ -57,7 +57,7 @@ class GraphRunner:
         self._check(fetched, (), fed)
         if checked is None:
             checked = [(tensor.dtype.base_dtype, tensor.static_shape) for tensor in fed]
-        run = session.make_callable(fetched, fed, checked=checked)
+        run = session.make_callable(fetched, fed, checked=checked, compiles=True)
         return lambda arrays: run(*arrays)
 
     @property
@@ -108,7 +108,9 @@ class GraphRunner:
         variables = self._around.reader()
         if saver.restore_op_name and variables is not None:
             opened = SurveyedCheckpoint(variables)
-            access = CheckpointAccess(open=lambda path: opened if path == prefix else None, checks_first=False)
+            access = CheckpointAccess(
+                open=lambda path: opened if path == prefix else None, checks_first=False, mapped=self._around.mapped
+            )
             self._run(session, saver.restore_op_name, {saver.filename_tensor_name: prefix}, access)
         if inits := initial_operations(meta_graph):
             paths = {asset.tensor_info.name: self._around.asset_path(asset) for asset in asset_files(meta_graph)}

@@ -55,7 +55,7 @@ class ConcreteFunctions:
         always = (*body.controls, *(op for op in body.graph.operations if op.spec.schema.is_stateful))
         captured = self.objects.values(bound)
         session = self._around.open_session(body.graph, self._around.resources)
-        run = session.make_callable([list(body.outputs), list(always)], body.inputs)
+        run = session.make_callable([list(body.outputs), list(always)], body.inputs, compiles=True)
 
         def call(*arguments: Any) -> Sequence[Any]:
             if len(arguments) != own:
