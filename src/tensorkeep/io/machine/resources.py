@@ -116,6 +116,11 @@ def environment_variable(name: str) -> str | None:
     return os.environ.get(name)
 
 
+def environment() -> dict[str, str]:
+    """All settings from outside the program, for a program that is started by this one."""
+    return dict(os.environ)
+
+
 def is_switched_on(name: str, default: bool = False) -> bool:
     """Whether a setting from outside the program is "1" or "true", not "0" or "false"; else the default counts."""
     return {"1": True, "true": True, "0": False, "false": False}.get(os.environ.get(name, "").lower(), default)
