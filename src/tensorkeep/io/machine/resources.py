@@ -131,6 +131,11 @@ def host_name() -> str:
     return socket.gethostname()
 
 
+def end_at_once(status: int) -> None:
+    """Ends this process: nothing is finished, nothing is flushed, no other thread is waited for."""
+    os._exit(status)
+
+
 def process_number() -> int:
     """The number of this process on its machine."""
     return os.getpid()

@@ -133,5 +133,5 @@ class ServerOptions:
     """How long running requests may take to end when the server is told to stop."""
     checks_method_names: bool = False
     writes_tensor_content: bool = False
-    is_rehearsal: bool = False
-    """Whether the models are loaded, and then it ends."""
+    is_lenient: bool = False
+    """Whether models that cannot be loaded let the others serve; the original does not start then."""

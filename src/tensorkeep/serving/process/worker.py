@@ -14,7 +14,7 @@ from tensorkeep.serving.process.logs import log_to_standard_error
 from tensorkeep.serving.process.loops import run_in_loop
 from tensorkeep.serving.process.options import ServerOptions
 from tensorkeep.serving.process.peers import Among
-from tensorkeep.serving.process.server import Server
+from tensorkeep.serving.process.server import Server, obey_signals
 from tensorkeep.serving.statuses import code_of
 
 _FAILED = 255
@@ -35,7 +35,8 @@ async def _work(end: socket.socket) -> int:
     options: ServerOptions = pickle.loads(base64.b64decode(start["options"]))  # of the parent, by a private socket
     config = base64.b64decode(start["config"]) if start["config"] is not None else None
     peers = Among(channel)
-    server = Server(options, peers, config, index=start["index"])
+    server = Server(options, peers, config)
+    obey_signals(server, (signal.SIGTERM,))
     following = asyncio.ensure_future(peers.follow(server))
     try:
         return await server.run()

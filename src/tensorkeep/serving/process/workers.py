@@ -29,6 +29,7 @@ from tensorkeep.serving.process.options import ServerOptions
 LOG: Final = logging.getLogger("tensorkeep.serving")
 
 RELOAD: Final = "reload"
+METRICS: Final = "metrics"
 _FIRST_PAUSE: Final = 0.5  # seconds before a worker that ended is started anew
 _LONGEST_PAUSE: Final = 30.0
 _STEADY: Final = 60.0  # one that ran for so long did not end at its start
