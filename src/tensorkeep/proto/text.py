@@ -8,13 +8,22 @@ whose type is one of ours is written out as that message, under `[type.googleapi
 
 from __future__ import annotations
 
+import re
+from typing import Final
+
 from google.protobuf import text_format
 
-from tensorkeep.errors import DataLossError
+from tensorkeep.errors import DataLossError, InvalidArgumentError
 from tensorkeep.proto._pool import POOL
 from tensorkeep.proto.messages import Message, MessageType
 
-__all__ = ["format_text", "parse_text"]
+__all__ = ["TextFormatError", "format_text", "parse_configuration", "parse_text"]
+
+_PLACE: Final = re.compile(r"[0-9]+:[0-9]+ : (?:'.*?': (?=[A-Z]))?", re.DOTALL)  # and the line, which may be long
+
+
+class TextFormatError(InvalidArgumentError):
+    """A text that describes no message, said in the words of the protobuf library, which scripts look for."""
 
 
 def format_text(message: Message) -> str:
@@ -34,3 +43,15 @@ def parse_text(message_type: type[MessageType], text: str | bytes, what: str) ->
     except (text_format.ParseError, RecursionError, ValueError) as error:
         name = message_type.DESCRIPTOR.name
         raise DataLossError(f"{what}: not a valid {name} in text format: {error}") from error
+
+
+def parse_configuration(message_type: type[MessageType], text: bytes) -> MessageType:
+    """The message that a configuration file describes; TextFormatError says what is wrong, and in which line."""
+    try:
+        return text_format.Parse(text, message_type(), descriptor_pool=POOL)
+    except text_format.ParseError as error:
+        place = f"{error.GetLine() or 1}:{error.GetColumn() or 1}"
+        reason = _PLACE.sub("", str(error), count=1) or "Input is not valid UTF-8."
+    except (RecursionError, ValueError) as error:
+        place, reason = "1:1", str(error)
+    raise TextFormatError(f"Error parsing text-format {message_type.DESCRIPTOR.full_name}: {place}: {reason}")

@@ -61,6 +61,10 @@ class Servable:
         """The fetched tensors, computed here and now, in this thread. Any shapes are taken; types are checked."""
         return [np.asarray(result) for result in self._run_of(ends)(list(arrays))]
 
+    def prepare(self, ends: Ends) -> None:
+        """Does beforehand what the first run with these ends would have to do."""
+        self._run_of(ends)
+
     def _run_of(self, ends: Ends) -> Run:
         with self._lock:
             run = self._prepared.get(ends)

@@ -49,6 +49,9 @@ class CheckpointAccess:
     checks_first: bool = True
     """Whether large tensors are checked before any is assigned, which reads them twice; else when they are read."""
 
+    mapped: bool = False
+    """Whether tensors of a checkpoint that stays open are read-only views of its files, which are not copied."""
+
     @contextmanager
     def opened(self, path: str, fs: FileSystem) -> Iterator[CheckpointReader]:
         """The reader of a checkpoint: the one that the run has open, or one for the moment."""

@@ -8,7 +8,7 @@ How kernels reach checkpoints is told by their context: see `checkpoint_access`.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from operator import attrgetter
@@ -39,6 +39,7 @@ from tensorkeep.runtime.context import KernelContext
 from tensorkeep.shapes import UNKNOWN_SHAPE, Shape
 
 _LARGE: Final = 1 << 20  # bytes; what is larger is read when it is assigned
+_WORTH_MAPPING: Final = 1 << 14  # bytes; what is smaller is copied, also where files are mapped
 
 
 # ---------------------------------------------------------------------------------------------------- Arguments
@@ -491,14 +492,28 @@ def sharded_filespec_kernel(basename: Any, num_shards: Any) -> Any:
 # ---------------------------------------------------------------------------------------------------- Reading
 
 
+def mapped_tensors(reader: CheckpointReader, names: Iterable[str]) -> dict[str, Array]:
+    """Tensors as read-only views of the files they lie in; copies, where that is not worth it or would be slow."""
+    wanted = list(names)
+    views = reader.read_many([name for name in wanted if _is_worth_mapping(reader[name])], copy=False)
+    # What does not lie at a place that fits its type would be copied by every operation.
+    found = {name: view if view.flags.aligned else reader.read(name, copy=True) for name, view in views.items()}
+    return found | reader.read_many([name for name in wanted if name not in found], copy=True)
+
+
+def _is_worth_mapping(info: TensorInfo) -> bool:
+    return info.nbytes >= _WORTH_MAPPING and not info.dtype.is_object
+
+
 class StoredTensor:
     """A tensor of an open checkpoint, or a part of one, that has been checked but not read."""
 
-    __slots__ = ("_dtype", "_name", "_reader", "_shape")
+    __slots__ = ("_dtype", "_is_mapped", "_name", "_reader", "_shape")
 
-    def __init__(self, reader: CheckpointReader, name: str) -> None:
+    def __init__(self, reader: CheckpointReader, name: str, is_mapped: bool = False) -> None:
         info = reader[name]
         self._reader = reader
+        self._is_mapped = is_mapped
         self._name = name
         self._shape = info.shape
         self._dtype = info.dtype.array_dtype
@@ -512,6 +527,8 @@ class StoredTensor:
         return self._dtype
 
     def load(self) -> Array:
+        if self._is_mapped:
+            return mapped_tensors(self._reader, [self._name])[self._name]  # read-only: nobody changes it in place
         return self._reader.read(self._name, copy=True)
 
     def load_into(self, array: Array) -> None:
@@ -553,7 +570,8 @@ def _restored(
     late = access.large
     if late is None:
         infos = list(map(partial(checked_info, reader), names, dtypes, specs))
-        late = frozenset(name for name, info in zip(names, infos, strict=True) if is_large(info))
+        is_late = _is_worth_mapping if access.mapped else is_large
+        late = frozenset(name for name, info in zip(names, infos, strict=True) if is_late(info))
     if not stays_open:
         late = frozenset()  # the reader is closed before anybody could ask
     if not late and not any(specs):
@@ -569,7 +587,7 @@ def _restored(
         if spec is not None:
             found.append(reader.read(name, spec.part))
         else:
-            found.append(StoredTensor(reader, name) if name in late else arrays[name])
+            found.append(StoredTensor(reader, name, access.mapped) if name in late else arrays[name])
     return found
 
 

@@ -112,7 +112,9 @@ class GraphRunner:
         variables = self._around.reader()
         if saver.restore_op_name and variables is not None:
             opened = SurveyedCheckpoint(variables)
-            access = CheckpointAccess(open=lambda path: opened if path == prefix else None, checks_first=False)
+            access = CheckpointAccess(
+                open=lambda path: opened if path == prefix else None, checks_first=False, mapped=self._around.mapped
+            )
             self._run(session, saver.restore_op_name, {saver.filename_tensor_name: prefix}, access)
         if inits := initial_operations(meta_graph):
             paths = {asset.tensor_info.name: self._around.asset_path(asset) for asset in asset_files(meta_graph)}

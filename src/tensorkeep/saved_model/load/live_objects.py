@@ -13,10 +13,12 @@ import numpy.typing as npt
 
 from tensorkeep.checkpoint.finding.file_names import OBJECT_GRAPH_KEY
 from tensorkeep.checkpoint.objects.reader import VARIABLE_VALUE, ObjectGraph
+from tensorkeep.checkpoint.reader import CheckpointReader
 from tensorkeep.dtypes import DType, dtype_in_graph
 from tensorkeep.errors import DataLossError, InvalidArgumentError, NotFoundError, UnimplementedError
 from tensorkeep.graph.graph import HandleShape
 from tensorkeep.graph.messages.attrs import shape_of_proto
+from tensorkeep.ops.files.checkpoints import mapped_tensors
 from tensorkeep.proto.tensors import array_of_tensor
 from tensorkeep.runtime.resources import VariableResource
 from tensorkeep.saved_model.load.object_graph import SavedObjects
@@ -117,7 +119,8 @@ class LivingObjects:
             return
         keys = {number: self._key(number) for number in wanted}
         reader = self._around.reader()
-        arrays = reader.read_many(dict.fromkeys(keys.values())) if reader is not None else {}
+        read_many = mapped_tensors if self._around.mapped else CheckpointReader.read_many
+        arrays = read_many(reader, dict.fromkeys(keys.values())) if reader is not None else {}
         made = {number: self._resource(number) for number in wanted}
         problems = []
         for number, resource in made.items():

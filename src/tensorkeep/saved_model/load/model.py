@@ -14,7 +14,7 @@ from tensorkeep.graph.messages.attrs import shape_of_proto
 from tensorkeep.io.files.filesystem import PathLike
 from tensorkeep.io.showing.amounts import amount_of
 from tensorkeep.io.showing.html_tables import html_table
-from tensorkeep.proto.messages import FingerprintDef, NodeDef
+from tensorkeep.proto.messages import FingerprintDef, NodeDef, SignatureDef
 from tensorkeep.saved_model.files.layout import asset_files, signature_keys
 from tensorkeep.saved_model.load.graph_running import GraphRunner
 from tensorkeep.saved_model.load.object_graph import SavedObjects
@@ -101,6 +101,11 @@ class LoadedModel:
     def tags(self) -> frozenset[str]:
         """The tags of the meta graph that was loaded."""
         return frozenset(self._around.meta_graph.meta_info_def.tags)
+
+    @property
+    def signature_defs(self) -> dict[str, SignatureDef]:
+        """The signatures as messages, those among them that only name operations. They are not to be changed."""
+        return dict(self._around.meta_graph.signature_def)
 
     @property
     def assets(self) -> dict[str, str]:

@@ -31,6 +31,7 @@ def load_saved_model(
     *,
     allow: Iterable[Capability | str] = (),
     limits: Limits = NO_LIMITS,
+    mapped: bool = False,
     on_fingerprint: OnFingerprint = OnFingerprint.WARN,
     fs: FileSystem = LOCAL,
 ) -> LoadedModel:
@@ -40,6 +41,11 @@ def load_saved_model(
     until it is asked for something. It may then read the files in its directory, and do nothing else but compute,
     unless `allow` names it: a class ("reads files", "writes files", "prints", "calls Python functions") or a type of
     operation ("PrintV2"). Each call, and what runs before the first, keeps within `limits` of time, memory and steps.
+
+    If `mapped`, values of variables are not copied into memory but are views of the file that they lie in, so that
+    several processes share one copy of them. What the model assigns to gets memory of its own at that moment; the file
+    is never written to. It must not be overwritten in place while the model is in use: put a new one in its place by
+    renaming it, or in another directory.
 
     A directory that lacks files of the model, or has some that are too short, is an error that lists them all.
     """
@@ -52,7 +58,14 @@ def load_saved_model(
             failing.callback(variables.close)
         fingerprint = checked_fingerprint(directory, model, variables, on_fingerprint, fs)
         surroundings = ModelSurroundings(
-            meta_graph, path_text(directory), fs, permissions, FunctionLibrary(meta_graph.graph_def), variables, limits
+            meta_graph,
+            path_text(directory),
+            fs,
+            permissions,
+            FunctionLibrary(meta_graph.graph_def),
+            variables,
+            limits,
+            mapped,
         )
         tag_sets = tuple(frozenset(item.meta_info_def.tags) for item in model.meta_graphs)
         loaded = LoadedModel(surroundings, tag_sets, fingerprint)

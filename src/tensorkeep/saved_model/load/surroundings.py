@@ -33,6 +33,8 @@ class ModelSurroundings:
     variables: CheckpointReader | None = None
     """The stored variables, as they were opened when the model was loaded; None if it has none."""
     limits: Limits = NO_LIMITS
+    mapped: bool = False
+    """Whether values of variables are views of the stored ones, as long as nobody assigns others."""
     resources: ResourceManager = field(default_factory=ResourceManager)
     lock: RLock = field(default_factory=RLock)
     is_closed: bool = False
