@@ -96,8 +96,8 @@ class BatchOptions:
     parameters_file: str = ""
     by_model: bool = False
     """Whether a version's folder may have parameters of its own."""
-    parameters: tuple[tuple[str, int], ...] = ()
-    """Parameters by name, over those of the file."""
+    message: bytes = b""
+    """BatchingParameters, in the place of the file."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,17 +14,17 @@ import gc
 import logging
 import signal
 import sys
-from collections.abc import Awaitable, Callable, Coroutine
+from collections.abc import Awaitable, Callable
 from functools import partial
 from threading import Thread
-from typing import Any, Final, TypeVar
+from typing import Final, TypeVar
 
-from tensorkeep.errors import InternalError, TensorKeepError
+from tensorkeep.errors import InternalError
 from tensorkeep.io.machine.resources import end_at_once
 from tensorkeep.proto.messages import parse
 from tensorkeep.proto.serving import ModelServerConfig
 from tensorkeep.serving.process.channel import carried_error
-from tensorkeep.serving.process.composition import Parts, compose
+from tensorkeep.serving.process.composition import Parts
 from tensorkeep.serving.process.listeners import Listeners
 from tensorkeep.serving.process.loops import run_in_loop
 from tensorkeep.serving.process.metrics_of_all import merged_metrics
@@ -51,7 +51,7 @@ class Server:
 
     async def run(self) -> int:
         """Serves until it is told to stop; gives the status of the process. Raises what keeps it from starting."""
-        parts = self._parts = compose(self._options, self._config, self._reload_everywhere, self._metrics_of_all)
+        parts = self._parts = Parts(self._options, self._config, self._reload_everywhere, self._metrics_of_all)
         gc.collect()
         gc.freeze()  # what was imported stays; looking through it for garbage takes long
         listeners = Listeners(self._options, parts)

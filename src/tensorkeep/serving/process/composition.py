@@ -1,0 +1,95 @@
+"""The parts of a server, put together: models, what is done with requests, and the protocols."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable
+from contextlib import AbstractContextManager
+from typing import Final
+
+import grpc
+
+from tensorkeep.errors import TensorKeepError
+from tensorkeep.proto.serving import ModelServerConfig
+from tensorkeep.serving.asked import ModelAsked
+from tensorkeep.serving.exchanges import PlainTraffic
+from tensorkeep.serving.inference.service import Inference, InferenceOptions
+from tensorkeep.serving.life.served_models import ServedModels
+from tensorkeep.serving.models import ModelOverview, VersionStatus
+from tensorkeep.serving.process.loading import BatchRunners, Runners, config_of, models_of, wait_in
+from tensorkeep.serving.process.options import ServerOptions
+from tensorkeep.serving.process.readiness import Readiness
+from tensorkeep.serving.process.tokens import TokenInterceptor, Tokens
+from tensorkeep.serving.process.told_by_files import with_files
+from tensorkeep.serving.rest.application import RestOptions, rest_application
+from tensorkeep.serving.rpc.health import Health
+from tensorkeep.serving.rpc.server import RpcOptions, build_server
+from tensorkeep.serving.servables import Servable
+
+LOG: Final = logging.getLogger("tensorkeep.serving")
+
+Reload = Callable[[ModelServerConfig], Awaitable[None]]
+Metrics = Callable[[], Awaitable[str]]
+
+
+class ModelsOfWorkers:
+    """The models of this worker, of which a call to change the configuration is for all workers."""
+
+    def __init__(self, models: ServedModels, reload: Reload) -> None:
+        self.hold: Callable[[ModelAsked], AbstractContextManager[Servable]] = models.hold
+        self.statuses: Callable[[ModelAsked], list[VersionStatus]] = models.statuses
+        self.overview: Callable[[], list[ModelOverview]] = models.overview
+        self._reload = reload
+
+    async def reload(self, config: ModelServerConfig) -> None:
+        await self._reload(config)
+
+
+class Parts:
+    """The parts of a server."""
+
+    def __init__(self, options: ServerOptions, carried: bytes | None, reload: Reload, metrics: Metrics) -> None:
+        """Makes them, in the event loop that will serve. Raises what is wrong with the options and their files."""
+        self._options = options = with_files(options)
+        self._tokens = Tokens(options.security.token_file) if options.security.token_file else None
+        self._runners = BatchRunners(options) if options.batching.is_on else Runners()
+        self._traffic = PlainTraffic()
+        self.models = models_of(options, self._runners, wait_in(asyncio.get_running_loop()), None)
+        self.models.configure(config_of(options, carried))
+        self._health = Health()
+        self.readiness = Readiness(self.models, self._health.set_serving)
+        seen = ModelsOfWorkers(self.models, reload)
+        told = InferenceOptions(options.checks_method_names, options.writes_tensor_content)
+        self.inference = Inference(seen, self._traffic, told)
+        self.http_application = rest_application(self.inference, seen, self._rest_options(metrics))
+
+    def rpc_server(self, is_shared: bool) -> grpc.aio.Server:
+        """A server by gRPC that does not listen yet; one that is shared takes a port together with other processes."""
+        arguments = {"grpc.so_reuseport": int(is_shared), **dict(self._options.listening.grpc_arguments)}
+        interceptors = [TokenInterceptor(self._tokens)] if self._tokens is not None else []
+        options = RpcOptions(tuple(arguments.items()), tuple(interceptors))
+        return build_server(self.inference, self._health, options)
+
+    def _rest_options(self, metrics: Metrics) -> RestOptions:
+        return RestOptions()
+
+    def render_metrics(self) -> str:
+        """The metrics of this worker."""
+        return ""
+
+    def reread(self) -> None:
+        """Looks at the configuration file and at the tokens now; what is wrong is told, and what was before stays."""
+        try:
+            if self._tokens is not None:
+                self._tokens.reread()
+            if self._options.config_file:
+                self.models.configure(config_of(self._options))
+            LOG.info("The configuration was read again")
+        except TensorKeepError as error:
+            LOG.error("The configuration could not be read again, and stays as it was: %s", error)
+
+    def close(self, seconds: float) -> None:
+        """Unloads the models; takes at most so long."""
+        self.models.close(seconds)
+        self._runners.close()

@@ -1,0 +1,2 @@
+class Health:
+    def set_serving(self, x): print("health", x)
