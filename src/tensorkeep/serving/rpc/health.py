@@ -1,2 +1,0 @@
-class Health:
-    def set_serving(self, x): print("health", x)
