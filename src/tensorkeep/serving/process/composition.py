@@ -20,9 +20,10 @@ from tensorkeep.serving.models import ModelOverview, VersionStatus
 from tensorkeep.serving.process.loading import BatchRunners, Runners, config_of, models_of, wait_in
 from tensorkeep.serving.process.options import ServerOptions
 from tensorkeep.serving.process.readiness import Readiness
-from tensorkeep.serving.process.tokens import TokenInterceptor, Tokens
+from tensorkeep.serving.process.tokens import Tokens
 from tensorkeep.serving.process.told_by_files import with_files
 from tensorkeep.serving.rest.application import RestOptions, rest_application
+from tensorkeep.serving.rpc.handling import everybody
 from tensorkeep.serving.rpc.health import Health
 from tensorkeep.serving.rpc.server import RpcOptions, build_server
 from tensorkeep.serving.servables import Servable
@@ -57,8 +58,8 @@ class Parts:
         self._traffic = PlainTraffic()
         self.models = models_of(options, self._runners, wait_in(asyncio.get_running_loop()), None)
         self.models.configure(config_of(options, carried))
-        self._health = Health()
-        self.readiness = Readiness(self.models, self._health.set_serving)
+        self._health = Health(self.models)
+        self.readiness = Readiness(self.models, self._health.drain)
         seen = ModelsOfWorkers(self.models, reload)
         told = InferenceOptions(options.checks_method_names, options.writes_tensor_content)
         self.inference = Inference(seen, self._traffic, told)
@@ -67,8 +68,9 @@ class Parts:
     def rpc_server(self, is_shared: bool) -> grpc.aio.Server:
         """A server by gRPC that does not listen yet; one that is shared takes a port together with other processes."""
         arguments = {"grpc.so_reuseport": int(is_shared), **dict(self._options.listening.grpc_arguments)}
-        interceptors = [TokenInterceptor(self._tokens)] if self._tokens is not None else []
-        options = RpcOptions(tuple(arguments.items()), tuple(interceptors))
+        text = ",".join(f"{key}={value}" for key, value in arguments.items())
+        authorize = everybody if self._tokens is None else self._tokens.check_metadata
+        options = RpcOptions(channel_arguments=text, authorize=authorize)
         return build_server(self.inference, self._health, options)
 
     def _rest_options(self, metrics: Metrics) -> RestOptions:

@@ -10,21 +10,20 @@ from tensorkeep.serving.models import Models, State
 class Readiness:
     """Says whether requests should be sent here."""
 
-    def __init__(self, models: Models, tell: Callable[[bool], None]) -> None:
-        """`tell` is told when the ports open and when they are about to close."""
+    def __init__(self, models: Models, drain: Callable[[], None]) -> None:
+        """`drain` is called when the server is about to stop."""
         self._models = models
-        self._tell = tell
+        self._drain = drain
         self.is_open = False
 
     def open(self) -> None:
         """Requests are answered from now on."""
         self.is_open = True
-        self._tell(True)
 
     def close(self) -> None:
         """The server is about to stop: those who ask whether it is ready should send requests elsewhere."""
         self.is_open = False
-        self._tell(False)
+        self._drain()
 
     def missing(self) -> list[str]:
         """What is not ready: models without an available version, or the server itself."""

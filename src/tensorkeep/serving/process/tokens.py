@@ -3,19 +3,14 @@
 from __future__ import annotations
 
 import hmac
-from collections.abc import Awaitable, Callable
+from collections.abc import Sequence
 from typing import Final
-
-import grpc
 
 from tensorkeep.errors import InvalidArgumentError, UnauthenticatedError
 from tensorkeep.io.files.local import LOCAL
 from tensorkeep.saved_model.files.layout import read_file
 
 _SCHEME: Final = "bearer"
-_OPEN: Final = "/grpc.health.v1.Health/"
-Handler = grpc.RpcMethodHandler
-Continuation = Callable[[grpc.HandlerCallDetails], Awaitable[Handler]]
 
 
 class Tokens:
@@ -42,26 +37,7 @@ class Tokens:
         if scheme.lower() != _SCHEME or not any(matches):
             raise UnauthenticatedError("the request carries no valid token: expected 'Authorization: Bearer TOKEN'")
 
-
-class TokenInterceptor(grpc.aio.ServerInterceptor):  # type: ignore[misc]
-    """Refuses calls by gRPC that carry no token; asking for the server's health is free."""
-
-    def __init__(self, tokens: Tokens) -> None:
-        self._tokens = tokens
-        self._refusal = grpc.unary_unary_rpc_method_handler(_refuse)
-
-    async def intercept_service(self, continuation: Continuation, details: grpc.HandlerCallDetails) -> Handler:
-        if details.method.startswith(_OPEN):
-            return await continuation(details)
-        given = next((value for key, value in details.invocation_metadata if key == "authorization"), None)
-        try:
-            self._tokens.check(given if isinstance(given, str) else None)
-        except UnauthenticatedError:
-            return self._refusal
-        return await continuation(details)
-
-
-async def _refuse(request: bytes, context: grpc.aio.ServicerContext) -> None:
-    await context.abort(
-        grpc.StatusCode.UNAUTHENTICATED, "the call carries no valid token: expected 'authorization: Bearer TOKEN'"
-    )
+    def check_metadata(self, metadata: Sequence[tuple[str, str | bytes]]) -> None:
+        """The same for what came with a call by gRPC."""
+        given = next((value for key, value in metadata if key == "authorization"), None)
+        self.check(given if isinstance(given, str) else None)
