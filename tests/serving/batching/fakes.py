@@ -105,7 +105,7 @@ class Stage:
         self.model = model or FunctionModel()
         self.notes = Notes()
         self.threads = BatchThreads(threads, clock=self.clock, pool=self.pool)
-        chosen = BatchSettings(num_batch_threads=threads, **settings)
+        chosen = BatchSettings(num_batch_threads=threads, **{"learns_sizes": False, **settings})
         self.runner = BatchingRunner(self.model, chosen, self.threads, self.notes)
 
     def ask(self, array: Any, ends: Ends = ENDS, deadline: float | None = None) -> asyncio.Task[Sequence[Array]]:

@@ -29,6 +29,8 @@ class BatchSettings:
     """Whether a request may be cut in pieces; `max_batch_size` is then the limit of the request alone."""
     max_execution_batch_size: int = 0
     """The most rows of a run where requests may be cut; 0 for `max_batch_size`."""
+    learns_sizes: bool = True
+    """Whether runs have fewer rows than they might where that has been seen to be quicker; not the original's."""
 
     def __post_init__(self) -> None:
         if self.max_enqueued_batches == 0 and not self.enable_large_batch_splitting:

@@ -11,9 +11,10 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections import Counter, deque
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass
+from time import perf_counter
 from typing import Final, Protocol
 
 from tensorkeep.errors import (
@@ -24,6 +25,7 @@ from tensorkeep.errors import (
 )
 from tensorkeep.serving.batching.joining import Kind, cut, joined, kind_of, pasted, piece_sizes, rows_of, split
 from tensorkeep.serving.batching.parameters import BatchSettings
+from tensorkeep.serving.batching.sizes import RunSizes
 from tensorkeep.serving.batching.threads import BatchThreads, Timer
 from tensorkeep.serving.servables import Array, Ends
 
@@ -31,6 +33,7 @@ LOG: Final = logging.getLogger("tensorkeep.serving")
 TIMED_OUT: Final = "Timed out waiting for notification"
 TIMED_OUT_IN_QUEUE: Final = "Run() timeout exceeded while waiting in batching queue"
 _MOST_KINDS: Final = 8  # times as many batches as may wait otherwise, where requests have different shapes
+_MOST_LEARNT: Final = 64  # sets of tensors of which it is known how many rows are best
 _HINT_AFTER: Final = 1000  # runs, after which it is said once that none of them had several requests
 
 
@@ -84,13 +87,21 @@ class BatchingRunner:
     """Puts the requests for a version through its graph, several at a time. Used from one event loop."""
 
     def __init__(
-        self, servable: Computing, settings: BatchSettings, threads: BatchThreads, notes: BatchNotes | None = None
+        self,
+        servable: Computing,
+        settings: BatchSettings,
+        threads: BatchThreads,
+        notes: BatchNotes | None = None,
+        *,
+        stopwatch: Callable[[], float] = perf_counter,
     ) -> None:
         self.servable = servable
         self.settings = settings
         self.threads = threads
+        self.stopwatch = stopwatch
         self._notes = notes
         self._queues: dict[Ends, _Queue] = {}
+        self._sizes: dict[Ends, RunSizes] = {}
         self._counts: Counter[str] = Counter()
         self._has_hinted = False
 
@@ -137,6 +148,14 @@ class BatchingRunner:
                 "batching is on for model %s, version %d, but none of %d runs had several requests: %s",
                 self.servable.name, self.servable.version, self._counts["runs"], _hint(self._counts),
             )  # fmt: skip
+
+    def sizes_of(self, ends: Ends) -> RunSizes | None:
+        """What is known of how many rows a run had best have; None where the settings say which sizes there are."""
+        if self.settings.allowed_batch_sizes or not self.settings.learns_sizes:
+            return None
+        if len(self._sizes) >= _MOST_LEARNT and ends not in self._sizes:
+            del self._sizes[next(iter(self._sizes))]
+        return self._sizes.setdefault(ends, RunSizes())
 
     def count(self, what: str) -> None:
         """Takes note of why a batch did not grow."""
@@ -337,20 +356,38 @@ class _Queue:
         return min((0.0 if batch.is_full else batch.since + timeout for batch in self._batches), default=None)
 
     def take(self, now: float) -> _Run | None:
-        """The oldest batch that is ready, without those whom nobody waits for any more."""
+        """The oldest batch that is ready, or a part of it, without those whom nobody waits for any more."""
         timeout = self._runner.settings.timeout_seconds
         for batch in list(self._batches):
             if not batch.is_full and now < batch.since + timeout:
                 continue
             if len(batch.tasks) == 1 and (batch.is_full or len(self._batches) > 1):
                 self._runner.count("large" if batch.is_full else "apart")
-            self._drop(batch)
-            if not self._batches:
-                self._runner.emptied(self)
-            tasks = [task for task in batch.tasks if self._is_awaited(task, now)]
+            sizes = self._runner.sizes_of(self.ends)
+            tasks = self._taken(batch, batch.load if sizes is None else sizes.rows_for(batch.load))
+            tasks = [task for task in tasks if self._is_awaited(task, now)]
             if tasks:
                 return _Run(self._runner, self.ends, tasks, now)
         return None
+
+    def _taken(self, batch: _Batch, rows: int) -> list[_Task]:
+        """The first tasks of a batch, with no more rows than that, but one in any case."""
+        taken = batch.tasks[:1]
+        load = taken[0].load
+        for task in batch.tasks[1:]:
+            load += task.load
+            if load > rows:
+                break
+            taken.append(task)
+        del batch.tasks[: len(taken)]
+        batch.load -= sum(task.load for task in taken)
+        if batch.tasks:
+            batch.since = batch.tasks[0].since
+        else:
+            self._drop(batch)
+            if not self._batches:
+                self._runner.emptied(self)
+        return taken
 
     def _is_awaited(self, task: _Task, now: float) -> bool:
         if task.deadline is not None and task.deadline <= now:
@@ -370,6 +407,7 @@ class _Run:
         self._rows = sum(task.rows for task in tasks)
         self._run_rows = self._rows
         self._rerun = 0
+        self._seconds: float | None = None
         self._waits = tuple(now - task.since for task in tasks)
 
     def work(self) -> list[list[Array] | Exception]:
@@ -396,9 +434,12 @@ class _Run:
             pads=self._settings.pad_variable_length_inputs,
             sizes=self._settings.allowed_batch_sizes,
         )
+        start = self._runner.stopwatch()
+        outputs = self._runner.servable.compute(self._ends, batch.arrays)
         if len(tasks) == len(self._tasks):
             self._run_rows = batch.total
-        return split(self._runner.servable.compute(self._ends, batch.arrays), batch)
+            self._seconds = self._runner.stopwatch() - start
+        return split(outputs, batch)
 
     def finish(self, done: Future[object]) -> None:
         """Hands the answers out. On the event loop."""
@@ -409,6 +450,9 @@ class _Run:
                 task.future.set_exception(result)
             else:
                 task.future.set_result(result)
+        sizes = self._runner.sizes_of(self._ends)
+        if sizes is not None and self._seconds is not None:
+            sizes.ran(self._run_rows, self._seconds)
         servable = self._runner.servable
         self._runner.ran(
             BatchNote(
