@@ -32,7 +32,9 @@ def _add_arguments(parser: Parser) -> None:
     parser.add_argument("--model", metavar="NAME=DIR", action="append", default=[], help="a model; may be repeated")
     parser.add_argument("--config", metavar="FILE", help="models, versions and labels: ModelServerConfig as text")
     parser.add_argument("--config-poll", metavar="SECONDS", type=float, default=0.0, help="look at it again so often")
-    parser.add_argument("--poll", metavar="SECONDS", type=float, default=1.0, help="look for new versions (%(default)s)")
+    parser.add_argument(
+        "--poll", metavar="SECONDS", type=float, default=1.0, help="look for new versions (%(default)s)"
+    )
     parser.add_argument("--tag_set", metavar="TAGS", default="serve", help="the meta graph to load (%(default)s)")
     parser.add_argument("--allow", metavar="NAME=OPS", action="append", default=[], help="what a model may do besides")
     parser.add_argument("--validate", action="store_true", help="a version must give its recorded answers first")
@@ -47,7 +49,9 @@ def _add_arguments(parser: Parser) -> None:
     parser.add_argument("--shadow", metavar="NAME=VERSION:PERCENT", action="append", default=[], help="compare one")
     parser.add_argument("--limit", metavar="NAME=LIMITS", action="append", default=[], help="m=concurrency:8,queue:64")
     parser.add_argument("--log-requests", metavar="NAME=PREFIX:RATE", action="append", default=[], help="log a sample")
-    parser.add_argument("--stop-timeout", metavar="SECONDS", type=float, default=STOP_SECONDS, help="to finish requests")
+    parser.add_argument(
+        "--stop-timeout", metavar="SECONDS", type=float, default=STOP_SECONDS, help="to finish requests"
+    )
     parser.add_argument("--dry-run", action="store_true", help="load the models, say what would be served, and end")
 
 
@@ -55,7 +59,9 @@ def _add_listening(parser: Parser) -> None:
     parser.add_argument("--host", metavar="ADDRESS", default="", help="where to listen; all addresses otherwise")
     parser.add_argument("--port", metavar="PORT", type=int, default=GRPC_PORT, help="of gRPC; 0 for none (%(default)s)")
     parser.add_argument("--socket", metavar="PATH", default="", help="a Unix socket for gRPC besides")
-    parser.add_argument("--rest-port", metavar="PORT", type=int, default=REST_PORT, help="of HTTP; 0: none (%(default)s)")
+    parser.add_argument(
+        "--rest-port", metavar="PORT", type=int, default=REST_PORT, help="of HTTP; 0: none (%(default)s)"
+    )
     parser.add_argument("--rest-timeout", metavar="SECONDS", type=float, default=30.0, help="of a request; 0: none")
     parser.add_argument("--cors", action="store_true", help="answer requests of pages of other sites")
     parser.add_argument("--metrics-path", metavar="PATH", default=METRICS_PATH, help="of HTTP; empty: none")

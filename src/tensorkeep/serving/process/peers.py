@@ -107,7 +107,8 @@ class Among:
 
     async def ask_all(self, what: str, data: str) -> Sequence[Done]:
         self._number += 1
-        answer = self._asked[self._number] = asyncio.get_running_loop().create_future()
+        answer: asyncio.Future[Sequence[Done]] = asyncio.get_running_loop().create_future()
+        self._asked[self._number] = answer
         self._channel.send("ask", number=self._number, what=what, data=data)
         return await answer
 

@@ -16,9 +16,9 @@ import signal
 import socket
 import sys
 import time
-from collections.abc import Mapping
+from collections.abc import Coroutine, Mapping
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Any, Final, TypeVar
 
 from tensorkeep.errors import InternalError, TensorKeepError, UnimplementedError
 from tensorkeep.io.machine.parallel import THREADS, thread_limit
@@ -27,6 +27,7 @@ from tensorkeep.serving.process.channel import Channel, Message, carried_error
 from tensorkeep.serving.process.options import ServerOptions
 
 LOG: Final = logging.getLogger("tensorkeep.serving")
+T = TypeVar("T")
 
 RELOAD: Final = "reload"
 METRICS: Final = "metrics"
@@ -102,7 +103,7 @@ class Supervisor:
                 LOG.info("%s", line)
             LOG.info("%d workers are ready", len(workers))
 
-    async def _or_stop(self, stopped: asyncio.Future[bool], wanted: asyncio.Future[object]) -> None:
+    async def _or_stop(self, stopped: asyncio.Future[Any], wanted: asyncio.Future[Any]) -> None:
         await asyncio.wait([stopped, wanted], return_when=asyncio.FIRST_COMPLETED)
         if wanted.done():
             wanted.result()
@@ -254,13 +255,13 @@ class Supervisor:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
 
-    def _spawn(self, work: object) -> None:
-        task: asyncio.Task[None] = asyncio.ensure_future(work)  # type: ignore[arg-type]
+    def _spawn(self, work: Coroutine[Any, Any, None]) -> None:
+        task = asyncio.ensure_future(work)
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
 
 
-def _fulfil(waiting: asyncio.Future[object], value: object) -> None:
+def _fulfil(waiting: asyncio.Future[T], value: T) -> None:
     if not waiting.done():
         waiting.set_result(value)
 

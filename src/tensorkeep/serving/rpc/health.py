@@ -56,7 +56,7 @@ class Health:
         return int(_Status.NOT_SERVING if self.is_draining else _Status.SERVING)
 
     async def watched(self, service: str) -> AsyncIterator[int]:
-        """How a service is, now and after each change. Does not end."""
+        """How a service is, now and after each change. It ends when the server stops, which would wait for it."""
         event = asyncio.Event()
         self._changed.add(event)
         told: int | None = None
@@ -67,6 +67,8 @@ class Health:
                 if found != told:
                     told = found
                     yield found
+                if self.is_draining:
+                    return
                 await _set_within(event, self._poll_seconds)
                 event.clear()
         finally:
