@@ -6,6 +6,7 @@ import asyncio
 import logging
 from collections.abc import Awaitable, Callable
 from contextlib import AbstractContextManager
+from dataclasses import replace
 from typing import Final
 
 import grpc
@@ -22,7 +23,8 @@ from tensorkeep.serving.process.options import ServerOptions
 from tensorkeep.serving.process.readiness import Readiness
 from tensorkeep.serving.process.tokens import Tokens
 from tensorkeep.serving.process.told_by_files import with_files
-from tensorkeep.serving.rest.application import RestOptions, rest_application
+from tensorkeep.serving.rest.application import rest_application
+from tensorkeep.serving.rest.options import RestOptions
 from tensorkeep.serving.rpc.handling import everybody
 from tensorkeep.serving.rpc.health import Health
 from tensorkeep.serving.rpc.server import RpcOptions, build_server
@@ -74,7 +76,20 @@ class Parts:
         return build_server(self.inference, self._health, options)
 
     def _rest_options(self, metrics: Metrics) -> RestOptions:
-        return RestOptions()
+        where = self._options.listening
+        loop = asyncio.get_running_loop()
+
+        def render() -> bytes:  # called in a thread
+            return asyncio.run_coroutine_threadsafe(metrics(), loop).result().encode()
+
+        options = RestOptions(
+            timeout=where.rest_seconds,
+            cors=where.allows_other_origins,
+            metrics_path=where.metrics_path,
+            render_metrics=render if where.has_metrics else None,
+            unready=self.readiness.reasons_against,
+        )
+        return options if self._tokens is None else replace(options, authorize=self._tokens.check_headers)
 
     def render_metrics(self) -> str:
         """The metrics of this worker."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from tensorkeep.errors import NotFoundError
 from tensorkeep.serving.models import Models, State
 
 
@@ -25,12 +26,18 @@ class Readiness:
         self.is_open = False
         self._drain()
 
-    def missing(self) -> list[str]:
-        """What is not ready: models without an available version, or the server itself."""
+    def reasons_against(self, name: str | None = None) -> list[str]:
+        """Why requests, for one model or for any, should not be sent here; nothing if they should.
+
+        NotFoundError for a model that there is not.
+        """
         if not self.is_open:
             return ["the server is starting or stopping"]
+        models = [model for model in self._models.overview() if name in (None, model.name)]
+        if name is not None and not models:
+            raise NotFoundError(f"Could not find any versions of model {name}")
         return [
-            model.name
-            for model in self._models.overview()
+            f"no version of model {model.name} is available"
+            for model in models
             if not any(status.state is State.AVAILABLE for status in model.versions)
         ]

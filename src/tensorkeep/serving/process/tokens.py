@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hmac
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 from tensorkeep.errors import InvalidArgumentError, UnauthenticatedError
@@ -36,6 +36,10 @@ class Tokens:
         matches = [hmac.compare_digest(given, known) for known in self._known]
         if scheme.lower() != _SCHEME or not any(matches):
             raise UnauthenticatedError("the request carries no valid token: expected 'Authorization: Bearer TOKEN'")
+
+    def check_headers(self, headers: Mapping[str, str]) -> None:
+        """The same for the headers of a request by HTTP."""
+        self.check(headers.get("authorization"))
 
     def check_metadata(self, metadata: Sequence[tuple[str, str | bytes]]) -> None:
         """The same for what came with a call by gRPC."""
