@@ -50,6 +50,9 @@ def _add_arguments(parser: Parser) -> None:
     parser.add_argument("--limit", metavar="NAME=LIMITS", action="append", default=[], help="m=concurrency:8,queue:64")
     parser.add_argument("--log-requests", metavar="NAME=PREFIX:RATE", action="append", default=[], help="log a sample")
     parser.add_argument(
+        "--stop-delay", metavar="SECONDS", type=float, default=0.0, help="how long it is not ready, but answers"
+    )
+    parser.add_argument(
         "--stop-timeout", metavar="SECONDS", type=float, default=STOP_SECONDS, help="to finish requests"
     )
     parser.add_argument("--dry-run", action="store_true", help="load the models, say what would be served, and end")
@@ -96,6 +99,7 @@ def _options_of(given: Namespace) -> ServerOptions:
         traffic=TrafficRules(*(tuple(item) for item in (given.canary, given.shadow, given.limit, given.log_requests))),
         workers=given.workers,
         threads=given.threads,
+        stop_delay=given.stop_delay,
         stop_seconds=given.stop_timeout,
         is_lenient=True,
     )

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import json
+import os
 import signal
 import socket
-import threading
 from pathlib import Path
 
 import grpc
 import pytest
 
 from tensorkeep.proto.serving import (
-    GetModelStatusRequest,
-    GetModelStatusResponse,
     HealthCheckRequest,
     HealthCheckResponse,
     PredictRequest,
@@ -112,14 +110,16 @@ def listens(port: int) -> bool:
 
 
 def test_a_second_signal_ends_the_server_at_once(tmp_path: Path) -> None:
-    with running(tmp_path, "--model", f"m={put_model(tmp_path / 'm')}") as server:
-        with socket.create_connection(("127.0.0.1", server.rest_port), PATIENCE) as slow:
-            slow.sendall(b"POST /v1/models/m:predict HTTP/1.1\r\nHost: a\r\nContent-Length: 9\r\n\r\n{")
-            server.until(lambda: server.get("/healthz")[0] == 200)
-            server.process.send_signal(signal.SIGTERM)
-            server.until_said("The server stops")
-            server.process.send_signal(signal.SIGTERM)
-            assert server.process.wait(PATIENCE) == 128 + signal.SIGTERM
+    with (
+        running(tmp_path, "--model", f"m={put_model(tmp_path / 'm')}") as server,
+        socket.create_connection(("127.0.0.1", server.rest_port), PATIENCE) as slow,
+    ):
+        slow.sendall(b"POST /v1/models/m:predict HTTP/1.1\r\nHost: a\r\nContent-Length: 9\r\n\r\n{")
+        server.until(lambda: server.get("/healthz")[0] == 200)
+        server.process.send_signal(signal.SIGTERM)
+        server.until_said("The server stops")
+        server.process.send_signal(signal.SIGTERM)
+        assert server.process.wait(PATIENCE) == 128 + signal.SIGTERM
 
 
 # ------------------------------------------------------------------------------------------------------------- Workers
@@ -138,9 +138,6 @@ def test_workers_share_ports_and_one_that_is_killed_is_replaced(tmp_path: Path) 
     with running(tmp_path, "--model", f"m={put_model(tmp_path / 'm')}", "--workers", "2") as server:
         first, second = worker_numbers(server)
         assert server.predict()[0] == 200
-        Path(f"/proc/{first}").exists()
-        import os
-
         os.kill(first, signal.SIGKILL)
         server.until_said("is ready again")
         third, fourth = sorted(worker_numbers(server))
@@ -186,7 +183,12 @@ def test_metrics_are_those_of_all_workers(tmp_path: Path) -> None:
 def test_the_original_command_line_starts_the_same_server(tmp_path: Path) -> None:
     base = put_model(tmp_path / "m", 123)
     socket_path = tmp_path / "grpc.socket"
-    arguments = ("--model_name=m", f"--model_base_path={base}", f"--grpc_socket_path={socket_path}", "--enable_profiler")
+    arguments = (
+        "--model_name=m",
+        f"--model_base_path={base}",
+        f"--grpc_socket_path={socket_path}",
+        "--enable_profiler",
+    )
     with running(tmp_path, *arguments, original=True) as server:
         assert server.predict()[0] == 200
         with grpc.insecure_channel(f"unix:{socket_path}") as channel:

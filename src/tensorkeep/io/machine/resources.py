@@ -121,6 +121,11 @@ def environment() -> dict[str, str]:
     return dict(os.environ)
 
 
+def set_environment_variable(name: str, value: str) -> None:
+    """Changes a setting for this program, and for those that it starts."""
+    os.environ[name] = value
+
+
 def is_switched_on(name: str, default: bool = False) -> bool:
     """Whether a setting from outside the program is "1" or "true", not "0" or "false"; else the default counts."""
     return {"1": True, "true": True, "0": False, "false": False}.get(os.environ.get(name, "").lower(), default)

@@ -9,7 +9,7 @@ to a worker      start {options, config, index}      before anything else
                  reread                              look at the configuration file now
                  stop                                finish what is running, and end
 from a worker    loaded                              the models are loaded, or have failed for good
-                 failed {code, message}              it cannot start
+                 failed {code, message, problem}     it cannot start; a file may have a problem in a line
                  opened {lines}                      it listens; what there is to say of it
                  ask {number, what, data}            have all workers do something
                  done {number, code, message, data}  how it went here
@@ -85,6 +85,14 @@ _ERRORS: Final = {
 }
 
 
-def carried_error(code: int, message: str) -> errors.TensorKeepError:
+class BadFileError(errors.InvalidArgumentError):
+    """A file that another process could not read; `problem` is the line that says what is wrong in it."""
+
+    def __init__(self, message: str, problem: str) -> None:
+        super().__init__(message)
+        self.problem = problem
+
+
+def carried_error(code: int, message: str, problem: str = "") -> errors.TensorKeepError:
     """The error that another process had, of which the code and the text have come here."""
-    return _ERRORS.get(code, errors.UnknownError)(message)
+    return BadFileError(message, problem) if problem else _ERRORS.get(code, errors.UnknownError)(message)

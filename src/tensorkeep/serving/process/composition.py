@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Coroutine
 from contextlib import AbstractContextManager
 from dataclasses import replace
-from typing import Final
+from typing import Any, Final
 
 import grpc
 
@@ -33,7 +33,7 @@ from tensorkeep.serving.servables import Servable
 LOG: Final = logging.getLogger("tensorkeep.serving")
 
 Reload = Callable[[ModelServerConfig], Awaitable[None]]
-Metrics = Callable[[], Awaitable[str]]
+Metrics = Callable[[], Coroutine[Any, Any, str]]
 
 
 class ModelsOfWorkers:
@@ -106,7 +106,7 @@ class Parts:
         except TensorKeepError as error:
             LOG.error("The configuration could not be read again, and stays as it was: %s", error)
 
-    def close(self, seconds: float) -> None:
-        """Unloads the models; takes at most so long."""
+    def close(self, seconds: float) -> bool:
+        """Unloads the models; takes at most so long. False if something is still being computed then."""
         self.models.close(seconds)
-        self._runners.close()
+        return self._runners.close()

@@ -34,8 +34,10 @@ class _HttpServer(uvicorn.Server):
 class Listeners:
     """All places where a server listens. They open when there is something to answer with."""
 
-    def __init__(self, options: ServerOptions, parts: Parts) -> None:
+    def __init__(self, options: ServerOptions, parts: Parts, *, is_first: bool) -> None:
+        """A Unix socket cannot be shared: of several workers, the first one has it."""
         self._options = options
+        self._socket = options.listening.grpc_socket if is_first else ""
         self._where = options.listening
         self._certificates = check_certificates(options.security)
         self._is_shared = options.workers > 1
@@ -47,7 +49,7 @@ class Listeners:
     async def open(self) -> list[str]:
         """Opens all of them; gives the lines that scripts wait for. Raises what keeps one from being opened."""
         lines = []
-        if self._where.grpc_port is not None or self._where.grpc_socket:
+        if self._where.grpc_port is not None or self._socket:
             lines += await self._open_rpc()
         if self._where.rest_port is not None:
             try:
@@ -77,9 +79,9 @@ class Listeners:
             address = grpc_address(self._where.host, self._where.grpc_port)
             self._listen(server, address, "--port")
             lines.append(f"Running gRPC ModelServer at {address} ...")
-        if self._where.grpc_socket:
-            self._listen(server, f"unix:{self._where.grpc_socket}", "--socket")
-            lines.append(f"Running gRPC ModelServer at UNIX socket {self._where.grpc_socket} ...")
+        if self._socket:
+            self._listen(server, f"unix:{self._socket}", "--socket")
+            lines.append(f"Running gRPC ModelServer at UNIX socket {self._socket} ...")
         await server.start()
         return lines
 

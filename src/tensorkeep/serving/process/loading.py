@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Callable, Coroutine
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from threading import Thread
 from typing import Any, Final, Protocol
 
 from tensorkeep.io.files.local import LOCAL
@@ -29,6 +30,8 @@ from tensorkeep.serving.servables import Runner, Servable
 
 _BATCHING_FILE: Final = "batching_params.pbtxt"
 _THREADS_EACH: Final = 2  # for each that may compute: one that waits for a lock or for memory leaves room for another
+
+_SOON: Final = 0.5  # seconds
 
 Wait = Callable[[Coroutine[Any, Any, Message]], Message]
 
@@ -106,9 +109,12 @@ class Runners:
         """What runs requests to a version that lies in a directory."""
         return self.plain(servable)
 
-    def close(self) -> None:
-        """Ends the threads that do nothing."""
-        self._executor.shutdown(wait=False, cancel_futures=True)
+    def close(self) -> bool:
+        """Ends the threads. False if one of them still computes."""
+        ending = Thread(target=self._executor.shutdown, kwargs={"cancel_futures": True}, daemon=True)
+        ending.start()
+        ending.join(_SOON)
+        return not ending.is_alive()
 
 
 class BatchRunners(Runners):
@@ -123,7 +129,9 @@ class BatchRunners(Runners):
         self._settings = BatchSettings.of(message)
         self._by_model = batching.by_model
         self._notes = notes
-        self._threads = BatchThreads(self._settings.num_batch_threads, self._settings.thread_pool_name)
+        count, name = self._settings.num_batch_threads, self._settings.thread_pool_name
+        self._executor = ThreadPoolExecutor(count, thread_name_prefix=name)
+        self._threads = BatchThreads(count, name, pool=self._executor)
 
     def of(self, servable: Servable, directory: str) -> Runner:
         return BatchingRunner(servable, self._settings_in(directory), self._threads, self._notes)

@@ -129,6 +129,8 @@ class ServerOptions:
     workers: int = 1
     threads: int = 0
     """How many threads each worker computes with; 0 for its share of the processors."""
+    stop_delay: float = 0.0
+    """How long requests are still taken, by a server that says it is not ready, when it is told to stop."""
     stop_seconds: float = STOP_SECONDS
     """How long running requests may take to end when the server is told to stop."""
     checks_method_names: bool = False

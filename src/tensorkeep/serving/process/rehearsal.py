@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import replace
 
 from tensorkeep.errors import UnknownError
@@ -21,10 +22,8 @@ def rehearse(options: ServerOptions) -> Sequence[ModelOverview]:
     models.configure(config_of(options))
     models.start()
     try:
-        models.wait_until_ready(lenient=True)
-    except UnknownError:
-        pass  # which is told of each version
-    try:
+        with suppress(UnknownError):  # which is told of each version
+            models.wait_until_ready(lenient=True)
         return models.overview()
     finally:
         models.close()

@@ -14,6 +14,7 @@ import gc
 import logging
 import signal
 import sys
+import time
 from collections.abc import Awaitable, Callable
 from functools import partial
 from threading import Thread
@@ -35,15 +36,22 @@ from tensorkeep.serving.statuses import OK
 
 LOG: Final = logging.getLogger("tensorkeep.serving")
 T = TypeVar("T")
+_LEAST_TO_UNLOAD: Final = 1.0  # seconds
 _KILLED: Final = 128  # and the number of the signal: the status of a process that a signal ended
 
 
 class Server:
     """A server, or a worker of one."""
 
-    def __init__(self, options: ServerOptions, peers: Peers, config: bytes | None = None) -> None:
-        """A configuration that was put in force by a call takes the place of the one that the options name."""
+    def __init__(
+        self, options: ServerOptions, peers: Peers, config: bytes | None = None, *, is_first: bool = True
+    ) -> None:
+        """A configuration that was put in force by a call takes the place of the one that the options name.
+
+        Of several workers, the first one has what cannot be shared.
+        """
         self._options = options
+        self._is_first = is_first
         self._peers = peers
         self._config = config
         self._stopping = asyncio.Event()
@@ -54,7 +62,7 @@ class Server:
         parts = self._parts = Parts(self._options, self._config, self._reload_everywhere, self._metrics_of_all)
         gc.collect()
         gc.freeze()  # what was imported stays; looking through it for garbage takes long
-        listeners = Listeners(self._options, parts)
+        listeners = Listeners(self._options, parts, is_first=self._is_first)
         try:
             parts.models.start()
             wait = partial(parts.models.wait_until_ready, lenient=self._options.is_lenient)
@@ -66,12 +74,23 @@ class Server:
             parts.readiness.open()
             await self._stopping.wait()
             LOG.info("The server stops: running requests may take %g more seconds", self._options.stop_seconds)
-        finally:
             parts.readiness.close()
-            await listeners.close()
-            await in_own_thread(partial(parts.close, self._options.stop_seconds))
-        LOG.info("The server has stopped")
+            await asyncio.sleep(self._options.stop_delay)
+        finally:
+            await self._end(parts, listeners)
         return 0
+
+    async def _end(self, parts: Parts, listeners: Listeners) -> None:
+        """Lets running requests end, and unloads the models, both within the time that there is for it."""
+        parts.readiness.close()
+        end = time.monotonic() + self._options.stop_seconds
+        await listeners.close()
+        left = max(_LEAST_TO_UNLOAD, end - time.monotonic())
+        if await in_own_thread(partial(parts.close, left)):
+            LOG.info("The server has stopped")
+        else:
+            LOG.warning("The server stops while something is being computed that nobody waits for any more")
+            end_at_once(0)
 
     async def _unless_stopped(self, work: Awaitable[object]) -> bool:
         """Waits for something; False if the server is told to stop before."""

@@ -8,6 +8,8 @@ from importlib.util import find_spec
 from typing import Final
 
 from tensorkeep.errors import InvalidArgumentError, UnavailableError, UnimplementedError
+from tensorkeep.io.machine.parallel import THREADS
+from tensorkeep.io.machine.resources import set_environment_variable
 from tensorkeep.serving.process.logs import log_to_standard_error
 from tensorkeep.serving.process.options import ServerOptions
 from tensorkeep.serving.process.sockets import check_free
@@ -21,6 +23,8 @@ def serve(options: ServerOptions) -> int:
     check_installed()
     if options.workers < 1:
         raise InvalidArgumentError(f"there cannot be {options.workers} workers; expected 1 or more")
+    if options.threads and options.workers == 1:
+        set_environment_variable(THREADS, str(options.threads))
     log_to_standard_error()
     check_ports(options)
     # Imported when it is known which: the process that watches over workers needs none of what they compute with.

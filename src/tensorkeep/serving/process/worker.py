@@ -35,14 +35,15 @@ async def _work(end: socket.socket) -> int:
     options: ServerOptions = pickle.loads(base64.b64decode(start["options"]))  # of the parent, by a private socket
     config = base64.b64decode(start["config"]) if start["config"] is not None else None
     peers = Among(channel)
-    server = Server(options, peers, config)
+    server = Server(options, peers, config, is_first=start["index"] == 0)
     obey_signals(server, (signal.SIGTERM,))
     following = asyncio.ensure_future(peers.follow(server))
     try:
         return await server.run()
     except Exception as error:
         told = error if isinstance(error, TensorKeepError) else InternalError(f"{type(error).__name__}: {error}")
-        channel.send("failed", code=code_of(told), message=str(told))
+        problem = getattr(told, "problem", "")
+        channel.send("failed", code=code_of(told), message=str(told), problem=problem)
         return _FAILED
     finally:
         following.cancel()

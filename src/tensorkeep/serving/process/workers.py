@@ -164,7 +164,7 @@ class Supervisor:
             worker.is_open = True
             _fulfil(worker.opened, message["lines"])
         elif kind == "failed":
-            error = carried_error(message["code"], message["message"])
+            error = carried_error(message["code"], message["message"], message["problem"])
             for waiting in (worker.loaded, worker.opened):
                 if not waiting.done():
                     waiting.set_exception(error)
