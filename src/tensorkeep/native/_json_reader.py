@@ -32,7 +32,7 @@ _DOUBLE: Final = struct.Struct("=d")
 _WHOLE: Final = struct.Struct("=q")
 
 
-class Stopped(Exception):
+class StoppedError(Exception):
     """What is wrong, by number, and where."""
 
     def __init__(self, code: int, offset: int) -> None:
@@ -72,10 +72,10 @@ class Reader:
         self._most_nodes = most_nodes
 
     def read(self) -> None:
-        """Reads it; Stopped where that cannot be done."""
+        """Reads it; StoppedError where that cannot be done."""
         self._skip()
         if self.at >= len(self.text):
-            raise Stopped(EMPTY, self.at)
+            raise StoppedError(EMPTY, self.at)
         done = False
         while not done:
             if self._value():
@@ -89,7 +89,7 @@ class Reader:
 
     def _add(self, head: int, value: int) -> None:
         if len(self.tape) >= self._most_nodes:
-            raise Stopped(TOO_MANY, self.at)
+            raise StoppedError(TOO_MANY, self.at)
         self.tape.append((head, value))
 
     def _value(self) -> bool:
@@ -109,7 +109,7 @@ class Reader:
             kind, number = self._number()
             self._add(kind, _bits(kind, number))
         else:
-            raise Stopped(INVALID_VALUE, self.at)
+            raise StoppedError(INVALID_VALUE, self.at)
         return True
 
     def _number(self) -> tuple[int, int | float]:
@@ -124,19 +124,19 @@ class Reader:
             if -(1 << 63) <= value < 1 << 64:
                 return (_INT if value < 1 << 63 else _UINT), value
         if found.group(3) == b".":
-            raise Stopped(NO_FRACTION, found.end(3))
+            raise StoppedError(NO_FRACTION, found.end(3))
         if text[-1] not in b"0123456789":
-            raise Stopped(NO_EXPONENT, self.at)
+            raise StoppedError(NO_EXPONENT, self.at)
         nearest = float(text)
         if math.isinf(nearest):
-            raise Stopped(TOO_BIG, first)
+            raise StoppedError(TOO_BIG, first)
         return _FLOAT, nearest
 
     def _special(self, first: int) -> float:
         found = _SPECIAL.match(self.text, first)
         if found is None:
             minus_only = self.text[first] == ord("-") and self.text[first + 1 : first + 2] not in (b"N", b"I")
-            raise Stopped(INVALID_VALUE, first + 1 if minus_only else first)
+            raise StoppedError(INVALID_VALUE, first + 1 if minus_only else first)
         self.at = found.end()
         if found.group(2) == b"NaN":
             return math.nan
@@ -157,9 +157,9 @@ class Reader:
                 self.at += 1
                 return b"".join(pieces), first, len(pieces) > 1
             if character == 0:
-                raise Stopped(NO_QUOTE, self.at)
+                raise StoppedError(NO_QUOTE, self.at)
             if character != ord("\\"):
-                raise Stopped(BAD_ENCODING, self.at)
+                raise StoppedError(BAD_ENCODING, self.at)
             pieces.append(self._escape())
 
     def _escape(self) -> bytes:
@@ -170,15 +170,15 @@ class Reader:
         if character in _ESCAPES:
             return bytes([_ESCAPES[character]])
         if character != ord("u"):
-            raise Stopped(BAD_ESCAPE, backslash)
+            raise StoppedError(BAD_ESCAPE, backslash)
         code = self._hex()
         if 0xD800 <= code <= 0xDFFF:
             if code > 0xDBFF or not self.text.startswith(b"\\u", self.at):
-                raise Stopped(BAD_SURROGATE, backslash)
+                raise StoppedError(BAD_SURROGATE, backslash)
             self.at += 2
             low = self._hex()
             if not 0xDC00 <= low <= 0xDFFF:
-                raise Stopped(BAD_SURROGATE, backslash)
+                raise StoppedError(BAD_SURROGATE, backslash)
             code = 0x10000 + ((code - 0xD800) << 10) + (low - 0xDC00)
         return chr(code).encode()
 
@@ -187,7 +187,7 @@ class Reader:
         assert digits is not None
         self.at = digits.end()
         if len(digits.group()) < 4:
-            raise Stopped(BAD_HEX, self.at)
+            raise StoppedError(BAD_HEX, self.at)
         return int(digits.group(), 16)
 
     def _string_node(self) -> None:
@@ -199,7 +199,7 @@ class Reader:
 
     def _list(self) -> bool:
         if len(self._frames) >= self._most_depth:
-            raise Stopped(TOO_DEEP, self.at)
+            raise StoppedError(TOO_DEEP, self.at)
         self.at += 1
         self._skip()
         character = self._here()
@@ -222,7 +222,7 @@ class Reader:
             if kind == _UINT:
                 break
             if len(self.numbers) // 8 + len(found) >= self._most_numbers:
-                raise Stopped(TOO_MANY, self.at)
+                raise StoppedError(TOO_MANY, self.at)
             found.append((kind, number))
             self._skip()
             character = self._here()
@@ -233,7 +233,7 @@ class Reader:
                 self._add_numbers(found)
                 return True
             else:
-                raise Stopped(NO_COMMA_IN_ARRAY, self.at)
+                raise StoppedError(NO_COMMA_IN_ARRAY, self.at)
         self.at = first
         return False
 
@@ -261,13 +261,13 @@ class Reader:
 
     def _open(self, is_object: bool) -> None:
         if len(self._frames) >= self._most_depth:
-            raise Stopped(TOO_DEEP, self.at)
+            raise StoppedError(TOO_DEEP, self.at)
         self._frames.append(_Frame(len(self.tape), is_object))
         self._add(_OBJECT if is_object else _LIST, 0)
 
     def _key(self) -> None:
         if self._here() != ord('"'):
-            raise Stopped(NO_NAME, self.at)
+            raise StoppedError(NO_NAME, self.at)
         content, _, _ = self._string()
         which = self._key_numbers.setdefault(content, len(self.keys))
         if which == len(self.keys):
@@ -280,7 +280,7 @@ class Reader:
         self._add(_KEY, which)
         self._skip()
         if self._here() != ord(":"):
-            raise Stopped(NO_COLON, self.at)
+            raise StoppedError(NO_COLON, self.at)
         self.at += 1
         self._skip()
 
@@ -303,7 +303,7 @@ class Reader:
                     self._key()
                 return False
             if character != ord("}" if frame.is_object else "]"):
-                raise Stopped(NO_COMMA_IN_OBJECT if frame.is_object else NO_COMMA_IN_ARRAY, self.at)
+                raise StoppedError(NO_COMMA_IN_OBJECT if frame.is_object else NO_COMMA_IN_ARRAY, self.at)
             self.at += 1
             self._close()
         return True

@@ -28,11 +28,20 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from tensorkeep.native._json_reader import Reader
-from tensorkeep.native._json_reader import Stopped as _Stopped
+from tensorkeep.native._json_reader import Reader, StoppedError
 from tensorkeep.native.library import address, native
 
-__all__ = ["FIRST_FLOAT_SHIFT", "FLOATS", "MIXED", "RANK_SHIFT", "JsonLimits", "JsonProblem", "JsonTape", "Kind", "read_json"]
+__all__ = [
+    "FIRST_FLOAT_SHIFT",
+    "FLOATS",
+    "MIXED",
+    "RANK_SHIFT",
+    "JsonLimits",
+    "JsonError",
+    "JsonTape",
+    "Kind",
+    "read_json",
+]
 
 FLOATS: Final = 1 << 8
 MIXED: Final = 1 << 9
@@ -112,7 +121,7 @@ class JsonTape:
     """Where the value ends in the text."""
 
 
-class JsonProblem(Exception):
+class JsonError(Exception):
     """The text is not JSON, or more than the limits allow; `code` is its place in PROBLEMS."""
 
     def __init__(self, code: int, offset: int) -> None:
@@ -135,7 +144,7 @@ def functions() -> tuple[Callable[..., Any], Callable[..., None]] | None:
 
 
 def read_json(text: bytes | bytearray | memoryview, limits: JsonLimits) -> JsonTape:
-    """The value that `text` begins with; JsonProblem if it begins with none. Lets other threads run meanwhile."""
+    """The value that `text` begins with; JsonError if it begins with none. Lets other threads run meanwhile."""
     compiled = functions()
     view = memoryview(text).cast("B")
     return _by_library(compiled, view, limits) if compiled is not None else _by_python(view, limits)
@@ -150,7 +159,7 @@ def _by_library(
     handle = read(place, len(view), limits.depth, limits.numbers, limits.nodes, address(report))
     code, end, nodes, count, size, key_count = report.tolist()
     if handle is None:
-        raise JsonProblem(code, end)
+        raise JsonError(code, end)
     tape, numbers = np.empty((nodes, 2), np.int64), np.empty(count, np.int64)
     strings, places = np.empty(size, np.uint8), np.empty((key_count, 2), np.int64)
     take(handle, address(tape), address(numbers), address(strings), address(places))
@@ -163,8 +172,8 @@ def _by_python(view: memoryview, limits: JsonLimits) -> JsonTape:
     reader = Reader(bytes(view), limits.depth, limits.numbers, limits.nodes)
     try:
         reader.read()
-    except _Stopped as stopped:
-        raise JsonProblem(stopped.code, stopped.offset) from None
+    except StoppedError as stopped:
+        raise JsonError(stopped.code, stopped.offset) from None
     tape = np.array(reader.tape, np.int64).reshape(-1, 2)
     numbers = np.frombuffer(bytes(reader.numbers), np.int64).copy()
     return JsonTape(view, tape, numbers, bytes(reader.strings), tuple(reader.keys), reader.at)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Final
 
 from tensorkeep.errors import InvalidArgumentError
 from tensorkeep.native.json_tape import MIXED, JsonLimits, Kind
@@ -107,6 +106,4 @@ def _element(document: JsonDocument, node: int, name: str) -> tuple[str, int | f
         return _BYTES, document.string(node)
     if document.is_base64(node):
         return _BYTES, document.base64(node)
-    raise InvalidArgumentError(
-        f"Feature: {name} has element with unexpected JSON type: {document.type_name(node)}"
-    )
+    raise InvalidArgumentError(f"Feature: {name} has element with unexpected JSON type: {document.type_name(node)}")

@@ -264,9 +264,7 @@ def scalar_of(document: JsonDocument, node: int, dtype: DType) -> Any:
         if kind is Kind.OBJECT:
             if document.is_base64(node):
                 return document.base64(node)
-            raise InvalidArgumentError(
-                f"JSON Value: {document.text(node)} not formatted correctly for base64 data"
-            )
+            raise InvalidArgumentError(f"JSON Value: {document.text(node)} not formatted correctly for base64 data")
     if dtype.is_bool and kind in (Kind.FALSE, Kind.TRUE):
         return kind is Kind.TRUE
     if kind in _NUMBERS:

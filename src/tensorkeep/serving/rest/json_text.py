@@ -15,10 +15,16 @@ from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
-import orjson
 
 from tensorkeep.dtypes import DType
-from tensorkeep.errors import InvalidArgumentError
+from tensorkeep.errors import InvalidArgumentError, UnimplementedError
+
+try:
+    import orjson
+except ImportError as missing:
+    raise UnimplementedError(
+        f'Serving needs the package orjson, which cannot be imported ({missing}): pip install "tensorkeep[serve]"'
+    ) from missing
 
 Array = npt.NDArray[Any]
 
@@ -111,7 +117,7 @@ def _nested(array: Array, write: Callable[[bytes], bytes]) -> bytes:
         return orjson.dumps(np.empty(array.shape, np.int8), option=_OPTION)
     items = [write(_content(value)) for value in array.reshape(-1).tolist()]
     for size in reversed(array.shape):
-        items = [b"[" + b",".join(items[start : start + size]) + b"]" for start in range(0, len(items), size)]
+        items = [b"[" + b", ".join(items[start : start + size]) + b"]" for start in range(0, len(items), size)]
     return items[0]
 
 

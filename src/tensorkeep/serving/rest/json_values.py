@@ -18,8 +18,8 @@ from tensorkeep.native.json_tape import (
     FLOATS,
     NO_MEMORY,
     RANK_SHIFT,
+    JsonError,
     JsonLimits,
-    JsonProblem,
     JsonTape,
     Kind,
     read_json,
@@ -43,7 +43,7 @@ class JsonDocument:
 
     def __init__(self, read: JsonTape) -> None:
         self.read = read
-        self._tape = memoryview(read.tape.reshape(-1))
+        self._tape = read.tape.reshape(-1).data
 
     def kind(self, node: int) -> Kind:
         """What a value is."""
@@ -211,7 +211,7 @@ def read_document(data: bytes | bytearray | memoryview, limits: JsonLimits) -> J
         raise InvalidArgumentError("JSON Parse error: The document is empty")
     try:
         document = JsonDocument(read_json(data, limits))
-    except JsonProblem as problem:
+    except JsonError as problem:
         if problem.code == NO_MEMORY:
             raise ResourceExhaustedError("JSON Parse error: Not enough memory.") from None
         raise InvalidArgumentError(f"JSON Parse error: {problem}") from None

@@ -76,9 +76,7 @@ def column_arrays(document: JsonDocument, node: int, types: Types, defaults: Map
     """The inputs of a body that has each of them whole."""
     if not document.is_object(node) or document.is_base64(node):
         if len(types) > 1:
-            raise InvalidArgumentError(
-                f"inputs is a plain value/list, but expecting an object {_PER_TENSORINFO}"
-            )
+            raise InvalidArgumentError(f"inputs is a plain value/list, but expecting an object {_PER_TENSORINFO}")
         ((alias, dtype),) = types.items()
         return {alias: array_of(document, node, dtype)}
     given = {key.decode("utf-8", "replace"): value for key, value in document.members(node)}
