@@ -15,5 +15,6 @@ paths             how paths are spelled: with forward slashes, on Windows too
 places            where a path of a program leads
 record_files      record files (TFRecord) that programs write and read, plain or compressed
 schemes           paths that begin with a scheme, such as `file:///models/run` or `s3://bucket/run`
+shared_folders    folders that processes share as long as one of them lives
 system_errors     the system's errors as ours, and the number and paths that they keep
 """

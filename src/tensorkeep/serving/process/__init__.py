@@ -7,7 +7,6 @@ listeners       where requests come in: gRPC on a port and on a Unix socket, HTT
 loading         the models of a server, as its options name them
 logs            what a server says of itself: lines on standard error
 loops           event loops: the quickest there is
-metrics_of_all  the metrics of all workers as those of one server
 options         everything that a server is told before it starts
 original_flags  the command line of TensorFlow Serving, read by its rules
 peers           a worker among others, as the server in it sees them

@@ -2,7 +2,7 @@
 
 message = length(4 bytes, little endian) JSON                over a pair of sockets
 
-to a worker      start {options, config, index}      before anything else
+to a worker      start {options, config, index, counters}   before anything else
                  open                                all workers have loaded their models: listen
                  do {number, what, data}             do something and say how it went
                  answer {number, results}            how it went, in all workers, for one that asked

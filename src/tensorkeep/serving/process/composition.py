@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Coroutine
+from collections.abc import Awaitable, Callable
 from contextlib import AbstractContextManager
 from dataclasses import replace
-from typing import Any, Final
+from typing import Final
 
 import grpc
 
@@ -20,6 +20,7 @@ from tensorkeep.serving.life.served_models import ServedModels
 from tensorkeep.serving.models import ModelOverview, VersionStatus
 from tensorkeep.serving.process.loading import BatchRunners, Runners, config_of, models_of, wait_in
 from tensorkeep.serving.process.options import ServerOptions
+from tensorkeep.serving.process.peers import Place
 from tensorkeep.serving.process.readiness import Readiness
 from tensorkeep.serving.process.tokens import Tokens
 from tensorkeep.serving.process.told_by_files import with_files
@@ -33,7 +34,6 @@ from tensorkeep.serving.servables import Servable
 LOG: Final = logging.getLogger("tensorkeep.serving")
 
 Reload = Callable[[ModelServerConfig], Awaitable[None]]
-Metrics = Callable[[], Coroutine[Any, Any, str]]
 
 
 class ModelsOfWorkers:
@@ -52,7 +52,7 @@ class ModelsOfWorkers:
 class Parts:
     """The parts of a server."""
 
-    def __init__(self, options: ServerOptions, carried: bytes | None, reload: Reload, metrics: Metrics) -> None:
+    def __init__(self, options: ServerOptions, place: Place, reload: Reload, carried: bytes | None = None) -> None:
         """Makes them, in the event loop that will serve. Raises what is wrong with the options and their files."""
         self._options = options = with_files(options)
         self._tokens = Tokens(options.security.token_file) if options.security.token_file else None
@@ -65,7 +65,7 @@ class Parts:
         seen = ModelsOfWorkers(self.models, reload)
         told = InferenceOptions(options.checks_method_names, options.writes_tensor_content)
         self.inference = Inference(seen, self._traffic, told)
-        self.http_application = rest_application(self.inference, seen, self._rest_options(metrics))
+        self.http_application = rest_application(self.inference, seen, self._rest_options())
 
     def rpc_server(self, is_shared: bool) -> grpc.aio.Server:
         """A server by gRPC that does not listen yet; one that is shared takes a port together with other processes."""
@@ -75,25 +75,20 @@ class Parts:
         options = RpcOptions(channel_arguments=text, authorize=authorize)
         return build_server(self.inference, self._health, options)
 
-    def _rest_options(self, metrics: Metrics) -> RestOptions:
+    def _rest_options(self) -> RestOptions:
         where = self._options.listening
-        loop = asyncio.get_running_loop()
-
-        def render() -> bytes:  # called in a thread
-            return asyncio.run_coroutine_threadsafe(metrics(), loop).result().encode()
-
         options = RestOptions(
             timeout=where.rest_seconds,
             cors=where.allows_other_origins,
             metrics_path=where.metrics_path,
-            render_metrics=render if where.has_metrics else None,
+            render_metrics=self._render_metrics if where.has_metrics else None,
             unready=self.readiness.reasons_against,
         )
         return options if self._tokens is None else replace(options, authorize=self._tokens.check_headers)
 
-    def render_metrics(self) -> str:
-        """The metrics of this worker."""
-        return ""
+    def _render_metrics(self) -> bytes:
+        """What all workers have counted."""
+        return b""
 
     def reread(self) -> None:
         """Looks at the configuration file and at the tokens now; what is wrong is told, and what was before stays."""

@@ -27,6 +27,17 @@ class Done:
     data: str
 
 
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Which of the workers one is, and where all of them count; nowhere where there is but one."""
+
+    index: int = 0
+    counters: str = ""
+
+
+ALONE: Final = Place()
+
+
 class Orders(Protocol):
     """What a server can be told while it runs."""
 

@@ -28,10 +28,9 @@ from tensorkeep.serving.process.channel import carried_error
 from tensorkeep.serving.process.composition import Parts
 from tensorkeep.serving.process.listeners import Listeners
 from tensorkeep.serving.process.loops import run_in_loop
-from tensorkeep.serving.process.metrics_of_all import merged_metrics
 from tensorkeep.serving.process.options import ServerOptions
-from tensorkeep.serving.process.peers import Alone, Peers
-from tensorkeep.serving.process.workers import METRICS, RELOAD
+from tensorkeep.serving.process.peers import ALONE, Alone, Peers, Place
+from tensorkeep.serving.process.workers import RELOAD
 from tensorkeep.serving.statuses import OK
 
 LOG: Final = logging.getLogger("tensorkeep.serving")
@@ -43,15 +42,10 @@ _KILLED: Final = 128  # and the number of the signal: the status of a process th
 class Server:
     """A server, or a worker of one."""
 
-    def __init__(
-        self, options: ServerOptions, peers: Peers, config: bytes | None = None, *, is_first: bool = True
-    ) -> None:
-        """A configuration that was put in force by a call takes the place of the one that the options name.
-
-        Of several workers, the first one has what cannot be shared.
-        """
+    def __init__(self, options: ServerOptions, peers: Peers, place: Place = ALONE, config: bytes | None = None) -> None:
+        """A configuration that was put in force by a call takes the place of the one that the options name."""
         self._options = options
-        self._is_first = is_first
+        self._place = place
         self._peers = peers
         self._config = config
         self._stopping = asyncio.Event()
@@ -59,10 +53,10 @@ class Server:
 
     async def run(self) -> int:
         """Serves until it is told to stop; gives the status of the process. Raises what keeps it from starting."""
-        parts = self._parts = Parts(self._options, self._config, self._reload_everywhere, self._metrics_of_all)
+        parts = self._parts = Parts(self._options, self._place, self._reload_everywhere, self._config)
         gc.collect()
         gc.freeze()  # what was imported stays; looking through it for garbage takes long
-        listeners = Listeners(self._options, parts, is_first=self._is_first)
+        listeners = Listeners(self._options, parts, is_first=self._place.index == 0)
         try:
             parts.models.start()
             wait = partial(parts.models.wait_until_ready, lenient=self._options.is_lenient)
@@ -118,8 +112,7 @@ class Server:
         """Does in this worker what all do."""
         if self._parts is None:
             raise InternalError(f"{what}: the server has not started yet")
-        if what == METRICS:
-            return self._parts.render_metrics()
+        assert what == RELOAD
         await self._parts.models.reload(parse(ModelServerConfig, base64.b64decode(data), "the configuration"))
         return ""
 
@@ -131,9 +124,6 @@ class Server:
         for done in await self._peers.ask_all(RELOAD, data):
             if done.code != OK:
                 raise carried_error(done.code, done.message)
-
-    async def _metrics_of_all(self) -> str:
-        return merged_metrics([done.data for done in await self._peers.ask_all(METRICS, "") if done.code == OK])
 
 
 def serve_alone(options: ServerOptions) -> int:

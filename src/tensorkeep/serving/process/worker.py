@@ -13,7 +13,7 @@ from tensorkeep.serving.process.channel import Channel
 from tensorkeep.serving.process.logs import log_to_standard_error
 from tensorkeep.serving.process.loops import run_in_loop
 from tensorkeep.serving.process.options import ServerOptions
-from tensorkeep.serving.process.peers import Among
+from tensorkeep.serving.process.peers import Among, Place
 from tensorkeep.serving.process.server import Server, obey_signals
 from tensorkeep.serving.statuses import code_of
 
@@ -35,7 +35,7 @@ async def _work(end: socket.socket) -> int:
     options: ServerOptions = pickle.loads(base64.b64decode(start["options"]))  # of the parent, by a private socket
     config = base64.b64decode(start["config"]) if start["config"] is not None else None
     peers = Among(channel)
-    server = Server(options, peers, config, is_first=start["index"] == 0)
+    server = Server(options, peers, Place(start["index"], start["counters"]), config)
     obey_signals(server, (signal.SIGTERM,))
     following = asyncio.ensure_future(peers.follow(server))
     try:

@@ -21,6 +21,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final, TypeVar
 
 from tensorkeep.errors import InternalError, TensorKeepError, UnimplementedError
+from tensorkeep.io.files.shared_folders import shared_folder
 from tensorkeep.io.machine.parallel import THREADS, thread_limit
 from tensorkeep.io.machine.resources import environment, environment_variable
 from tensorkeep.serving.process.channel import Channel, Message, carried_error
@@ -30,7 +31,6 @@ LOG: Final = logging.getLogger("tensorkeep.serving")
 T = TypeVar("T")
 
 RELOAD: Final = "reload"
-METRICS: Final = "metrics"
 _FIRST_PAUSE: Final = 0.5  # seconds before a worker that ended is started anew
 _LONGEST_PAUSE: Final = 30.0
 _STEADY: Final = 60.0  # one that ran for so long did not end at its start
@@ -59,10 +59,12 @@ class _Worker:
 class Supervisor:
     """Starts the workers of a server, and keeps them running until it is told to stop."""
 
-    def __init__(self, options: ServerOptions) -> None:
+    def __init__(self, options: ServerOptions, counters: str) -> None:
+        """The workers count what they do in files in the folder `counters`."""
         if sys.platform == "win32":
             raise UnimplementedError("several workers need a system where they can share ports, which Windows is not")
         self._options = options
+        self._counters = counters
         self._config: str | None = None
         """The configuration that was put in force by a call, for workers that start later."""
         self._workers: dict[int, _Worker] = {}
@@ -120,7 +122,7 @@ class Supervisor:
             )
         worker = _Worker(index, process, await Channel.over(ours), time.monotonic())
         options = base64.b64encode(pickle.dumps(self._options)).decode()
-        worker.channel.send("start", options=options, config=self._config, index=index)
+        worker.channel.send("start", options=options, config=self._config, index=index, counters=self._counters)
         self._workers[index] = worker
         self._spawn(self._hear(worker))
         return worker
@@ -277,4 +279,5 @@ def supervise(options: ServerOptions) -> int:
 
 
 async def _supervise(options: ServerOptions) -> int:
-    return await Supervisor(options).run()
+    with shared_folder() as counters:
+        return await Supervisor(options, counters).run()
