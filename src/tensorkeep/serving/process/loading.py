@@ -9,6 +9,7 @@ from dataclasses import replace
 from threading import Thread
 from typing import Any, Final, Protocol
 
+from tensorkeep.errors import NotFoundError, TensorKeepError
 from tensorkeep.io.files.local import LOCAL
 from tensorkeep.io.machine.parallel import thread_limit
 from tensorkeep.proto.messages import Message, parse
@@ -19,12 +20,14 @@ from tensorkeep.serving.batching.queues import BatchingRunner, BatchNotes
 from tensorkeep.serving.batching.threads import BatchThreads
 from tensorkeep.serving.inference.replaying import replay, same_answers
 from tensorkeep.serving.inference.running import ThreadRunner
-from tensorkeep.serving.life.configuration import PLATFORM, read_configuration
+from tensorkeep.serving.life.configuration import PLATFORM, ModelSettings, read_configuration
 from tensorkeep.serving.life.extras import ModelExtras
+from tensorkeep.serving.life.finding import find_versions
 from tensorkeep.serving.life.loading import LoadOptions, LoadReport, load_servable
 from tensorkeep.serving.life.served_models import LifeOptions, ServedModels
 from tensorkeep.serving.life.versions import Retries
 from tensorkeep.serving.life.warming import WarmUp, WarmUpReport
+from tensorkeep.serving.models import State
 from tensorkeep.serving.process.options import Loading, ServerOptions
 from tensorkeep.serving.servables import Runner, Servable
 
@@ -81,6 +84,27 @@ def models_of(options: ServerOptions, make_runners: Runners, wait: Wait, notes: 
         return load_servable(name, version, directory, made, extras)
 
     return ServedModels(load, life, extras=_extras_of(loading))
+
+
+def wait_for(models: ServedModels, options: ServerOptions) -> None:
+    """Comes back when every model has a version that answers, or has none that ever will, and something can be served.
+
+    Where all models must be there, as for the original, one that failed is an error, and one of which no version is
+    found is waited for. Where not, it is an error if there is nothing to serve at all.
+    """
+    models.wait_until_ready(lenient=options.is_lenient)
+    if not options.is_lenient or not models.settings:
+        return
+    if not any(status.state is State.AVAILABLE for model in models.overview() for status in model.versions):
+        raise NotFoundError("there is nothing to serve: " + "; ".join(map(_absence_of, models.settings.values())))
+
+
+def _absence_of(settings: ModelSettings) -> str:
+    """Why there is no version of a model."""
+    try:
+        return " ".join(find_versions(settings, LOCAL).remarks) or f"no version of {settings.name} is available"
+    except TensorKeepError as error:
+        return str(error)
 
 
 def _warm_up_of(loading: Loading, wait: Wait, notes: Notes | None) -> WarmUp | None:

@@ -27,6 +27,7 @@ from tensorkeep.proto.serving import ModelServerConfig
 from tensorkeep.serving.process.channel import carried_error
 from tensorkeep.serving.process.composition import Parts
 from tensorkeep.serving.process.listeners import Listeners
+from tensorkeep.serving.process.loading import wait_for
 from tensorkeep.serving.process.loops import run_in_loop
 from tensorkeep.serving.process.options import ServerOptions
 from tensorkeep.serving.process.peers import ALONE, Alone, Peers, Place
@@ -59,8 +60,7 @@ class Server:
         listeners = Listeners(self._options, parts, is_first=self._place.index == 0)
         try:
             parts.models.start()
-            wait = partial(parts.models.wait_until_ready, lenient=self._options.is_lenient)
-            if not await self._unless_stopped(in_own_thread(wait)):
+            if not await self._unless_stopped(in_own_thread(partial(wait_for, parts.models, self._options))):
                 return 0
             if not await self._unless_stopped(self._peers.all_loaded()):
                 return 0
