@@ -52,7 +52,7 @@ STANDS_ON: Final[dict[str, tuple[str, ...]]] = {
     "serving": ("inspect",),  # a server of models; `tensorkeep serve` starts it
     "cli": ("__init__", "serving"),
     "__main__": ("cli",),  # `python -m tensorkeep`
-    "tools": ("__init__",),  # TensorFlow's own command-line scripts, run as modules
+    "tools": ("__init__", "serving"),  # TensorFlow's own command-line programs, run as modules
     "viewer": ("__init__",),
     "v1": ("__init__",),
     "testing": ("__init__",),

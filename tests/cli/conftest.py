@@ -50,10 +50,11 @@ def world(original: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Pa
 
 @pytest.fixture
 def program(world: Path, capsys: pytest.CaptureFixture[str]) -> Program:
-    """Runs the program with arguments: `program("list", "run")`."""
+    """Runs the program with arguments: `program("list", "run")`. What would serve for ever only says what it would."""
 
     def run(*arguments: str) -> Result:
-        code = main(arguments)
+        is_endless = arguments[:1] == ("serve",) and "--help" not in arguments and "--dry-run" not in arguments
+        code = main((*arguments, "--dry-run") if is_endless else arguments)
         said = capsys.readouterr()
         return Result(code, said.out, said.err)
 

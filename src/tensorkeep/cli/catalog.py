@@ -89,6 +89,7 @@ COMMANDS: Final[dict[str, Listed]] = {
     "saved-model extract-assets": Listed("models.assets", "Copy the files that a model reads into a folder"),
     "saved-model replace-asset": Listed("models.assets", "Put another file in the place of an asset"),
     "saved-model warmup": Listed("models.warmup", "Write requests that TensorFlow Serving warms a model up with"),
+    "serve": Listed("serve", "Serve models by gRPC and HTTP, in the place of TensorFlow Serving"),
     "completion": Listed("completion", "Print what makes a shell complete the words of this program"),
     "man": Listed("manual", "Print the manual page of this program"),
 }  # fmt: skip
@@ -101,7 +102,7 @@ _SECTIONS: Final = {
     "objects-to-names names-to-objects dedupe",
     "make a checkpoint of several": "merge average interpolate",
     "embedding tables": "ev",
-    "SavedModels": "saved-model",
+    "SavedModels": "saved-model serve",
     "this program": "completion man",
 }
 """What commands are for, with the first words of those that are for it."""

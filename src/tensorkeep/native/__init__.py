@@ -1,11 +1,13 @@
 """Compiled code, for what takes NumPy many passes over memory. All of it has an implementation in NumPy too.
 
-blocks     blocks of tables, put together and taken apart in one call
-checksums  checksums of thousands of small stretches in one call
-embedding  the compiled functions of embedding tables
-library    the compiled library: found and loaded when it is first asked for
-losses     losses of small batches in one call
-means      means of arrays in one pass, where NumPy takes one for every array, and more for its sums
-rules      steps of optimizers in NumPy, which dense variables and tables of rows share
-updates    steps of optimizers in one pass over a variable, its slots and the gradient
+blocks        blocks of tables, put together and taken apart in one call
+checksums     checksums of thousands of small stretches in one call
+embedding     the compiled functions of embedding tables
+json_tape     JSON read into flat buffers, so that nothing of Python's is made for a number
+_json_reader  the same in Python
+library       the compiled library: found and loaded when it is first asked for
+losses        losses of small batches in one call
+means         means of arrays in one pass, where NumPy takes one for every array, and more for its sums
+rules         steps of optimizers in NumPy, which dense variables and tables of rows share
+updates       steps of optimizers in one pass over a variable, its slots and the gradient
 """

@@ -7,9 +7,11 @@ chunked                 messages that were cut into chunks
 convolution_dimensions  the message that says how uniformly quantised convolutions lay out their tensors
 descriptors             message types that a graph names
 identification          what some bytes are: which of TensorFlow's messages
+json_text               messages as JSON, in the form that TensorFlow Serving has for them
 messages                message classes, and messages as bytes
 _pool                   the private descriptor pool that all of our messages live in
 preserving              messages that were changed, as bytes that are the old ones wherever nothing was changed
+reflection              messages of gRPC's server reflection, and the files of our schemas that it hands out
 serving                 messages of TensorFlow Serving: requests, answers, logs, configuration; the health check
 session_config          messages of settings: of sessions, of single runs
 tensor_values           the typed fields of a TensorProto, straight between wire bytes and arrays

@@ -6,7 +6,10 @@
     a splat (`of_shape`)                 the typed field with one element; a reader repeats the last one
 
 Reading follows TensorFlow: tensor_content wins; too few listed elements are filled up with the last one, none at all
-means zeros or empty strings.
+means zeros or empty strings. The tensor_content of strings is the varints of their lengths, then their bytes.
+
+Servers answer in one of two other ways: every element in the typed field (`listed_tensor`), whatever their number, or
+none of them (`content_tensor`).
 """
 
 from __future__ import annotations
@@ -34,12 +37,17 @@ from tensorkeep.dtypes import (
     dtype_of_number,
 )
 from tensorkeep.errors import DataLossError, InvalidArgumentError, ResourceExhaustedError
+from tensorkeep.io.coding.varint import encode_varint
+from tensorkeep.io.coding.varint_arrays import decode_varints
 from tensorkeep.proto.messages import TensorProto
 from tensorkeep.proto.tensor_values import encode_values
 
 Array = npt.NDArray[Any]
 
 _LISTED: Final = frozenset((BOOL, UINT16, COMPLEX64, COMPLEX128, INT4, UINT4, INT2, UINT2, STRING))
+_LISTED_BYTES: Final = frozenset(("float8_val",))
+_LISTED_FLOATS: Final = frozenset(("float_val", "double_val", "scomplex_val", "dcomplex_val"))
+_FEW: Final = 64  # elements that are as quickly handed over as objects as encoded
 MAX_ELEMENTS: Final = 1 << 40  # beyond it, a shape in a file is an attack and not a tensor
 
 
@@ -59,6 +67,47 @@ def tensor_of_array(array: Array, dtype: DType | None = None, of_shape: Sequence
         proto.tensor_content = np.ascontiguousarray(array).tobytes()
     else:
         proto.MergeFromString(encode_values(dtype, array))
+    return proto
+
+
+def listed_tensor(array: Array, dtype: DType | None = None, into: TensorProto | None = None) -> TensorProto:
+    """The message for an array with every element in the typed field, where clients of servers look for them.
+
+    It is made in `into`, an empty message, if one is given.
+    """
+    dtype = dtype or dtype_of_array(array.dtype)
+    proto = _of_type_and_shape(array, dtype, into)
+    if dtype.proto_field in _LISTED_BYTES or (array.size > _FEW and dtype.proto_field in _LISTED_FLOATS):
+        proto.MergeFromString(encode_values(dtype, array))
+        return proto
+    if dtype.proto_field == "half_val":
+        array = np.ascontiguousarray(array).view(np.uint16)
+    elif dtype in (COMPLEX64, COMPLEX128):
+        array = np.ascontiguousarray(array).reshape(-1).view(np.float32 if dtype is COMPLEX64 else np.float64)
+    getattr(proto, dtype.proto_field).extend(array.reshape(-1).tolist())
+    return proto
+
+
+def content_tensor(array: Array, dtype: DType | None = None, into: TensorProto | None = None) -> TensorProto:
+    """The message for an array with all elements in tensor_content, made in `into` if that is given."""
+    dtype = dtype or dtype_of_array(array.dtype)
+    proto = _of_type_and_shape(array, dtype, into)
+    if dtype is STRING:
+        items = array.reshape(-1).tolist()
+        proto.tensor_content = b"".join((*(encode_varint(len(item)) for item in items), *items))
+    else:
+        proto.tensor_content = np.ascontiguousarray(array).tobytes()
+    return proto
+
+
+def _of_type_and_shape(array: Array, dtype: DType, into: TensorProto | None) -> TensorProto:
+    if dtype is not STRING and dtype.is_object:
+        raise InvalidArgumentError(f"an array of type {dtype} cannot be sent")
+    proto = TensorProto() if into is None else into
+    proto.dtype = dtype.number
+    proto.tensor_shape.SetInParent()
+    for size in array.shape:
+        proto.tensor_shape.dim.add().size = size
     return proto
 
 
@@ -84,7 +133,9 @@ def array_of_tensor(proto: TensorProto, what: str = "a tensor") -> Array:
 
 
 def _elements(proto: TensorProto, dtype: DType, shape: tuple[int, ...], count: int, what: str) -> Array:
-    if proto.tensor_content and dtype is not STRING:
+    if proto.tensor_content:
+        if dtype is STRING:
+            return _strings_of_content(proto.tensor_content, shape, count, what)
         return _of_content(proto.tensor_content, dtype, shape, count, what)
     values = _listed(proto, dtype)
     if len(values) < count:
@@ -106,6 +157,20 @@ def _of_content(content: bytes, dtype: DType, shape: tuple[int, ...], count: int
     if dtype.bits:
         array = (array & np.uint8((1 << dtype.bits) - 1)).view(dtype.array_dtype)
     return array.reshape(shape)
+
+
+def _strings_of_content(content: bytes, shape: tuple[int, ...], count: int, what: str) -> Array:
+    lengths, at = decode_varints(content, 0, count)
+    ends = np.cumsum(lengths, dtype=np.uint64)
+    total = len(content) - at
+    if int(ends[-1] if count else 0) != total or (count and int(lengths.max()) > total):
+        raise DataLossError(f"{what}: tensor_content has {total} bytes of strings, but their lengths say otherwise")
+    values = np.empty(count, object)
+    start = at
+    for i, length in enumerate(lengths.tolist()):
+        values[i] = content[start : start + length]
+        start += length
+    return values.reshape(shape)
 
 
 def _listed(proto: TensorProto, dtype: DType) -> Array:

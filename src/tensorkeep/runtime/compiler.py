@@ -72,6 +72,10 @@ def _variable_of(reference: Tensor) -> Operation:
     return reference.op
 
 
+def _never_known(op: Operation) -> None:
+    """What an operation gives in every run, where that is not to be asked."""
+
+
 _USED: Final = (
     dereference,
     dereferenced_values,
@@ -99,9 +103,8 @@ class Compiler:
         self._counts_steps = surroundings.counts_steps
         self._kernels = Kernels(surroundings, contexts, allowed)
         namespace = {function.__name__: function for function in _USED}
-        self._names = (
-            Names(plan, namespace, self._kernels.lasting_resource) if binds_resources else Names(plan, namespace)
-        )
+        lasting = self._kernels.lasting_resource if binds_resources else _never_known
+        self._names = Names(plan, namespace, lasting, surroundings.trusts_shapes)
         self._values = self._names.values
         self._lifetimes = self._names.lifetimes
         self._fed = self._names.fed

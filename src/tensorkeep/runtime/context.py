@@ -48,6 +48,8 @@ class Surroundings:
     caller: FunctionCaller | None = None
     counts_steps: bool = False
     """Whether runs are limited, so that loops and calls count their steps."""
+    trusts_shapes: bool = True
+    """Whether what is fed has the shapes that the graph says, so that programs may conclude something from them."""
     files_of: Callable[[Operation], FileSystem] | None = None
     """Which files one operation sees, where these are not the same for all."""
     checkpoints: object = None

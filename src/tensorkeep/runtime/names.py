@@ -34,13 +34,17 @@ class Names:
     """The names of one plan, and the module that its function is in."""
 
     def __init__(
-        self, plan: Plan, namespace: dict[str, Any], lasting: Callable[[Operation], Any] = lambda op: None
+        self,
+        plan: Plan,
+        namespace: dict[str, Any],
+        lasting: Callable[[Operation], Any],
+        trusts_shapes: bool,
     ) -> None:
         self.namespace = namespace
         self._lasting = lasting  # what an operation gives in every run; None if that is not known
         self.values: dict[Tensor, str] = {}
         self.fed = frozenset(plan.feeds)
-        self.folds = all(tensor.op.type in _PLACEHOLDERS for tensor in plan.feeds)
+        self.folds = trusts_shapes and all(tensor.op.type in _PLACEHOLDERS for tensor in plan.feeds)
         self.lifetimes = Lifetimes()
         self.silent: set[Operation] = set()  # operations that nothing is to be written for
         self.deferred: set[str] = set()  # names of values that may only be promised

@@ -37,7 +37,8 @@ class Session:
     as a stranger's graph should be. `allow_python` lets them call the Python functions registered with the session's
     graph. `allowed`, if given, says it for each class and type of operation instead of these two, and `files_of` which
     files an operation sees, instead of those of `filesystem`. `limits` say how long a run may take, how much memory and
-    how many steps.
+    how many steps. Without `trusts_shapes` arrays of any shapes may be fed, whatever the graph says of them: the first
+    operation that cannot take one fails.
     """
 
     def __init__(
@@ -54,6 +55,7 @@ class Session:
         allowed: Allowed | None = None,
         files_of: Callable[[Operation], FileSystem] | None = None,
         limits: Limits = NO_LIMITS,
+        trusts_shapes: bool = True,
     ) -> None:
         keep_freed_memory()
         self._graph = graph
@@ -64,6 +66,7 @@ class Session:
         """What one run may take."""
         self._is_free = limits.is_none
         self.surroundings.counts_steps = not limits.is_none
+        self.surroundings.trusts_shapes = trusts_shapes
         self.surroundings.python_functions = graph.extras.setdefault(PYTHON_FUNCTIONS, {})
         python = {Capability.CALLS_PYTHON} if allow_python else frozenset()
         self._allowed = Allowed((_EVERYTHING if allow_io else frozenset()) | python) if allowed is None else allowed
@@ -159,7 +162,7 @@ class Session:
             if unchecked:
                 arrays = list(values)
                 for at, key in unchecked.items():
-                    arrays[at] = _feed_value(key, values[at])
+                    arrays[at] = _feed_value(key, values[at], self.surroundings.trusts_shapes)
             return self._computed(self._programs, plan, keys, arrays)
 
         return call
@@ -182,7 +185,7 @@ class Session:
         found: dict[Tensor, Any] = {}
         for item, value in expand_feeds(feeds):
             tensor = self._feedable(item)
-            found[tensor] = _feed_value(tensor, value)
+            found[tensor] = _feed_value(tensor, value, self.surroundings.trusts_shapes)
         return tuple(found), list(found.values())
 
     def _feedable(self, item: Any) -> Tensor:
@@ -236,7 +239,7 @@ def _results(programs: Programs, plan: FetchPlan, keys: tuple[Tensor, ...], valu
         return program(*values)
 
 
-def _feed_value(tensor: Tensor, value: Any) -> Any:
+def _feed_value(tensor: Tensor, value: Any, checks_shape: bool) -> Any:
     """What is fed, as the tensor's value."""
     dtype = tensor.dtype.base_dtype
     if isinstance(value, Tensor):
@@ -251,8 +254,7 @@ def _feed_value(tensor: Tensor, value: Any) -> Any:
         return np.asarray(value)
     fits = type(value) is np.ndarray and value.dtype == dtype.array_dtype and dtype is not STRING
     array = value if fits else _as_array(value, dtype)
-    shape = tensor.static_shape
-    if not _fits(array.shape, shape.dims):
+    if checks_shape and not fits_shape(array.shape, tensor.static_shape.dims):
         raise InvalidArgumentError(
             f"Cannot feed value of shape {array.shape} for Tensor {tensor.name}, which has shape {tensor.shape}"
         )
@@ -312,7 +314,8 @@ def _bytes_array(value: Any) -> Any:
     return flat.reshape(array.shape)
 
 
-def _fits(shape: tuple[int, ...], dims: tuple[int | None, ...] | None) -> bool:
+def fits_shape(shape: tuple[int, ...], dims: tuple[int | None, ...] | None) -> bool:
+    """Whether an array's shape is one of those that are said of a tensor."""
     if dims is None:
         return True
     if len(shape) != len(dims):

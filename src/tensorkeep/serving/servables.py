@@ -11,6 +11,7 @@ from typing import Any, Final, Protocol
 import numpy as np
 import numpy.typing as npt
 
+from tensorkeep.errors import UnavailableError
 from tensorkeep.proto.messages import SignatureDef
 from tensorkeep.saved_model.load.model import LoadedModel
 from tensorkeep.saved_model.load.signature import Run
@@ -56,10 +57,23 @@ class Servable:
         """What runs requests; set before the version becomes available."""
         self._prepared: OrderedDict[Ends, Run] = OrderedDict()
         self._lock = Lock()
+        self._running = 0
+        self._is_closed = False
 
     def compute(self, ends: Ends, arrays: Sequence[Array]) -> list[Array]:
-        """The fetched tensors, computed here and now, in this thread. Any shapes are taken; types are checked."""
-        return [np.asarray(result) for result in self._run_of(ends)(list(arrays))]
+        """The fetched tensors, computed here and now, in this thread. Any shapes are taken; types are not checked."""
+        with self._lock:
+            if self._is_closed:
+                raise UnavailableError(f"version {self.version} of model {self.name} is not loaded any more")
+            self._running += 1
+        try:
+            return [_as_array(result) for result in self._run_of(ends)(list(arrays))]
+        finally:
+            with self._lock:
+                self._running -= 1
+                is_last = self._is_closed and not self._running
+            if is_last:
+                self._give_back()
 
     def prepare(self, ends: Ends) -> None:
         """Does beforehand what the first run with these ends would have to do."""
@@ -79,9 +93,27 @@ class Servable:
         return run
 
     def close(self) -> None:
-        """Gives the model's files and memory back."""
+        """Gives the model's files and memory back, when what is computed just now is done: nobody may wait for it."""
+        with self._lock:
+            if self._is_closed:
+                return
+            self._is_closed = True
+            is_free = not self._running
+        if is_free:
+            self._give_back()
+
+    def _give_back(self) -> None:
         self._prepared.clear()
         self.model.close()
 
     def __repr__(self) -> str:
         return f"<Servable {self.name} version {self.version}>"
+
+
+def _as_array(result: Any) -> Array:
+    """A result as an array; a run gives those without dimensions as scalars, and strings as bytes."""
+    if isinstance(result, bytes):  # NumPy would make an array of them that forgets zero bytes at their ends
+        array = np.empty((), object)
+        array[()] = result
+        return array
+    return np.asarray(result)

@@ -26,6 +26,8 @@ def code_of(error: BaseException) -> int:
         return error.error_code
     if isinstance(error, asyncio.TimeoutError | TimeoutError):
         return int(Code.DEADLINE_EXCEEDED)
+    if isinstance(error, asyncio.CancelledError):  # the client has gone
+        return int(Code.CANCELLED)
     return INTERNAL
 
 

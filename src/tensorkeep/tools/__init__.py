@@ -2,6 +2,7 @@
 
 freeze_graph        freezes a graph: `python -m tensorkeep.tools.freeze_graph`
 inspect_checkpoint  prints what a checkpoint holds
+model_server        serves models: TensorFlow Serving's `tensorflow_model_server`
 saved_model_cli     shows, runs and scans SavedModels: TensorFlow's `saved_model_cli` without TensorFlow
 saved_model_run     the command `run` of `saved_model_cli`
 saved_model_scan    the command `scan` of `saved_model_cli`

@@ -348,7 +348,7 @@ def test_an_input_that_its_signature_checked_is_not_looked_at_again(monkeypatch:
     looks: list[str] = []
     feed_value = session_module._feed_value
     monkeypatch.setattr(
-        session_module, "_feed_value", lambda tensor, value: looks.append(tensor.name) or feed_value(tensor, value)
+        session_module, "_feed_value", lambda tensor, *rest: looks.append(tensor.name) or feed_value(tensor, *rest)
     )
     with tk.load_saved_model("m", "serve", fs=memory) as model:
         signature = model.signatures["serving_default"]

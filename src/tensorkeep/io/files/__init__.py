@@ -13,5 +13,6 @@ numpy_files       arrays in NumPy's own files: .npy, one array; .npz, a zip of s
 paths             how paths are spelled: with forward slashes, on Windows too, and with a scheme such as `file://`
 places            where a path of a program leads
 record_files      record files (TFRecord) that programs write and read, plain or compressed
+shared_folders    folders that processes share as long as one of them lives
 system_errors     the system's errors as ours, and the number and paths that they keep
 """

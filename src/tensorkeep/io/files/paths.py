@@ -38,6 +38,11 @@ def is_absolute(path: str, windows: bool = IS_WINDOWS) -> bool:
     return posixpath.isabs(with_slashes(path, windows)) or (windows and _DRIVE.match(path) is not None)
 
 
+def absolute_path(path: str) -> str:
+    """The path, taken from the folder that the program runs in unless it is absolute. Links stay links."""
+    return with_slashes(os.path.abspath(path))
+
+
 def join_to_folder(folder: str, path: str, windows: bool = IS_WINDOWS) -> str:
     """The path, taken from a folder unless it is absolute."""
     path = with_slashes(path, windows)

@@ -183,8 +183,21 @@ def concat_v2_kernel(values: list[Array], axis: Array) -> Array:
     try:
         return np.concatenate(values, axis.item())
     except ValueError as error:
-        shapes = ", ".join(str(list(np.shape(value))) for value in values)
-        raise InvalidArgumentError(f"ConcatOp : cannot join shapes {shapes} along axis {axis}: {error}") from None
+        raise _unjoinable(values, axis.item(), error) from None
+
+
+def _unjoinable(values: list[Array], axis: int, error: ValueError) -> InvalidArgumentError:
+    """What TensorFlow says of arrays that do not go together; NumPy's words where it is something else."""
+    first = np.shape(values[0])
+    for i, shape in enumerate(map(np.shape, values)):
+        both = f"shape[0] = {list(first)} vs. shape[{i}] = {list(shape)}"
+        if len(shape) != len(first):
+            return InvalidArgumentError(f"ConcatOp : Ranks of all input tensors should match: {both}")
+        for at, sizes in enumerate(zip(first, shape, strict=True)):
+            if sizes[0] != sizes[1] and at != axis % len(first):
+                return InvalidArgumentError(f"ConcatOp : Dimension {at} in both shapes must be equal: {both}")
+    shapes = ", ".join(str(list(np.shape(value))) for value in values)
+    return InvalidArgumentError(f"ConcatOp : cannot join shapes {shapes} along axis {axis}: {error}")
 
 
 @concat.gradient

@@ -6,6 +6,9 @@ DESCRIPTOR = _pool.define(
     b'ealthCheckRequest\x12\x18\n\x07service\x18\x01 \x01(\tR\x07service"\xb1\x01\n\x13HealthCheckR'
     b'esponse\x12I\n\x06status\x18\x01 \x01(\x0e21.grpc.health.v1.HealthCheckResponse'
     b'.ServingStatusR\x06status"O\n\rServingStatus\x12\x0b\n\x07UNKNOWN\x10\x00\x12\x0b\n\x07SERV'
-    b'ING\x10\x01\x12\x0f\n\x0bNOT_SERVING\x10\x02\x12\x13\n\x0fSERVICE_UNKNOWN\x10\x03b\x06proto3',
+    b'ING\x10\x01\x12\x0f\n\x0bNOT_SERVING\x10\x02\x12\x13\n\x0fSERVICE_UNKNOWN\x10\x032\xae\x01\n\x06Health\x12P\n\x05Ch'
+    b'eck\x12".grpc.health.v1.HealthCheckRequest\x1a#.grpc.health.v1.Hea'
+    b'lthCheckResponse\x12R\n\x05Watch\x12".grpc.health.v1.HealthCheckReques'
+    b't\x1a#.grpc.health.v1.HealthCheckResponse0\x01b\x06proto3',
     globals(),
 )

@@ -11,7 +11,6 @@ import posixpath
 from collections.abc import Iterator, Mapping, Sequence
 
 from tensorkeep.arrays import Array
-from tensorkeep.dtypes import DType
 from tensorkeep.embedding.restore.finding_deltas import check_goes_over_model
 from tensorkeep.embedding.stored.surveyed_checkpoints import SurveyedCheckpoint
 from tensorkeep.errors import InvalidArgumentError, NotFoundError
@@ -27,10 +26,10 @@ from tensorkeep.runtime.resources import VariableResource
 from tensorkeep.runtime.session import Session
 from tensorkeep.saved_model.files.layout import asset_files
 from tensorkeep.saved_model.files.tensor_info import tensor_names
+from tensorkeep.saved_model.load.shapeless_runs import run_of_any_shapes
 from tensorkeep.saved_model.load.signature import Run, SignatureSpec
 from tensorkeep.saved_model.load.surroundings import ModelSurroundings
 from tensorkeep.saved_model.load.table_fills import initial_operations
-from tensorkeep.shapes import Shape
 
 
 class GraphRunner:
@@ -39,26 +38,39 @@ class GraphRunner:
     def __init__(self, surroundings: ModelSurroundings) -> None:
         self._around = surroundings
         self._session: Session | None = None
+        self._doubting: Session | None = None
         self._nodes: dict[str, VariableNode] | None = None
 
     def prepared_signature(self, spec: SignatureSpec) -> Run:
         """What computes the tensors of a signature's outputs from those of its inputs."""
         feeds = [name for names in spec.input_tensors.values() for name in names]
         fetches = [name for names in spec.output_tensors.values() for name in names]
-        return self.prepared_tensors(feeds, fetches, spec.flat_inputs)
-
-    def prepared_tensors(
-        self, feeds: Sequence[str], fetches: Sequence[str], checked: Sequence[tuple[DType, Shape]] | None = None
-    ) -> Run:
-        """What computes tensors from others. `checked` says what the caller sees to; without it nothing is checked."""
         session = self._ready()
+        fed, fetched = self._ends(session, feeds, fetches)
+        run = session.make_callable(fetched, fed, checked=spec.flat_inputs, compiles=True)
+        return lambda arrays: run(*arrays)
+
+    def prepared_tensors(self, feeds: Sequence[str], fetches: Sequence[str]) -> Run:
+        """What computes tensors from others, of any shapes; types are not checked."""
+        session = self._ready()
+        fed, fetched = self._ends(session, feeds, fetches)
+        return run_of_any_shapes(fetched, fed, session, self._open_doubting)
+
+    def _ends(
+        self, session: Session, feeds: Sequence[str], fetches: Sequence[str]
+    ) -> tuple[list[Tensor], list[Tensor]]:
         fed = [_tensor(session.graph, name) for name in feeds]
         fetched = [_tensor(session.graph, name) for name in fetches]
         self._check(fetched, (), fed)
-        if checked is None:
-            checked = [(tensor.dtype.base_dtype, tensor.static_shape) for tensor in fed]
-        run = session.make_callable(fetched, fed, checked=checked, compiles=True)
-        return lambda arrays: run(*arrays)
+        return fed, fetched
+
+    def _open_doubting(self) -> Session:
+        """The session for what has other shapes than the graph says."""
+        with self._around.lock:
+            if self._doubting is None:
+                session = self._ready()
+                self._doubting = self._around.open_session(session.graph, session.resources, trusts_shapes=False)
+            return self._doubting
 
     @property
     def variables(self) -> Mapping[str, VariableNode]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
 from tensorkeep.arrays import Array
@@ -26,6 +27,15 @@ from tensorkeep.saved_model.show.describing import ModelDescription, describe_mo
 Item = TypeVar("Item")
 
 _CALLS = ("PartitionedCall", "StatefulPartitionedCall")
+
+
+@dataclass(frozen=True, slots=True)
+class _FunctionCall:
+    """A signature that is one call: of which function, which input is each argument, which result each output."""
+
+    function: str
+    order: list[int]
+    picked: list[int]
 
 
 class Named(Mapping[str, Item], Generic[Item]):
@@ -156,12 +166,16 @@ class LoadedModel:
     def prepared_tensors(self, feeds: Sequence[str], fetches: Sequence[str]) -> Run:
         """What computes some tensors of the model from others, both by their names in the graph ("x:0").
 
-        It takes an array for each of the first, of its type and of any shape: neither is checked. A server, which
-        leaves shapes to the operations, asks for this instead of signatures.
+        It takes an array for each of the first, of its type, which is not checked, and of any shape: the first
+        operation that cannot take it fails. A server, which leaves shapes to the operations, asks for this instead of
+        signatures.
         """
         self._around.require_open()
         fed, fetched = ({name: (name,) for name in names} for names in (feeds, fetches))
-        return self._called(SignatureSpec("", "", {}, {}, fed, fetched)) or self._graph.prepared_tensors(feeds, fetches)
+        call = self._call_of(SignatureSpec("", "", {}, {}, fed, fetched))
+        if call is None:
+            return self._graph.prepared_tensors(feeds, fetches)
+        return self._called(call, self._functions.prepared_for_any_shapes(call.function))
 
     def close(self) -> None:
         """Gives files and memory back. Signatures, functions and variables of a closed model are errors."""
@@ -193,9 +207,24 @@ class LoadedModel:
     def _prepared(self, spec: SignatureSpec) -> Run:
         """What runs a signature: the function that its node calls, if it is one call; otherwise the graph."""
         self._around.require_open()
-        return self._called(spec) or self._graph.prepared_signature(spec)
+        call = self._call_of(spec)
+        if call is None:
+            return self._graph.prepared_signature(spec)
+        function = self._functions.prepared_function(call.function)
+        return self._called(call, lambda arrays: function(*arrays))
 
-    def _called(self, spec: SignatureSpec) -> Run | None:
+    def _called(self, call: _FunctionCall, function: Run) -> Run:
+        order, picked = call.order, call.picked
+
+        def run(arrays: list[Any]) -> list[Any]:
+            self._around.require_open()
+            results = function([arrays[i] for i in order])
+            return [results[i] for i in picked]
+
+        return run
+
+    def _call_of(self, spec: SignatureSpec) -> _FunctionCall | None:
+        """The one call of a function that gives all outputs; None if they come from something else."""
         outputs = [name.partition(":") for names in spec.output_tensors.values() for name in names]
         wanted = {node for node, _, _ in outputs}
         nodes = {node.name: node for node in self._around.meta_graph.graph_def.node if node.name in wanted}
@@ -208,16 +237,7 @@ class LoadedModel:
             return None
         count = len(self._around.library.functions[name].signature.output_arg)
         picked = [int(index) for _, _, index in outputs if is_index(index) and int(index) < count]
-        if len(picked) != len(outputs):
-            return None
-        function = self._functions.prepared_function(name)
-
-        def run(arrays: list[Any]) -> list[Any]:
-            self._around.require_open()
-            results = function(*[arrays[i] for i in order])
-            return [results[i] for i in picked]
-
-        return run
+        return _FunctionCall(name, order, picked) if len(picked) == len(outputs) else None
 
     def _argument_order(self, node: NodeDef, spec: SignatureSpec, name: str) -> list[int] | None:
         """For each argument of the function, which input of the signature it is; None if one is something else."""

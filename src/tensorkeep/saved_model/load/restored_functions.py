@@ -7,11 +7,14 @@ from dataclasses import dataclass
 from typing import Any
 
 from tensorkeep.errors import DataLossError, InvalidArgumentError, NotFoundError
-from tensorkeep.graph.functions import function_body
+from tensorkeep.graph.functions import FunctionBody, function_body
 from tensorkeep.proto.messages import FunctionSpec, SavedConcreteFunction
+from tensorkeep.runtime.session import Session
 from tensorkeep.saved_model.files.structures import decode_structure, flat_values, pack, structure_text
 from tensorkeep.saved_model.load.live_objects import LivingObjects
 from tensorkeep.saved_model.load.object_graph import SavedObjects
+from tensorkeep.saved_model.load.shapeless_runs import run_of_any_shapes
+from tensorkeep.saved_model.load.signature import Run
 from tensorkeep.saved_model.load.surroundings import ModelSurroundings
 from tensorkeep.shapes import UNKNOWN_SHAPE
 
@@ -22,6 +25,7 @@ class ConcreteFunctions:
     def __init__(self, saved: SavedObjects, surroundings: ModelSurroundings) -> None:
         self._around = surroundings
         self._ready: dict[str, Callable[..., Sequence[Any]]] = {}
+        self._ready_for_any_shapes: dict[str, Run] = {}
         self.objects = LivingObjects(saved, surroundings, self.call)
 
     def __contains__(self, name: object) -> bool:
@@ -41,6 +45,41 @@ class ConcreteFunctions:
         return found
 
     def _prepare(self, name: str) -> Callable[..., Sequence[Any]]:
+        body, fetches, captured = self._body(name)
+        own = len(body.inputs) - len(captured)
+        session = self._around.open_session(body.graph, self._around.resources)
+        run = session.make_callable(fetches, body.inputs, compiles=True)
+
+        def call(*arguments: Any) -> Sequence[Any]:
+            if len(arguments) != own:
+                raise InvalidArgumentError(f"function {name} takes {own} arguments, got {len(arguments)}")
+            results: list[Any] = run(*arguments, *captured)[0]
+            return results
+
+        return call
+
+    def prepared_for_any_shapes(self, name: str) -> Run:
+        """A function of arrays for its own arguments, of their types, which are not checked, and of any shapes."""
+        found = self._ready_for_any_shapes.get(name)
+        if found is None:
+            with self._around.lock:
+                found = self._ready_for_any_shapes.get(name) or self._prepare_for_any_shapes(name)
+                self._ready_for_any_shapes[name] = found
+        return found
+
+    def _prepare_for_any_shapes(self, name: str) -> Run:
+        body, fetches, captured = self._body(name)
+        session = self._around.open_session(body.graph, self._around.resources)
+
+        def open_doubting() -> Session:
+            with self._around.lock:
+                return self._around.open_session(body.graph, self._around.resources, trusts_shapes=False)
+
+        run = run_of_any_shapes(fetches, body.inputs, session, open_doubting, captured)
+        return lambda arrays: run(arrays)[0]
+
+    def _body(self, name: str) -> tuple[FunctionBody, list[Any], list[Any]]:
+        """The body of a function, what is fetched of it, and what its last arguments are."""
         library = self._around.library
         if name not in self:
             raise NotFoundError(f"the model has no function {name}")
@@ -53,17 +92,7 @@ class ConcreteFunctions:
         shapes = [UNKNOWN_SHAPE] * own + [self.objects.shape(number) for number in bound]
         body = function_body(function, library.functions, shapes=shapes)
         always = (*body.controls, *(op for op in body.graph.operations if op.spec.schema.is_stateful))
-        captured = self.objects.values(bound)
-        session = self._around.open_session(body.graph, self._around.resources)
-        run = session.make_callable([list(body.outputs), list(always)], body.inputs, compiles=True)
-
-        def call(*arguments: Any) -> Sequence[Any]:
-            if len(arguments) != own:
-                raise InvalidArgumentError(f"function {name} takes {own} arguments, got {len(arguments)}")
-            results: list[Any] = run(*arguments, *captured)[0]
-            return results
-
-        return call
+        return body, [list(body.outputs), list(always)], self.objects.values(bound)
 
 
 @dataclass(frozen=True)

@@ -48,14 +48,16 @@ class ModelSurroundings:
         """Where the file of an asset is."""
         return asset_path(self.directory, asset.filename)
 
-    def open_session(self, graph: Graph, resources: ResourceManager | None) -> Session:
+    def open_session(self, graph: Graph, resources: ResourceManager | None, *, trusts_shapes: bool = True) -> Session:
         """A session with a graph of the model, which may do what the model may; without resources, with its own."""
         self.require_open()
-        session = self.session_in(self.directory, graph, resources)
+        session = self.session_in(self.directory, graph, resources, trusts_shapes=trusts_shapes)
         self._sessions.append(session)
         return session
 
-    def session_in(self, directory: str, graph: Graph, resources: ResourceManager | None) -> Session:
+    def session_in(
+        self, directory: str, graph: Graph, resources: ResourceManager | None, *, trusts_shapes: bool = True
+    ) -> Session:
         """Such a session that reads the files of a directory. Whoever asked for it closes it."""
         return Session(
             graph,
@@ -65,6 +67,7 @@ class ModelSurroundings:
             allowed=self.permissions.in_sessions,
             files_of=self.permissions.files_of(self.fs, directory),
             limits=self.limits,
+            trusts_shapes=trusts_shapes,
         )
 
     def reader(self) -> CheckpointReader | None:

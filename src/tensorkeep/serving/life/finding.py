@@ -12,6 +12,7 @@ from typing import Final
 
 from tensorkeep.errors import NotFoundError, TensorKeepError
 from tensorkeep.io.files.filesystem import FileSystem
+from tensorkeep.saved_model.files.layout import contains_saved_model
 from tensorkeep.serving.life.configuration import Latest, ModelSettings, Specific
 
 _NUMBER: Final = re.compile(r"[ \t\n\v\f\r]*([+-]?[0-9]+)[ \t\n\v\f\r]*")
@@ -64,9 +65,17 @@ def find_versions(settings: ModelSettings, fs: FileSystem) -> Found:
                 "is taken"
             )
         there[number] = name
+    if not there and contains_saved_model(base, fs):
+        return _one_model(settings, base)
     chosen, said = _chosen(settings, set(there))
     folder = base.rstrip("/")
     return Found({number: f"{folder}/{there[number]}" for number in sorted(chosen)}, (*remarks, *said))
+
+
+def _one_model(settings: ModelSettings, base: str) -> Found:
+    """A base path that is itself a SavedModel: its version 1. The original does not know such a thing."""
+    chosen, said = _chosen(settings, {1})
+    return Found(dict.fromkeys(chosen, base), tuple(said))
 
 
 def _chosen(settings: ModelSettings, there: set[int]) -> tuple[set[int], list[str]]:

@@ -1,1 +1,22 @@
-"""The server as a program: flags, workers, listeners, start and stop."""
+"""The server as a program: flags, workers, listeners, start and stop.
+
+certificates    certificates and keys: for gRPC as texts, for HTTP as a context of Python's
+channel         what the process that watches over workers and the workers say to each other
+composition     the parts of a server, put together: models, what is done with requests, and the protocols
+listeners       where requests come in: gRPC on a port and on a Unix socket, HTTP on another port
+loading         the models of a server, as its options name them
+logs            what a server says of itself: lines on standard error
+loops           event loops: the quickest there is
+options         everything that a server is told before it starts
+original_flags  the command line of TensorFlow Serving, read by its rules
+peers           a worker among others, as the server in it sees them
+readiness       whether a server can answer
+rehearsal       what a server would serve, without serving it
+server          a server in one process: from its start to its end
+sockets         the places where a server listens
+start           starting a server, as one process or as several
+told_by_files   what configuration files say besides which models there are
+tokens          bearer tokens: who may ask
+worker          one of several workers, as a process
+workers         several workers of one server, and the process that watches over them
+"""

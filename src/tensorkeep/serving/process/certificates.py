@@ -1,0 +1,74 @@
+"""Certificates and keys of a server: for gRPC as texts (PEM), for HTTP as a context of Python's."""
+
+from __future__ import annotations
+
+import ssl
+from dataclasses import dataclass
+
+import grpc
+
+from tensorkeep.errors import InvalidArgumentError, TensorKeepError
+from tensorkeep.io.files.local import LOCAL
+from tensorkeep.proto.serving import SSLConfig
+from tensorkeep.saved_model.files.layout import read_file
+from tensorkeep.serving.life.configuration import read_configuration
+from tensorkeep.serving.process.options import Security
+
+
+@dataclass(frozen=True, slots=True)
+class Certificates:
+    """What a server proves itself by, and what it asks of its clients."""
+
+    key: bytes
+    certificate: bytes
+    client_authorities: bytes = b""
+    asks_clients: bool = False
+
+
+def certificates_of(security: Security) -> Certificates | None:
+    """What the options say; None for connections that are not protected."""
+    if security.ssl_config_file:
+        config = read_configuration(SSLConfig, security.ssl_config_file)
+        return Certificates(
+            config.server_key.encode(), config.server_cert.encode(), config.custom_ca.encode(), config.client_verify
+        )
+    if not (security.certificate_file and security.key_file):
+        if security.certificate_file or security.key_file or security.client_ca_file:
+            raise InvalidArgumentError("TLS takes both --tls-cert and --tls-key")
+        return None
+    authorities = read_file(security.client_ca_file, LOCAL) if security.client_ca_file else b""
+    key, certificate = (read_file(path, LOCAL) for path in (security.key_file, security.certificate_file))
+    return Certificates(key, certificate, authorities, bool(authorities))
+
+
+def grpc_credentials(found: Certificates) -> grpc.ServerCredentials:
+    """The certificates as gRPC takes them."""
+    pair = [(found.key, found.certificate)]
+    return grpc.ssl_server_credentials(pair, found.client_authorities or None, found.asks_clients)
+
+
+def http_context(security: Security) -> ssl.SSLContext | None:
+    """The certificates as Python's own servers take them; None where HTTP is not protected.
+
+    An `ssl_config_file` is for gRPC alone, as the original's.
+    """
+    if security.ssl_config_file or not security.certificate_file:
+        return None
+    try:
+        context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH, cafile=security.client_ca_file or None)
+        context.load_cert_chain(security.certificate_file, security.key_file)
+    except (OSError, ValueError) as error:
+        raise InvalidArgumentError(f"the certificate or its key cannot be used: {error}") from error
+    context.verify_mode = ssl.CERT_REQUIRED if security.client_ca_file else ssl.CERT_NONE
+    context.set_alpn_protocols(["http/1.1"])
+    return context
+
+
+def check_certificates(security: Security) -> Certificates | None:
+    """The certificates, if all that will be made of them can be made; else what is wrong, before models are loaded."""
+    try:
+        found = certificates_of(security)
+    except TensorKeepError as error:
+        raise InvalidArgumentError(f"the certificates cannot be read: {error}") from error
+    http_context(security)
+    return found

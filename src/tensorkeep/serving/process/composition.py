@@ -1,0 +1,107 @@
+"""The parts of a server, put together: models, what is done with requests, and the protocols."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable
+from contextlib import AbstractContextManager
+from dataclasses import replace
+from typing import Final
+
+import grpc
+
+from tensorkeep.errors import TensorKeepError
+from tensorkeep.proto.serving import ModelServerConfig
+from tensorkeep.serving.asked import ModelAsked
+from tensorkeep.serving.exchanges import PlainTraffic
+from tensorkeep.serving.inference.service import Inference, InferenceOptions
+from tensorkeep.serving.life.served_models import ServedModels
+from tensorkeep.serving.models import ModelOverview, VersionStatus
+from tensorkeep.serving.process.loading import BatchRunners, Runners, config_of, models_of, wait_in
+from tensorkeep.serving.process.options import ServerOptions
+from tensorkeep.serving.process.peers import Place
+from tensorkeep.serving.process.readiness import Readiness
+from tensorkeep.serving.process.tokens import Tokens
+from tensorkeep.serving.process.told_by_files import with_files
+from tensorkeep.serving.rest.application import rest_application
+from tensorkeep.serving.rest.options import RestOptions
+from tensorkeep.serving.rpc.handling import everybody
+from tensorkeep.serving.rpc.health import Health
+from tensorkeep.serving.rpc.server import RpcOptions, build_server
+from tensorkeep.serving.servables import Servable
+
+LOG: Final = logging.getLogger("tensorkeep.serving")
+
+Reload = Callable[[ModelServerConfig], Awaitable[None]]
+
+
+class ModelsOfWorkers:
+    """The models of this worker, of which a call to change the configuration is for all workers."""
+
+    def __init__(self, models: ServedModels, reload: Reload) -> None:
+        self.hold: Callable[[ModelAsked], AbstractContextManager[Servable]] = models.hold
+        self.statuses: Callable[[ModelAsked], list[VersionStatus]] = models.statuses
+        self.overview: Callable[[], list[ModelOverview]] = models.overview
+        self._reload = reload
+
+    async def reload(self, config: ModelServerConfig) -> None:
+        await self._reload(config)
+
+
+class Parts:
+    """The parts of a server."""
+
+    def __init__(self, options: ServerOptions, place: Place, reload: Reload, carried: bytes | None = None) -> None:
+        """Makes them, in the event loop that will serve. Raises what is wrong with the options and their files."""
+        self._options = options = with_files(options)
+        self._tokens = Tokens(options.security.token_file) if options.security.token_file else None
+        self._runners = BatchRunners(options) if options.batching.is_on else Runners()
+        self._traffic = PlainTraffic()
+        self.models = models_of(options, self._runners, wait_in(asyncio.get_running_loop()), None)
+        self.models.configure(config_of(options, carried))
+        self._health = Health(self.models)
+        self.readiness = Readiness(self.models, self._health.drain)
+        seen = ModelsOfWorkers(self.models, reload)
+        told = InferenceOptions(options.checks_method_names, options.writes_tensor_content)
+        self.inference = Inference(seen, self._traffic, told)
+        self.http_application = rest_application(self.inference, seen, self._rest_options())
+
+    def rpc_server(self, is_shared: bool) -> grpc.aio.Server:
+        """A server by gRPC that does not listen yet; one that is shared takes a port together with other processes."""
+        arguments = {"grpc.so_reuseport": int(is_shared), **dict(self._options.listening.grpc_arguments)}
+        text = ",".join(f"{key}={value}" for key, value in arguments.items())
+        authorize = everybody if self._tokens is None else self._tokens.check_metadata
+        options = RpcOptions(channel_arguments=text, authorize=authorize)
+        return build_server(self.inference, self._health, options)
+
+    def _rest_options(self) -> RestOptions:
+        where = self._options.listening
+        options = RestOptions(
+            timeout=where.rest_seconds,
+            cors=where.allows_other_origins,
+            metrics_path=where.metrics_path,
+            render_metrics=self._render_metrics if where.has_metrics else None,
+            unready=self.readiness.reasons_against,
+        )
+        return options if self._tokens is None else replace(options, authorize=self._tokens.check_headers)
+
+    def _render_metrics(self) -> bytes:
+        """What all workers have counted."""
+        return b""
+
+    def reread(self) -> None:
+        """Looks at the configuration file and at the tokens now; what is wrong is told, and what was before stays."""
+        try:
+            if self._tokens is not None:
+                self._tokens.reread()
+            if self._options.config_file:
+                self.models.configure(config_of(self._options))
+            LOG.info("The configuration was read again")
+        except TensorKeepError as error:
+            LOG.error("The configuration could not be read again, and stays as it was: %s", error)
+
+    def close(self, seconds: float) -> bool:
+        """Unloads the models; takes at most so long. False if something is still being computed then."""
+        self.models.close(seconds)
+        return self._runners.close()

@@ -1,0 +1,178 @@
+"""The models of a server, as its options name them: which, how they are loaded, and what runs them."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Coroutine
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from threading import Thread
+from typing import Any, Final, Protocol
+
+from tensorkeep.errors import NotFoundError, TensorKeepError
+from tensorkeep.io.files.local import LOCAL
+from tensorkeep.io.machine.parallel import thread_limit
+from tensorkeep.proto.messages import Message, parse
+from tensorkeep.proto.serving import BatchingParameters, ModelServerConfig
+from tensorkeep.saved_model.files.layout import join
+from tensorkeep.serving.batching.parameters import BatchSettings
+from tensorkeep.serving.batching.queues import BatchingRunner, BatchNotes
+from tensorkeep.serving.batching.threads import BatchThreads
+from tensorkeep.serving.inference.replaying import replay, same_answers
+from tensorkeep.serving.inference.running import ThreadRunner
+from tensorkeep.serving.life.configuration import PLATFORM, ModelSettings, read_configuration
+from tensorkeep.serving.life.extras import ModelExtras
+from tensorkeep.serving.life.finding import find_versions
+from tensorkeep.serving.life.life_options import LifeOptions
+from tensorkeep.serving.life.loading import LoadOptions, LoadReport, load_servable
+from tensorkeep.serving.life.served_models import ServedModels
+from tensorkeep.serving.life.versions import Retries
+from tensorkeep.serving.life.warming import WarmUp, WarmUpReport
+from tensorkeep.serving.models import State
+from tensorkeep.serving.process.options import Loading, ServerOptions
+from tensorkeep.serving.servables import Runner, Servable
+
+_BATCHING_FILE: Final = "batching_params.pbtxt"
+_THREADS_EACH: Final = 2  # for each that may compute: one that waits for a lock or for memory leaves room for another
+
+_SOON: Final = 0.5  # seconds
+
+Wait = Callable[[Coroutine[Any, Any, Message]], Message]
+
+
+class Notes(BatchNotes, Protocol):
+    """Whatever counts what is done with models."""
+
+    def loaded(self, report: LoadReport) -> None: ...
+
+    def warmed_up(self, report: WarmUpReport) -> None: ...
+
+
+def config_of(options: ServerOptions, carried: bytes | None = None) -> ModelServerConfig:
+    """Which models are served: what a call has put in force before, what a file says, or what the options name."""
+    if carried is not None:
+        return parse(ModelServerConfig, carried, "the configuration")
+    if options.config_file:
+        return read_configuration(ModelServerConfig, options.config_file)
+    config = ModelServerConfig()
+    for model in options.models:
+        config.model_config_list.config.add(name=model.name, base_path=model.path, model_platform=PLATFORM)
+    return config
+
+
+def models_of(options: ServerOptions, make_runners: Runners, wait: Wait, notes: Notes | None) -> ServedModels:
+    """The models, without a configuration yet."""
+    loading = options.loading
+    life = LifeOptions(
+        poll_seconds=loading.poll_seconds,
+        retries=Retries(loading.retries, loading.retry_seconds),
+        load_threads=loading.load_threads,
+        allows_unavailable_labels=loading.labels_may_wait,
+        config_file=options.config_file,
+        config_poll_seconds=loading.config_poll_seconds,
+    )
+    load_options = LoadOptions(
+        make_runner=make_runners.plain,
+        tags=frozenset(loading.tags),
+        mapped=options.workers > 1,
+        warm_up=_warm_up_of(loading, wait, notes),
+    )
+    if notes is not None:
+        load_options = replace(load_options, report=notes.loaded)
+
+    def load(name: str, version: int, directory: str, extras: ModelExtras) -> Servable:
+        made = replace(load_options, make_runner=lambda servable: make_runners.of(servable, directory))
+        return load_servable(name, version, directory, made, extras)
+
+    return ServedModels(load, life, extras=_extras_of(loading))
+
+
+def wait_for(models: ServedModels, options: ServerOptions) -> None:
+    """Comes back when every model has a version that answers, or has none that ever will, and something can be served.
+
+    Where all models must be there, as for the original, one that failed is an error, and one of which no version is
+    found is waited for. Where not, it is an error if there is nothing to serve at all.
+    """
+    models.wait_until_ready(lenient=options.is_lenient)
+    if not options.is_lenient or not models.settings:
+        return
+    if not any(status.state is State.AVAILABLE for model in models.overview() for status in model.versions):
+        raise NotFoundError("there is nothing to serve: " + "; ".join(map(_absence_of, models.settings.values())))
+
+
+def _absence_of(settings: ModelSettings) -> str:
+    """Why there is no version of a model."""
+    try:
+        return " ".join(find_versions(settings, LOCAL).remarks) or f"no version of {settings.name} is available"
+    except TensorKeepError as error:
+        return str(error)
+
+
+def _warm_up_of(loading: Loading, wait: Wait, notes: Notes | None) -> WarmUp | None:
+    if not (loading.warms_up or loading.validates):
+        return None
+    warm_up = WarmUp(replay, same_answers, loading.warm_up_iterations, wait)
+    return warm_up if notes is None else replace(warm_up, report=notes.warmed_up)
+
+
+def _extras_of(loading: Loading) -> dict[str, ModelExtras]:
+    common = ModelExtras(validate=loading.validates)
+    return {"": common} | {name: replace(common, allow=allow) for name, allow in loading.allowed}
+
+
+class Runners:
+    """Makes what runs requests one by one."""
+
+    def __init__(self) -> None:
+        self._executor = ThreadPoolExecutor(_THREADS_EACH * thread_limit(), thread_name_prefix="tensorkeep-run")
+
+    def plain(self, servable: Servable) -> Runner:
+        """What runs each request by itself."""
+        return ThreadRunner(servable, self._executor)
+
+    def of(self, servable: Servable, directory: str) -> Runner:
+        """What runs requests to a version that lies in a directory."""
+        return self.plain(servable)
+
+    def close(self) -> bool:
+        """Ends the threads. False if one of them still computes."""
+        ending = Thread(target=self._executor.shutdown, kwargs={"cancel_futures": True}, daemon=True)
+        ending.start()
+        ending.join(_SOON)
+        return not ending.is_alive()
+
+
+class BatchRunners(Runners):
+    """Makes what runs requests several at a time."""
+
+    def __init__(self, options: ServerOptions, notes: BatchNotes | None = None) -> None:
+        super().__init__()
+        batching = options.batching
+        message = parse(BatchingParameters, batching.message, "the batching parameters")
+        if batching.parameters_file:
+            message = read_configuration(BatchingParameters, batching.parameters_file)
+        self._settings = BatchSettings.of(message)
+        self._by_model = batching.by_model
+        self._notes = notes
+        count, name = self._settings.num_batch_threads, self._settings.thread_pool_name
+        self._executor = ThreadPoolExecutor(count, thread_name_prefix=name)
+        self._threads = BatchThreads(count, name, pool=self._executor)
+
+    def of(self, servable: Servable, directory: str) -> Runner:
+        return BatchingRunner(servable, self._settings_in(directory), self._threads, self._notes)
+
+    def _settings_in(self, directory: str) -> BatchSettings:
+        """The settings of a version: those in its own folder, where it may have some."""
+        path = join(directory, _BATCHING_FILE)
+        if not (self._by_model and LOCAL.exists(path)):
+            return self._settings
+        return BatchSettings.of(read_configuration(BatchingParameters, path))
+
+
+def wait_in(loop: asyncio.AbstractEventLoop) -> Wait:
+    """What runs a coroutine to its end in an event loop, from a thread beside it."""
+
+    def wait(work: Coroutine[Any, Any, Message]) -> Message:
+        return asyncio.run_coroutine_threadsafe(work, loop).result()
+
+    return wait

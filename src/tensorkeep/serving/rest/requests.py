@@ -1,0 +1,145 @@
+"""A request as it comes by ASGI: its parts, and its body within limits."""
+
+from __future__ import annotations
+
+import asyncio
+import zlib
+from collections.abc import Awaitable, Callable, Mapping, MutableMapping
+from dataclasses import dataclass
+from typing import Any, Final
+from urllib.parse import parse_qs
+
+Scope = MutableMapping[str, Any]
+Message = MutableMapping[str, Any]
+Receive = Callable[[], Awaitable[Message]]
+Send = Callable[[Message], Awaitable[None]]
+
+_GZIP: Final = 31  # how zlib calls that format
+
+
+class RefusedError(Exception):
+    """A request that is not taken, for a reason that only HTTP has a code for. The connection ends with it."""
+
+    def __init__(self, status: int, message: str) -> None:
+        super().__init__(message)
+        self.status = status
+
+
+class GoneError(Exception):
+    """The client went away before it had sent all."""
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """One request."""
+
+    method: str
+    path: str
+    """As sent, percent signs and all, without the query."""
+    query: str
+    headers: Mapping[str, str]
+    """By names in lower case."""
+    receive: Receive
+
+    @classmethod
+    def of(cls, scope: Scope, receive: Receive) -> Request:
+        raw = scope.get("raw_path") or scope["path"].encode()
+        headers = {name.decode("latin-1").lower(): value.decode("latin-1") for name, value in scope["headers"]}
+        query = scope.get("query_string", b"").decode("latin-1")
+        return cls(scope["method"], raw.decode("latin-1"), query, headers, receive)
+
+    @property
+    def target(self) -> str:
+        """Path and query, as sent."""
+        return f"{self.path}?{self.query}" if self.query else self.path
+
+    def parameter(self, name: str) -> str:
+        """A value of the query; empty if it is not there."""
+        return parse_qs(self.query).get(name, [""])[0] if self.query else ""
+
+    async def body(self, most: int, seconds: float) -> bytes | bytearray:
+        """The body as sent; RefusedError if it is larger than `most` or takes longer to arrive."""
+        declared = self.headers.get("content-length", "")
+        if declared.isdigit() and int(declared) > most:
+            raise _too_large(int(declared), most)
+        with _Patience(seconds):
+            return await self._read(most)
+
+    async def _read(self, most: int) -> bytes | bytearray:
+        whole: bytes | bytearray | None = None
+        while True:
+            message = await self.receive()
+            if message["type"] == "http.disconnect":
+                raise GoneError
+            chunk: bytes = message.get("body", b"")
+            more = message.get("more_body", False)
+            if whole is None:
+                whole = bytearray(chunk) if more else chunk
+            else:
+                assert isinstance(whole, bytearray)
+                whole += chunk
+            if len(whole) > most:
+                raise _too_large(len(whole), most)
+            if not more:
+                return whole
+
+
+def _too_large(size: int, most: int) -> RefusedError:
+    return RefusedError(413, f"The body of the request has {size} bytes or more, and at most {most} are taken")
+
+
+class _Patience:
+    """Ends waiting within it after some time, by RefusedError. Costs little where nothing is waited for."""
+
+    __slots__ = ("_expired", "_seconds", "_task", "_timer")
+
+    def __init__(self, seconds: float) -> None:
+        self._seconds = seconds
+        self._expired = False
+
+    def __enter__(self) -> None:
+        self._task = asyncio.current_task()
+        self._timer = asyncio.get_running_loop().call_later(self._seconds, self._expire)
+
+    def _expire(self) -> None:
+        self._expired = True
+        if self._task is not None:
+            self._task.cancel()
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: object) -> None:
+        self._timer.cancel()
+        if self._expired and kind is not None and issubclass(kind, asyncio.CancelledError):
+            getattr(self._task, "uncancel", int)()  # since Python 3.11
+            raise RefusedError(
+                408, f"The body of the request did not arrive within {self._seconds:g} seconds"
+            ) from None
+
+
+def unpacked(body: bytes | bytearray, most: int) -> bytes:
+    """A body that was compressed by gzip; empty if it was not, as by TensorFlow Serving.
+
+    RefusedError if it is too large.
+    """
+    pieces: list[bytes] = []
+    left = most
+    rest = bytes(body)
+    try:
+        while rest:
+            unpacking = zlib.decompressobj(_GZIP)
+            piece = unpacking.decompress(rest, left + 1)
+            if len(piece) > left:
+                raise RefusedError(413, f"The body of the request has more than {most} bytes when it is unpacked")
+            pieces.append(piece)
+            left -= len(piece)
+            if not unpacking.eof:
+                return b""
+            rest = unpacking.unused_data
+    except zlib.error:
+        return b""
+    return b"".join(pieces)
+
+
+def packed(body: bytes) -> bytes:
+    """A body compressed by gzip, quickly rather than well."""
+    packing = zlib.compressobj(1, wbits=_GZIP)
+    return packing.compress(body) + packing.flush()
