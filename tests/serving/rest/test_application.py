@@ -41,6 +41,7 @@ from tests.serving.rest.stand_in import (
     predict,
     signature,
 )
+from tests.support.golden import golden
 
 ECHO = application(m=echo("float32"))
 ONE = '{"instances": [1]}'
@@ -139,14 +140,24 @@ def test_a_model_predicts_by_rows_and_by_columns() -> None:
     assert sum(by_rows[0]["prob"]) == pytest.approx(1)
 
 
-def test_a_model_classifies_and_regresses() -> None:
+def test_a_model_regresses_as_tensorflow_does() -> None:
     app = application(g=golden_model("g27_tf1_multi"))
-    defs = ask(app, "GET", "/v1/models/g/metadata").json["metadata"]["signature_def"]["signature_def"]
-    assert {"classify", "regress"} <= defs.keys()
-    regressed = ask(app, "POST", "/v1/models/g:regress", '{"signature_name": "regress", "examples": [{}, {}]}')
-    assert regressed.status in (200, 400), regressed.body
-    missing = ask(app, "POST", "/v1/models/g:regress", "{}")
-    assert missing.error.endswith("When method is classify, key 'examples' is expected and was not found")
+    examples = [
+        {"sp": [4, 5], "w": [1.0, 2.0, 3.0], "word": "banana"},
+        {"w": [0.0, -1.0, 0.5], "word": {"b64": "enp6"}},
+        {"sp": 9, "w": [0.1, 0.2, 0.3]},
+    ]
+    body = json.dumps({"signature_name": "regress", "examples": examples})
+    expected = np.load(golden("g27_tf1_multi") / "outputs.npz")["regress/outputs"]
+    found = ask(app, "POST", "/v1/models/g:regress", body).json["results"]
+    np.testing.assert_allclose(np.array(found, np.float32), expected, rtol=1e-5)
+
+
+def test_a_whole_number_is_no_float_feature() -> None:
+    app = application(g=golden_model("g27_tf1_multi"))
+    reply = ask(app, "POST", "/v1/models/g:regress", '{"signature_name": "regress", "examples": [{"w": [1, 2, 3]}]}')
+    assert reply.status == 400
+    assert "Data types don't match" in reply.error
 
 
 def test_classifications_have_results() -> None:
