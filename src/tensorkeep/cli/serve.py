@@ -25,7 +25,7 @@ from tensorkeep.serving.process.options import (
     ServerOptions,
     TrafficRules,
 )
-from tensorkeep.serving.process.start import serve
+from tensorkeep.serving.process.start import check_installed, serve
 
 
 def _add_arguments(parser: Parser) -> None:
@@ -154,6 +154,7 @@ def _absolute(path: str) -> str:
 
 def _rehearse(options: ServerOptions, output: Output) -> int:
     """Loads the models, says which versions would be served, and unloads them."""
+    check_installed()
     overviews = import_module("tensorkeep.serving.process.rehearsal").rehearse(options)
     rows = [(model.name, status) for model in overviews for status in model.versions]
     if output.is_json:

@@ -15,7 +15,7 @@ from tensorkeep.serving.process.options import ServerOptions
 from tensorkeep.serving.process.sockets import check_free
 
 LOG: Final = logging.getLogger("tensorkeep.serving")
-_NEEDED: Final = ("grpc", "orjson", "prometheus_client", "starlette", "uvicorn")
+_NEEDED: Final = ("grpc", "orjson", "uvicorn")
 
 
 def serve(options: ServerOptions) -> int:
