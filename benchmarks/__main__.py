@@ -20,14 +20,14 @@ def main() -> int:
         "names",
         nargs="*",
         help="which to run: save load rows small memory footprint graphs saver embedding embedding_files start "
-        "models editing images (all)",
+        "models editing images serving (all)",
     )
     parser.add_argument("--mib", type=int, default=1024, help="size of the large checkpoint")
     parser.add_argument("--edited", type=int, default=4096, help="size of the checkpoint that is edited, in MiB")
     parser.add_argument("--count", type=int, default=50_000, help="number of small tensors")
     parser.add_argument("--rounds", type=int, default=7, help="rounds after the first, which warms up")
     parser.add_argument("--keys", type=int, default=10_000_000, help="number of keys of an embedding table")
-    parser.add_argument("--case", default="", help="of graphs, only the cases whose names contain this")
+    parser.add_argument("--case", default="", help="of graphs and serving, only the cases whose names contain this")
     parser.add_argument(
         "--fragmented", type=float, metavar="GIB", help="fragment all memory meanwhile, but for so much that stays free"
     )
@@ -55,6 +55,7 @@ def main() -> int:
         small,
         start,
     )
+    from benchmarks.serving import report as server_report
 
     size, rounds = arguments.mib << 20, arguments.rounds
     with tempfile.TemporaryDirectory(prefix=".bench-", dir=arguments.folder or Path.cwd()) as name:
@@ -73,6 +74,7 @@ def main() -> int:
             "start": lambda: start.start(folder / "start", arguments.count, rounds),
             "models": lambda: models.models(folder / "models", rounds),
             "images": lambda: images.images(rounds),
+            "serving": lambda: server_report.serving(folder / "serving", min(rounds, 3), arguments.case),
             "editing": lambda: editing.editing(folder / "editing", arguments.edited << 20, min(rounds, 3)),
         }
         wanted = arguments.names or list(runs)
