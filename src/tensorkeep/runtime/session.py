@@ -132,12 +132,18 @@ class Session:
             return _results(programs, plan, keys, values)
 
     def make_callable(
-        self, fetches: Any, feed_list: Sequence[Any] = (), *, checked: Sequence[tuple[DType, Shape]] = ()
+        self,
+        fetches: Any,
+        feed_list: Sequence[Any] = (),
+        *,
+        checked: Sequence[tuple[DType, Shape]] = (),
+        compiles: bool = False,
     ) -> Callable[..., Any]:
         """A function of the values of `feed_list` that computes `fetches`.
 
         `checked` has for each of them the type and shape that its value is an array of, if the caller has seen to it.
-        Where a tensor asks for no more than that, the value is not looked at again.
+        Where a tensor asks for no more than that, the value is not looked at again. If it `compiles`, it does so now
+        and not when it is first called.
         """
         plan = FetchPlan(fetches, self._graph)
         keys = tuple(map(self._feedable, feed_list))
@@ -146,6 +152,8 @@ class Session:
 
         known = dict(zip(keys, checked, strict=True)) if checked else {}
         unchecked = {at: key for at, key in enumerate(keys) if not _takes_all(key, known.get(key))}
+        if compiles:
+            self._programs.find(tuple(plan.tensors), tuple(plan.operations), keys)
 
         def call(*values: Any) -> Any:
             if len(values) != len(keys):

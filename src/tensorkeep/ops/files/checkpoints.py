@@ -495,10 +495,16 @@ def sharded_filespec_kernel(basename: Any, num_shards: Any) -> Any:
 def mapped_tensors(reader: CheckpointReader, names: Iterable[str]) -> dict[str, Array]:
     """Tensors as read-only views of the files they lie in; copies, where that is not worth it or would be slow."""
     wanted = list(names)
-    views = reader.read_many([name for name in wanted if _is_worth_mapping(reader[name])], copy=False)
-    # What does not lie at a place that fits its type would be copied by every operation.
-    found = {name: view if view.flags.aligned else reader.read(name, copy=True) for name, view in views.items()}
-    return found | reader.read_many([name for name in wanted if name not in found], copy=True)
+    mapped = reader.read_many((name for name in wanted if _can_be_mapped(reader, name)), copy=False)
+    return mapped | reader.read_many((name for name in wanted if name not in mapped), copy=True)
+
+
+def _can_be_mapped(reader: CheckpointReader, name: str) -> bool:
+    """Whether a tensor is large, in one piece, and at a place that fits its type: others would be slow to use."""
+    info = reader[name]
+    ((_, places),) = reader.places([name])
+    is_aligned = len(places) == 1 and places[0].offset % info.dtype.array_dtype.alignment == 0
+    return is_aligned and _is_worth_mapping(info)
 
 
 def _is_worth_mapping(info: TensorInfo) -> bool:

@@ -51,7 +51,7 @@ class GraphRunner:
         fetches = [name for names in spec.output_tensors.values() for name in names]
         session = self._ready()
         fed, fetched = self._ends(session, feeds, fetches)
-        run = session.make_callable(fetched, fed, checked=spec.flat_inputs)
+        run = session.make_callable(fetched, fed, checked=spec.flat_inputs, compiles=True)
         return lambda arrays: run(*arrays)
 
     def prepared_tensors(self, feeds: Sequence[str], fetches: Sequence[str]) -> Run:

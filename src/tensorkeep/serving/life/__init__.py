@@ -9,6 +9,7 @@ deltas         incremental checkpoints that are put over loaded models
 extras         what is said of a model that TensorFlow Serving's configuration has no words for
 finding        which versions lie below a base path, and what lies in the folder of one
 holding        versions that can be looked up, and requests that hold them
+life_options   how models are found and loaded, whatever models they are
 lifecycle      what is to be done next with the versions of a model
 loading        a version becomes a servable
 readiness      whether models serve, or never will

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import logging
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final, Protocol, runtime_checkable
 
-from tensorkeep.errors import NotFoundError, UnimplementedError
+from tensorkeep.errors import NotFoundError, PermissionDeniedError, TensorKeepError, UnimplementedError
 from tensorkeep.io.files.filesystem import FileSystem
 from tensorkeep.io.files.local import LOCAL
 from tensorkeep.proto.messages import SignatureDef
@@ -19,6 +20,7 @@ from tensorkeep.serving.life.warming import WarmUp, warm_up
 from tensorkeep.serving.servables import Ends, Runner, Servable
 from tensorkeep.serving.statuses import OK, code_of
 
+_LOGGER: Final = logging.getLogger("tensorkeep.serving")
 _SESSION_BUNDLE: Final = "export.meta"
 _LITE: Final = "model.tflite"
 
@@ -113,14 +115,34 @@ def _check_is_saved_model(directory: str, fs: FileSystem) -> None:
 
 
 def _make_ready(servable: Servable, directory: str, options: LoadOptions, extras: ModelExtras) -> None:
-    for signature in servable.signature_defs.values():
-        ends = ends_of(signature)
-        if ends is not None:
-            servable.prepare(ends)
+    _prepare_signatures(servable)
     servable.runner = options.make_runner(servable)
     if options.warm_up is not None:
         tolerance = extras.tolerance if extras.validate else None
         warm_up(servable, directory, options.warm_up, tolerance, options.fs)
+
+
+def _prepare_signatures(servable: Servable) -> None:
+    """Restores what signatures use and compiles them, so that no request has to wait for it.
+
+    One that cannot run here, for what its operations are or would do, is told, and only requests to it fail; unless
+    that holds for all.
+    """
+    problems: dict[str, TensorKeepError] = {}
+    ready = 0
+    for key, signature in sorted(servable.signature_defs.items()):
+        ends = ends_of(signature)
+        if ends is None:
+            continue
+        try:
+            servable.prepare(ends)
+            ready += 1
+        except (UnimplementedError, PermissionDeniedError) as error:
+            problems[key] = error
+    if problems and not ready:
+        raise next(iter(problems.values()))
+    for key, problem in problems.items():
+        _LOGGER.warning('signature "%s" of %r cannot run: %s', key, servable, problem)
 
 
 def ends_of(signature: SignatureDef) -> Ends | None:

@@ -5,6 +5,7 @@ Whoever drives it tells what was found and what became of what was begun, and as
 
 from __future__ import annotations
 
+import logging
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
@@ -28,6 +29,7 @@ from tensorkeep.serving.life.versions import Problem, Retries, VersionLife
 from tensorkeep.serving.models import State, VersionStatus
 from tensorkeep.serving.servables import Servable
 
+_LOGGER: Final = logging.getLogger("tensorkeep.serving")
 _NONE: Final[Lives] = {}
 
 Change = tuple[str, VersionStatus]
@@ -67,8 +69,6 @@ class Roster:
         self._held: dict[str, dict[int, Held]] = {}
         self.changes: Final[deque[Change]] = deque()
         """Changes of states that nobody was told of yet."""
-        self.forgotten = 0
-        """How many versions that ended are not listed any more."""
 
     # ------------------------------------------------------------------------------------------------ looking
 
@@ -123,7 +123,8 @@ class Roster:
             if self.settings.get(settings.name) != settings:
                 return []  # found for a configuration that is over
             lives = without_forgotten(with_wishes(self.lives(settings.name), paths), self._most_ended)
-            self.forgotten += len({*self.lives(settings.name), *paths}) - len(lives)
+            if forgotten := len({*self.lives(settings.name), *paths}) - len(lives):
+                _LOGGER.info("%s ended versions of %s are not listed any more", forgotten, settings.name)
             self._replace(settings.name, lives)
             return [life for number, life in lives.items() if number in paths and life.path != paths[number]]
 
@@ -229,3 +230,4 @@ class Roster:
                 if name not in self.settings and has_nothing_to_do(self.lives(name)):
                     self._lives.pop(name, None)
                     self._held.pop(name, None)
+                    _LOGGER.info("the ended versions of %s, which is not configured, are not listed any more", name)

@@ -13,7 +13,6 @@ import time
 from collections import deque
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, field
 from functools import partial
 from math import inf
 from threading import Event, RLock, Thread
@@ -37,11 +36,12 @@ from tensorkeep.serving.life.deltas import Deltas
 from tensorkeep.serving.life.extras import Extras, ModelExtras, extras_of
 from tensorkeep.serving.life.finding import Content, content_of, find_versions
 from tensorkeep.serving.life.holding import Hold
+from tensorkeep.serving.life.life_options import LifeOptions
 from tensorkeep.serving.life.lifecycle import Transition
 from tensorkeep.serving.life.loading import close_servable
 from tensorkeep.serving.life.readiness import Waiters, not_settled, unavailable_text
 from tensorkeep.serving.life.roster import Begun, Gone, Roster
-from tensorkeep.serving.life.versions import Problem, Retries
+from tensorkeep.serving.life.versions import Problem
 from tensorkeep.serving.models import ModelOverview, State, VersionStatus
 from tensorkeep.serving.servables import Servable
 
@@ -53,24 +53,6 @@ _LOGGER: Final = logging.getLogger("tensorkeep.serving")
 _PAUSE: Final = 0.1  # seconds between looks at what is to be done, unless something happens
 _LOOKS: Final = 1.0  # seconds between looks at the files of versions that could not be loaded, if nothing is polled
 _MOST_MODELS: Final = 100  # that ended and are not configured any more
-
-
-@dataclass(frozen=True, slots=True)
-class LifeOptions:
-    """How models are found and loaded."""
-
-    poll_seconds: float = 1.0
-    """Between looks below base paths; 0: one look, and one after each change of the configuration; negative: none."""
-    retries: Retries = field(default_factory=Retries)
-    load_threads: int = 0
-    """How many versions are loaded at a time; 0: one, and at the start as many as make it quick."""
-    allows_unavailable_labels: bool = False
-    config_file: str = ""
-    """The file that the configuration is in; empty: it is in no file."""
-    config_poll_seconds: float = 0.0
-    """Between looks into that file; 0: none."""
-    most_ended: int = 100
-    """How many versions of a model that ended are listed."""
 
 
 def _in_a_thread(job: Job) -> None:
@@ -89,13 +71,16 @@ class ServedModels:
         fs: FileSystem = LOCAL,
         clock: Callable[[], float] = time.monotonic,
         run: Callable[[Job], None] = _in_a_thread,
+        collect: Callable[[], object] = gc.collect,
     ) -> None:
+        """`load` and `run` are called with what to load, and with what to do in a thread beside this one."""
         self._load = load
         self._options = options
         self._extras: Extras = extras or {}
         self._fs = fs
         self._clock = clock
         self._run = run
+        self._collect = collect  # graphs are full of circles, and what they hold is large
         self._roster = Roster(options.retries, options.most_ended)
         self._waiters = Waiters()
         self._listeners: list[Callable[[str, VersionStatus], None]] = []
@@ -132,13 +117,9 @@ class ServedModels:
 
     def overview(self) -> list[ModelOverview]:
         """All models, by name."""
-        settings = self._roster.settings
-        return [
-            ModelOverview(
-                name, tuple(self._roster.statuses(name)), dict(settings[name].labels) if name in settings else {}
-            )
-            for name in self._roster.names()
-        ]
+        known, roster = self._roster.settings, self._roster
+        labels = {name: dict(known[name].labels) if name in known else {} for name in roster.names()}
+        return [ModelOverview(name, tuple(roster.statuses(name)), labels[name]) for name in labels]
 
     @property
     def settings(self) -> Mapping[str, ModelSettings]:
@@ -376,22 +357,30 @@ class ServedModels:
     def _loaded(self, begun: Begun, servable: Servable, before: Content) -> None:
         after = content_of(begun.path, self._fs)
         if after != before and self._roster.may_change_again(begun):
-            _close(servable)
+            self._close(servable)
             self._roster.changed(begun, before, after, self._clock())
             _LOGGER.warning("the files of %s changed while it was loaded: it is loaded anew", _servable_id(begun))
         elif self._roster.loaded(begun, servable):
             _LOGGER.info("Successfully loaded servable version %s", _servable_id(begun))
         else:
-            _close(servable)
+            self._close(servable)
             _LOGGER.info("%s is not wished any more: what was loaded of it is dropped", _servable_id(begun))
 
     def _unload_one(self, gone: Gone) -> None:
         """Closes a version that nobody holds, in a thread of its own."""
-        _close(gone.held.servable)
+        self._close(gone.held.servable)
         self._roster.ended(gone)
         _LOGGER.info("Successfully unloaded servable version %s", _servable_id(gone))
         self._tell()
         self._wake.set()
+
+    def _close(self, servable: Servable) -> None:
+        """Gives the memory of a servable back."""
+        try:
+            close_servable(servable)
+        except Exception:
+            _LOGGER.exception("%r could not be closed", servable)
+        self._collect()
 
     def _tell(self) -> None:
         """Tells of changes in their order, and those who wait for them."""
@@ -410,12 +399,3 @@ def _call_in(loop: asyncio.AbstractEventLoop, callback: Callable[[], None]) -> N
 
 def _servable_id(one: Begun | Gone) -> str:
     return f"{{name: {one.name} version: {one.version}}}"
-
-
-def _close(servable: Servable) -> None:
-    """Gives the memory of a servable back."""
-    try:
-        close_servable(servable)
-    except Exception:
-        _LOGGER.exception("%r could not be closed", servable)
-    gc.collect()  # graphs are full of circles, and what they hold is large
