@@ -21,9 +21,9 @@ ROOT = Path(__file__).resolve().parents[1]
 ROUND = 60  # seconds
 sys.path.insert(0, str(ROOT))
 
-from fuzz import embeddings, harness, models  # noqa: E402
+from fuzz import embeddings, harness, models, serving  # noqa: E402
 
-TARGETS = {**harness.TARGETS, **models.MODEL_TARGETS, **embeddings.EMBEDDING_TARGETS}
+TARGETS = {**harness.TARGETS, **models.MODEL_TARGETS, **embeddings.EMBEDDING_TARGETS, **serving.SERVING_TARGETS}
 
 
 def main() -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from html import escape
 from typing import Final
 from urllib.parse import quote
@@ -82,6 +83,7 @@ def page(models: list[ServedModel]) -> str:
     return (
         '<!DOCTYPE html><html lang="en"><head><meta charset="utf-8">'
         '<meta name="viewport" content="width=device-width, initial-scale=1"><title>Models</title>'
+        '<link rel="icon" href="data:,">'
         f"<style>{_STYLE}</style></head><body><main><header><h1>Models</h1>"
         f'<span class="dim">tensorkeep {escape(__version__)}</span><a href="openapi.json">OpenAPI</a>'
         f'<a href="v1/models">JSON</a><a href="readyz">Ready?</a></header>{cards}{_form(models)}'
@@ -134,7 +136,7 @@ def _form(models: list[ServedModel]) -> str:
     return (
         '<section class="card"><h2>Try a request</h2><form id="try"><label for="what">Model and signature</label>'
         f'<select id="what">{choices}</select><label for="url">POST</label><input id="url" spellcheck="false">'
-        '<label for="body">Body</label><textarea id="body" spellcheck="false"></textarea>'
+        '<label for="body">Body</label><textarea id="body" spellcheck="false" placeholder="JSON"></textarea>'
         '<details><summary class="dim">Token</summary><label for="token">Sent as a bearer token, if there is one'
         '</label><input id="token" type="password" autocomplete="off"></details><button>Send</button> '
         '<span id="state" class="dim" role="status"></span></form><pre id="answer" aria-live="polite"></pre></section>'
@@ -146,8 +148,13 @@ def _bodies(models: list[ServedModel]) -> dict[str, dict[str, str]]:
     return {
         f"{model.overview.name} / {signature.name}": {
             "url": f"v1/models/{quote(model.overview.name, safe='')}:{signature.method}",
-            "body": orjson.dumps(signature.example_body(), option=orjson.OPT_INDENT_2).decode(),
+            "body": _example_text(signature),
         }
         for model in models
         for signature in model.signatures
     }
+
+
+def _example_text(signature: ServedSignature) -> str:
+    example = signature.example_body()
+    return "" if example is None else json.dumps(example)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import prod
 from typing import Any, Final
 
 from tensorkeep.dtypes import DType
@@ -13,7 +14,7 @@ from tensorkeep.serving.asked import ModelAsked
 from tensorkeep.serving.models import ModelOverview, Models, State
 
 _INITIALIZATION: Final = "__saved_model_init_op"
-_MOST_ZEROS: Final = 64  # of an example's array along one axis
+_MOST_VALUES: Final = 4096  # of an example
 _METHODS: Final = {"tensorflow/serving/classify": "classify", "tensorflow/serving/regress": "regress"}
 
 
@@ -41,7 +42,7 @@ class End:
     def example(self, shape: Sequence[int]) -> Any:
         """A value of the type, in lists of a shape."""
         if shape:
-            return [self.example(shape[1:])] * min(max(shape[0], 1), _MOST_ZEROS)
+            return [self.example(shape[1:])] * max(shape[0], 1)
         return {"string": "", "bool": False, "float": 0.5, "double": 0.5}.get(self.type_name, 0)
 
 
@@ -60,8 +61,10 @@ class ServedSignature:
         method = _METHODS.get(signature.method_name, "predict")
         return cls(name, method, _ends(signature.inputs), _ends(signature.outputs))
 
-    def example_body(self) -> dict[str, Any]:
-        """A body that could be sent."""
+    def example_body(self) -> dict[str, Any] | None:
+        """A body that could be sent; None if it were large."""
+        if sum(prod(abs(size) or 1 for size in end.shape or ()) for end in self.inputs) > _MOST_VALUES:
+            return None
         head: dict[str, Any] = {} if self.name == "serving_default" else {"signature_name": self.name}
         if self.method != "predict":
             return {**head, "examples": [{}]}
