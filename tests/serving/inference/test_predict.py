@@ -162,6 +162,8 @@ def test_a_name_that_nothing_asks_for_is_refused_where_defaults_hide_its_number(
         TensorProto(dtype=1, tensor_shape={"dim": [{"size": -1}]}, float_val=[1]),
         TensorProto(dtype=1, tensor_shape={"dim": [{"size": 2}]}, tensor_content=b"123"),
         TensorProto(dtype=7, tensor_shape={"dim": [{"size": 2}]}, tensor_content=b"\x01\x09a"),
+        TensorProto(dtype=1, tensor_shape={"dim": [{"size": 0}, {"size": 10**18}]}),
+        TensorProto(dtype=1, tensor_shape={"dim": [{"size": 1}] * 100}, float_val=[1]),
     ],
 )
 def test_what_is_no_tensor_is_refused(simple: Servable, broken: TensorProto) -> None:

@@ -29,6 +29,7 @@ Array = npt.NDArray[Any]
 Item = TypeVar("Item")
 
 _CALLS = ("PartitionedCall", "StatefulPartitionedCall")
+_LOOPS = frozenset(("While", "StatelessWhile", "For", "Enter", "RefEnter", "MapDefun"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,6 +117,13 @@ class LoadedModel:
     def signature_defs(self) -> dict[str, SignatureDef]:
         """The signatures as messages, those among them that only name operations. They are not to be changed."""
         return dict(self._around.meta_graph.signature_def)
+
+    @property
+    def has_loops(self) -> bool:
+        """Whether something in it is repeated, so that its work does not follow from the sizes of what it is given."""
+        graph_def = self._around.meta_graph.graph_def
+        bodies = (graph_def.node, *(function.node_def for function in graph_def.library.function))
+        return any(node.op in _LOOPS for nodes in bodies for node in nodes)
 
     @property
     def assets(self) -> dict[str, str]:

@@ -6,10 +6,13 @@ import asyncio
 import time
 from collections.abc import Sequence
 from concurrent.futures import Executor
-from typing import Final
+from typing import Final, TypeVar
 
 from tensorkeep.errors import DeadlineExceededError
+from tensorkeep.serving.inference.quick_runs import QuickRuns, timed
 from tensorkeep.serving.servables import Array, Ends, Servable
+
+Result = TypeVar("Result")
 
 LATE: Final = "Timed out waiting for notification"  # what TensorFlow's session says
 
@@ -17,32 +20,49 @@ LATE: Final = "Timed out waiting for notification"  # what TensorFlow's session 
 class ThreadRunner:
     """Each request by itself, in a thread of an executor. Several may run at a time."""
 
-    def __init__(self, servable: Servable, executor: Executor | None = None) -> None:
-        """Without an executor, that of the event loop is used."""
+    def __init__(self, servable: Servable, executor: Executor | None = None, *, stays_outside: bool = False) -> None:
+        """Without an executor, that of the event loop is used.
+
+        Runs that are known to be quicker than a hop to a thread and back are done in the event loop itself, unless it
+        `stays_outside`.
+        """
         self._servable = servable
         self._executor = executor
+        self._quick = None if stays_outside else QuickRuns(servable)
 
     async def run(self, ends: Ends, arrays: Sequence[Array], deadline: float | None) -> Sequence[Array]:
         """The fetched tensors. A run that has begun goes on after its deadline, but nobody waits for it any longer."""
-        loop = asyncio.get_running_loop()
-        if deadline is None:
-            return await loop.run_in_executor(self._executor, self._servable.compute, ends, arrays)
-        left = deadline - time.monotonic()
-        if left <= 0:
+        if deadline is not None and deadline <= time.monotonic():
             raise DeadlineExceededError(LATE)
-        computing = loop.run_in_executor(self._executor, self._servable.compute, ends, arrays)
-        is_late = False
+        quick = self._quick
+        kind = None if quick is None else quick.kind(ends, arrays)
+        if quick is not None and quick.is_quick(kind):
+            results, seconds = timed(self._servable, ends, arrays)
+        else:
+            loop = asyncio.get_running_loop()
+            computing = loop.run_in_executor(self._executor, timed, self._servable, ends, arrays)
+            results, seconds = await in_time(computing, deadline)
+        if quick is not None:
+            quick.learn(kind, seconds)
+        return results
 
-        def give_up() -> None:
-            nonlocal is_late
-            is_late = computing.cancel()
 
-        timer = loop.call_later(left, give_up)
-        try:
-            return await computing
-        except asyncio.CancelledError:
-            if is_late:
-                raise DeadlineExceededError(LATE) from None
-            raise
-        finally:
-            timer.cancel()
+async def in_time(waited: asyncio.Future[Result], deadline: float | None) -> Result:
+    """What a future brings; DeadlineExceededError, and the future is cancelled, if that is not there in time."""
+    if deadline is None:
+        return await waited
+    is_late = False
+
+    def give_up() -> None:
+        nonlocal is_late
+        is_late = waited.cancel()
+
+    timer = asyncio.get_running_loop().call_later(deadline - time.monotonic(), give_up)
+    try:
+        return await waited
+    except asyncio.CancelledError:
+        if is_late:
+            raise DeadlineExceededError(LATE) from None
+        raise
+    finally:
+        timer.cancel()

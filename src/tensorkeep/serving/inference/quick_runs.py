@@ -1,0 +1,66 @@
+"""Which runs are so quick that handing them to a thread and back would take longer than they do.
+
+A run is known by what is fed and fetched and by how much is fed, in powers of two. It counts as quick after a number of
+runs that all were; one that turned out slow is never taken for quick again. Only models whose work follows from the
+sizes of what they are fed are looked at: those without loops, and only if they are fed fractions, which say nothing
+about the sizes or numbers of anything.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import OrderedDict
+from collections.abc import Sequence
+from typing import Final, TypeAlias
+
+from tensorkeep.serving.servables import Array, Ends, Servable
+
+QUICK: Final = 0.0005  # seconds; a hop to a thread and back takes a good part of that
+SLOW: Final = 0.005  # for longer the event loop may not stand still
+PROOF: Final = 10  # quick runs in a row
+_NEVER: Final = -1
+_MOST_KEPT: Final = 256
+
+Kind: TypeAlias = tuple[Ends, int]
+
+
+class QuickRuns:
+    """What was learnt of the runs of one version. For one thread, that of the event loop."""
+
+    def __init__(self, servable: Servable) -> None:
+        self._is_even = not servable.model.has_loops
+        self._proofs: OrderedDict[Kind, int] = OrderedDict()
+
+    def kind(self, ends: Ends, arrays: Sequence[Array]) -> Kind | None:
+        """What a run is known by; None for those that are never taken for quick."""
+        if not self._is_even:
+            return None
+        size = 0
+        for array in arrays:
+            if array.dtype.kind != "f":
+                return None
+            size += array.size
+        return ends, size.bit_length()
+
+    def is_quick(self, kind: Kind | None) -> bool:
+        """Whether runs of a kind are known to be quick."""
+        return kind is not None and self._proofs.get(kind, 0) >= PROOF
+
+    def learn(self, kind: Kind | None, seconds: float) -> None:
+        """Takes note of how long a run took, of the time of its thread."""
+        if kind is None:
+            return
+        proofs = self._proofs.get(kind, 0)
+        if seconds >= SLOW and proofs >= PROOF:
+            self._proofs[kind] = _NEVER
+        elif 0 <= proofs < PROOF:
+            self._proofs[kind] = proofs + 1 if seconds < QUICK else 0
+            while len(self._proofs) > _MOST_KEPT:
+                self._proofs.popitem(last=False)
+
+
+def timed(servable: Servable, ends: Ends, arrays: Sequence[Array]) -> tuple[list[Array], float]:
+    """What a version computes, and how many seconds of this thread's own time that took: others do not count."""
+    started = time.thread_time()
+    results = servable.compute(ends, arrays)
+    return results, time.thread_time() - started

@@ -1,0 +1,84 @@
+"""What is quick enough is computed in the event loop itself, and nothing else is."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tensorkeep.serving.inference import running
+from tensorkeep.serving.inference.quick_runs import PROOF, QuickRuns
+from tensorkeep.serving.inference.running import ThreadRunner
+from tensorkeep.serving.servables import Ends, Servable
+from tests.support.serving import golden_servable
+
+ENDS = Ends(("x:0",), ("cls:0",))
+FEATURES = [np.ones((1, 6), np.float32)]
+
+
+@pytest.fixture(scope="module")
+def servable() -> Servable:
+    return golden_servable("g26_tf1_simple_save")
+
+
+def places(servable: Servable, seconds: Sequence[float], monkeypatch: pytest.MonkeyPatch, **options: Any) -> list[bool]:
+    """For runs that take so long, whether each was in the event loop."""
+    found: list[bool] = []
+    times = iter(seconds)
+
+    def noted(*_: Any) -> Any:
+        found.append(threading.current_thread() is threading.main_thread())
+        return [], next(times)
+
+    monkeypatch.setattr(running, "timed", noted)
+
+    async def work() -> None:
+        runner = ThreadRunner(servable, **options)
+        for _ in seconds:
+            await runner.run(ENDS, FEATURES, None)
+
+    asyncio.run(work())
+    return found
+
+
+def test_quick_runs_move_into_the_event_loop_when_they_have_proved_it(
+    servable: Servable, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert places(servable, [0.0001] * (PROOF + 2), monkeypatch) == [False] * PROOF + [True] * 2
+
+
+def test_a_slow_one_begins_the_proof_anew(servable: Servable, monkeypatch: pytest.MonkeyPatch) -> None:
+    seconds = [0.0001] * (PROOF - 1) + [0.001] + [0.0001] * (PROOF + 1)
+    assert places(servable, seconds, monkeypatch) == [False] * 2 * PROOF + [True]
+
+
+def test_a_kind_that_was_slow_in_the_event_loop_never_comes_back(
+    servable: Servable, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seconds = [0.0001] * PROOF + [0.1] + [0.0001] * (PROOF + 1)
+    assert places(servable, seconds, monkeypatch) == [False] * PROOF + [True] + [False] * (PROOF + 1)
+
+
+def test_a_runner_can_be_told_to_stay_outside(servable: Servable, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert not any(places(servable, [0.0001] * (PROOF + 2), monkeypatch, stays_outside=True))
+
+
+def test_larger_inputs_are_another_kind(servable: Servable) -> None:
+    quick = QuickRuns(servable)
+    small, large = quick.kind(ENDS, FEATURES), quick.kind(ENDS, [np.ones((4, 6), np.float32)])
+    for _ in range(PROOF):
+        quick.learn(small, 0.0001)
+    assert quick.is_quick(small)
+    assert not quick.is_quick(large)
+
+
+def test_what_may_say_how_much_is_to_be_done_is_never_quick(servable: Servable) -> None:
+    quick = QuickRuns(servable)
+    assert quick.kind(ENDS, [np.ones(1, np.int32)]) is None
+    assert quick.kind(ENDS, [np.array([b"x"], object)]) is None
+    assert QuickRuns(golden_servable("g28_tf2_module")).kind(ENDS, FEATURES) is None
+    assert not quick.is_quick(None)
