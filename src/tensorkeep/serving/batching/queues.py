@@ -61,6 +61,8 @@ class BatchNote:
     """With those to fill up."""
     waits: tuple[float, ...]
     """How long each request waited in the queue, in seconds."""
+    left: int = 0
+    """How many requests still wait for runs of the version."""
 
 
 class BatchNotes(Protocol):
@@ -463,6 +465,7 @@ class _Run:
                 self._rows,
                 self._run_rows,
                 self._waits,
+                self._runner.waiting,
             ),
             self._rerun,
         )
