@@ -6,6 +6,7 @@ import json
 import os
 import signal
 import socket
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import grpc
@@ -98,6 +99,20 @@ def test_a_request_that_runs_when_the_server_is_told_to_stop_is_answered(tmp_pat
             answer = b"".join(iter(lambda: slow.recv(65536), b""))
         assert answer.startswith(b"HTTP/1.1 200 ")
         assert b'"predictions"' in answer
+        assert server.process.wait(PATIENCE) == 0
+
+
+def test_requests_that_wait_for_a_batch_when_the_server_is_told_to_stop_are_answered(tmp_path: Path) -> None:
+    (tmp_path / "batching.config").write_text("batch_timeout_micros { value: 1000000 }")
+    arguments = ("--model", f"m={put_model(tmp_path / 'm')}", "--batching-file", str(tmp_path / "batching.config"))
+    with running(tmp_path, *arguments) as server, ThreadPoolExecutor() as threads:
+        with grpc.insecure_channel(f"127.0.0.1:{server.port}") as channel:
+            calls = [threads.submit(predicted, channel), threads.submit(server.predict)]
+            in_flight = 'tensorkeep_requests_in_flight{model="m"} 2\n'
+            server.until(lambda: in_flight in server.get("/monitoring/prometheus/metrics")[1])
+            server.process.send_signal(signal.SIGTERM)
+            assert calls[0].result(PATIENCE).outputs
+            assert calls[1].result(PATIENCE)[0] == 200
         assert server.process.wait(PATIENCE) == 0
 
 
