@@ -150,8 +150,12 @@ class Limits:
         gate.running -= 1
         self._notes.ended(model)
         self._let_in(model, gate)
-        if not gate.running and not gate.waiting:
-            del self._gates[model]  # clients may ask for models that there are not
+        self._tidy(model, gate)
+
+    def _tidy(self, model: str, gate: _Gate) -> None:
+        """Forgets a gate that nobody is at: clients may ask for models that there are not."""
+        if not gate.running and not gate.waiting and self._gates.get(model) is gate:
+            del self._gates[model]
 
     async def _wait(self, model: str, gate: _Gate, call: Call) -> None:
         limits = gate.limits
@@ -188,6 +192,7 @@ class Limits:
         elif not place.cancelled() and place.exception() is None:  # it was let in at the last moment
             gate.running -= 1
             self._let_in(model, gate)
+            self._tidy(model, gate)
         self._notes.waits(model, len(gate.waiting))
 
     def _let_in(self, model: str, gate: _Gate) -> None:
