@@ -17,8 +17,9 @@ from tensorkeep.io.machine.parallel import thread_limit
 from tensorkeep.proto.messages import Message, parse
 from tensorkeep.proto.serving import BatchingParameters, ModelServerConfig
 from tensorkeep.saved_model.files.layout import join
+from tensorkeep.serving.batching.notes import BatchNotes
 from tensorkeep.serving.batching.parameters import BatchSettings
-from tensorkeep.serving.batching.queues import BatchingRunner, BatchNotes
+from tensorkeep.serving.batching.queues import BatchingRunner
 from tensorkeep.serving.batching.threads import BatchThreads
 from tensorkeep.serving.inference.replaying import replay, same_answers
 from tensorkeep.serving.inference.running import ThreadRunner
