@@ -1,4 +1,4 @@
-"""JSON read by the compiled library is JSON read in Python, node for node, and what is wrong is told in the same words."""
+"""JSON is read by the compiled library as in Python, node for node, and what is wrong is told in the same words."""
 
 from __future__ import annotations
 
@@ -29,9 +29,45 @@ values = st.recursive(
     max_leaves=30,
 )
 snippets = st.sampled_from(
-    [b"[", b"]", b"{", b"}", b",", b":", b'"', b"\\", b"\\u", b"d83d", b"\\ude00", b"-", b"0", b"1", b".", b"e", b"E+"]
-    + [b"NaN", b"Inf", b"Infinity", b"-Inf", b"true", b"null", b"tru", b" ", b"\n", b"\0", b"\x1f", b"\xff", b"a"]
-    + [b"1.5", b"1e999", b"1e-999", b"18446744073709551615", b"9223372036854775808", b'"a":', b"[[1,2],[3,4]]"]
+    [
+        b"[",
+        b"]",
+        b"{",
+        b"}",
+        b",",
+        b":",
+        b'"',
+        b"\\",
+        b"\\u",
+        b"d83d",
+        b"\\ude00",
+        b"-",
+        b"0",
+        b"1",
+        b".",
+        b"e",
+        b"E+",
+        b"NaN",
+        b"Inf",
+        b"Infinity",
+        b"-Inf",
+        b"true",
+        b"null",
+        b"tru",
+        b" ",
+        b"\n",
+        b"\x00",
+        b"\x1f",
+        b"\xff",
+        b"a",
+        b"1.5",
+        b"1e999",
+        b"1e-999",
+        b"18446744073709551615",
+        b"9223372036854775808",
+        b'"a":',
+        b"[[1,2],[3,4]]",
+    ]
 )
 
 
@@ -102,7 +138,9 @@ def plain(value: Any) -> Any:
 def test_a_text_is_read_as_the_standard_library_reads_it(value: Any, indent: int | None, ascii_only: bool) -> None:
     text = json.dumps(value, indent=indent, ensure_ascii=ascii_only).encode("utf-8", "surrogatepass")
     found = both(text, JsonLimits())
-    if "\\ud" in text.decode("utf-8", "surrogatepass") or any(0xD800 <= ord(c) < 0xE000 for c in text.decode("utf-8", "surrogatepass")):
+    if "\\ud" in text.decode("utf-8", "surrogatepass") or any(
+        0xD800 <= ord(c) < 0xE000 for c in text.decode("utf-8", "surrogatepass")
+    ):
         return  # halves of pairs, which the standard library lets pass
     assert len(found) == 5, found
     assert plain(value_of(read_json(text, JsonLimits()))) == plain(json.loads(text))
@@ -123,7 +161,10 @@ def test_whatever_the_bytes_both_say_the_same(text: bytes) -> None:
     both(text)
 
 
-@given(st.floats(allow_nan=False, allow_infinity=False), st.sampled_from(["{!r}", "{:.20e}", "{:.3f}", "{:.17g}", "{:.400f}"]))
+@given(
+    st.floats(allow_nan=False, allow_infinity=False),
+    st.sampled_from(["{!r}", "{:.20e}", "{:.3f}", "{:.17g}", "{:.400f}"]),
+)
 @examples(300)
 def test_numbers_are_the_nearest_doubles(number: float, form: str) -> None:
     text = form.format(number)

@@ -102,7 +102,7 @@ class JsonLimits:
     """Lists and objects within each other."""
     numbers: int = 1 << 27
     """In arrays."""
-    nodes: int = 1 << 22
+    nodes: int = 1 << 21
     """Values that are not in arrays of numbers."""
 
 
@@ -146,25 +146,27 @@ def functions() -> tuple[Callable[..., Any], Callable[..., None]] | None:
 def read_json(text: bytes | bytearray | memoryview, limits: JsonLimits) -> JsonTape:
     """The value that `text` begins with; JsonError if it begins with none. Lets other threads run meanwhile."""
     compiled = functions()
-    view = memoryview(text).cast("B")
-    return _by_library(compiled, view, limits) if compiled is not None else _by_python(view, limits)
+    if compiled is None:
+        return _by_python(memoryview(text).cast("B"), limits)
+    return _by_library(compiled, text, limits)
 
 
 def _by_library(
-    compiled: tuple[Callable[..., Any], Callable[..., None]], view: memoryview, limits: JsonLimits
+    compiled: tuple[Callable[..., Any], Callable[..., None]], text: bytes | bytearray | memoryview, limits: JsonLimits
 ) -> JsonTape:
     read, take = compiled
-    report = np.zeros(6, np.int64)
-    place = np.frombuffer(view, np.uint8).ctypes.data if len(view) else None
-    handle = read(place, len(view), limits.depth, limits.numbers, limits.nodes, address(report))
-    code, end, nodes, count, size, key_count = report.tolist()
+    report = (ctypes.c_int64 * 6)()
+    view = memoryview(text).cast("B")
+    place = text if isinstance(text, bytes) else np.frombuffer(view, np.uint8).ctypes.data if len(view) else None
+    handle = read(place, len(view), limits.depth, limits.numbers, limits.nodes, report)
+    code, end, nodes, count, size, key_count = report
     if handle is None:
         raise JsonError(code, end)
     tape, numbers = np.empty((nodes, 2), np.int64), np.empty(count, np.int64)
-    strings, places = np.empty(size, np.uint8), np.empty((key_count, 2), np.int64)
-    take(handle, address(tape), address(numbers), address(strings), address(places))
-    content = strings.tobytes()
-    keys = tuple(content[offset : offset + length] for offset, length in places.tolist())
+    strings, places = ctypes.create_string_buffer(size), (ctypes.c_int64 * (2 * key_count))()
+    take(handle, address(tape), address(numbers), strings, places)
+    content = strings.raw
+    keys = tuple(content[start : start + length] for start, length in zip(places[::2], places[1::2], strict=True))
     return JsonTape(view, tape, numbers, content, keys, end)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Protocol
 
 from tensorkeep.proto.serving import PredictionLog
 from tensorkeep.serving.asked import Call, ModelAsked
@@ -43,8 +43,11 @@ class Traffic(Protocol):
         """What a request that names no version is to be answered by: itself, or a version that some requests go to."""
         ...
 
-    def admitted(self, asked: ModelAsked, call: Call) -> AbstractAsyncContextManager[Any]:
-        """Holds a place for a request while it is answered; UnavailableError at once where there is none."""
+    def admitted(self, asked: ModelAsked, call: Call) -> AbstractAsyncContextManager[Call | None]:
+        """Holds a place for a request while it is answered; UnavailableError at once where there is none.
+
+        It gives the call with the time that is left to it, if that is less than the client's.
+        """
         ...
 
     def finished(self, exchange: Exchange) -> None:

@@ -9,8 +9,9 @@ from typing import Any
 
 import numpy as np
 
+from tensorkeep.serving.batching.notes import BatchNote
 from tensorkeep.serving.batching.parameters import BatchSettings
-from tensorkeep.serving.batching.queues import BatchingRunner, BatchNote
+from tensorkeep.serving.batching.queues import BatchingRunner
 from tensorkeep.serving.batching.threads import BatchThreads
 from tensorkeep.serving.servables import Array, Ends
 

@@ -351,6 +351,8 @@ async def test_a_queue_in_which_nothing_waits_is_dropped() -> None:
     await settled()
     await stage.pool.do_all()
     await asyncio.gather(*asked)
+    with pytest.raises(InvalidArgumentError):
+        await stage.ask(np.ones((2000, 1)))
     assert not stage.runner._queues
 
 
@@ -401,6 +403,7 @@ async def test_a_run_is_told_of_with_how_long_its_requests_waited() -> None:
 
 @in_a_loop
 async def test_it_is_said_why_nothing_is_joined(caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level("INFO", "tensorkeep.serving")
     stage = Stage()
     for _ in range(1001):
         asked = stage.ask(row(1))

@@ -9,6 +9,7 @@ from tensorkeep.io.machine.parallel import processors
 from tensorkeep.serving.process.options import ModelPlace
 from tensorkeep.serving.process.original_flags import (
     FLAGS,
+    OURS,
     UnknownFlagError,
     WrongFlagError,
     channel_arguments,
@@ -71,7 +72,7 @@ DEFAULTS = {
 
 
 def test_every_flag_of_the_original_is_known_with_its_default() -> None:
-    assert dict(parse_flags([]).values) == DEFAULTS
+    assert dict(parse_flags([]).values) == DEFAULTS | {flag.name: flag.default for flag in OURS}
     assert [type(flag.default) for flag in FLAGS] == [type(value) for value in DEFAULTS.values()]
 
 
@@ -136,7 +137,7 @@ def test_the_usage_lists_every_flag_with_its_default() -> None:
     assert usage.startswith("usage: server\nFlags:\n\t--port=8500 ")
     assert '\t--model_name="default"' in usage
     assert "\t--enable_batching=false" in usage
-    assert usage.count("\n") == len(FLAGS) + 2
+    assert usage.count("\n") == len(FLAGS) + len(OURS) + 2
 
 
 def test_flags_become_options() -> None:

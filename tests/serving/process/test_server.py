@@ -6,6 +6,7 @@ import json
 import os
 import signal
 import socket
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import grpc
@@ -98,6 +99,20 @@ def test_a_request_that_runs_when_the_server_is_told_to_stop_is_answered(tmp_pat
             answer = b"".join(iter(lambda: slow.recv(65536), b""))
         assert answer.startswith(b"HTTP/1.1 200 ")
         assert b'"predictions"' in answer
+        assert server.process.wait(PATIENCE) == 0
+
+
+def test_requests_that_wait_for_a_batch_when_the_server_is_told_to_stop_are_answered(tmp_path: Path) -> None:
+    (tmp_path / "batching.config").write_text("batch_timeout_micros { value: 1000000 }")
+    arguments = ("--model", f"m={put_model(tmp_path / 'm')}", "--batching-file", str(tmp_path / "batching.config"))
+    with running(tmp_path, *arguments) as server, ThreadPoolExecutor() as threads:
+        with grpc.insecure_channel(f"127.0.0.1:{server.port}") as channel:
+            calls = [threads.submit(predicted, channel), threads.submit(server.predict)]
+            in_flight = 'tensorkeep_requests_in_flight{model="m"} 2\n'
+            server.until(lambda: in_flight in server.get("/monitoring/prometheus/metrics")[1])
+            server.process.send_signal(signal.SIGTERM)
+            assert calls[0].result(PATIENCE).outputs
+            assert calls[1].result(PATIENCE)[0] == 200
         assert server.process.wait(PATIENCE) == 0
 
 
@@ -264,3 +279,46 @@ def test_mistakes_are_told_before_anything_is_loaded(
 
     assert main(["serve", *arguments]) == 1
     assert capsys.readouterr().err.startswith(f"error: {message}")
+
+
+# ------------------------------------------------------------------------------------------------------ What it is told
+
+
+def config_text(**models: Path) -> str:
+    policy = "model_version_policy { all {} }"
+    entries = [
+        f'config {{ name: "{name}" base_path: "{path}" model_platform: "tensorflow" {policy} }}'
+        for name, path in models.items()
+    ]
+    return f"model_config_list {{ {' '.join(entries)} }}"
+
+
+def test_requests_are_redirected_copied_and_logged_as_the_server_is_told(tmp_path: Path) -> None:
+    base = put_model(tmp_path / "m")
+    put_model(tmp_path / "m", 2)
+    (tmp_path / "models.config").write_text(config_text(m=base))
+    rules = ("--canary", "m=1:100", "--shadow", "m=2:100", "--log-requests", f"m={tmp_path / 'logs' / 'm'}:1")
+    with running(tmp_path, "--config", str(tmp_path / "models.config"), *rules, "--limit", "*=concurrency:2") as server:
+        for _ in range(3):
+            assert server.predict()[0] == 200
+        _, metrics = server.get("/monitoring/prometheus/metrics")
+        assert 'tensorkeep_canary_requests_total{model="m",target="1"} 3\n' in metrics
+        server.until(lambda: json.loads(server.get("/monitoring/shadows/m")[1])["shadows"][0]["requests"] == 3)
+        assert server.stop() == 0
+    assert [path.suffix for path in (tmp_path / "logs").iterdir()] == [".tfrecord"]
+
+
+def test_a_hang_up_has_the_server_read_its_configuration_again(tmp_path: Path) -> None:
+    one, other = put_model(tmp_path / "one"), put_model(tmp_path / "other")
+    config = tmp_path / "models.config"
+    config.write_text(config_text(one=one))
+    with running(tmp_path, "--config", str(config)) as server:
+        assert server.predict("other")[0] == 404
+        config.write_text("nonsense")
+        server.process.send_signal(signal.SIGHUP)
+        server.until_said("The configuration could not be read again, and stays as it was")
+        config.write_text(config_text(one=one, other=other))
+        server.process.send_signal(signal.SIGHUP)
+        server.until_said("Successfully loaded servable version {name: other version: 1}")
+        server.until(lambda: server.predict("other")[0] == 200)
+        assert server.predict("one")[0] == 200

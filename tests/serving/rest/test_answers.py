@@ -93,8 +93,22 @@ def test_rows_of_several_outputs_are_objects() -> None:
     body = predictions_body(outputs)
     assert json.loads(body.replace(b"NaN", b'"NaN"')) == {
         "predictions": [
-            {"a": 0.5, "b": [1, 2], "c_bytes": [{"b64": "eA=="}], "d": [[], [], []], "e": [[[0, 1, 2], [3, 4, 5]]], "f": True},
-            {"a": "NaN", "b": [3, 4], "c_bytes": [{"b64": "eQ=="}], "d": [[], [], []], "e": [[[6, 7, 8], [9, 10, 11]]], "f": False},
+            {
+                "a": 0.5,
+                "b": [1, 2],
+                "c_bytes": [{"b64": "eA=="}],
+                "d": [[], [], []],
+                "e": [[[0, 1, 2], [3, 4, 5]]],
+                "f": True,
+            },
+            {
+                "a": "NaN",
+                "b": [3, 4],
+                "c_bytes": [{"b64": "eQ=="}],
+                "d": [[], [], []],
+                "e": [[[6, 7, 8], [9, 10, 11]]],
+                "f": False,
+            },
         ]
     }
     assert body.startswith(b'{\n    "predictions": [\n        {\n            "a": 0.5,\n            "b": [1, 2],\n')

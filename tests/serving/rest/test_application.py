@@ -47,13 +47,19 @@ ECHO = application(m=echo("float32"))
 ONE = '{"instances": [1]}'
 
 
-# ------------------------------------------------------------------------------------------------------------------ URLs
+# ---------------------------------------------------------------------------------------------------------------- URLs
 
 
 @pytest.mark.parametrize(
     "target",
-    ["/v1/models/m:predict", "/V1/Models/m:predict", "/v1/models/m/versions/1:predict", "/v1/models/m/VERSIONS/0001:predict"]
-    + ["/v1/models/%6d:predict", "/v1/models/m:predict?x=1"],
+    [
+        "/v1/models/m:predict",
+        "/V1/Models/m:predict",
+        "/v1/models/m/versions/1:predict",
+        "/v1/models/m/VERSIONS/0001:predict",
+        "/v1/models/%6d:predict",
+        "/v1/models/m:predict?x=1",
+    ],
 )
 def test_the_same_model_by_several_urls(target: str) -> None:
     reply = ask(ECHO, "POST", target, ONE)
@@ -127,7 +133,7 @@ def test_an_unknown_signature_is_told_in_the_words_of_rest() -> None:
     assert (reply.status, reply.error) == (400, 'Serving signature name: "s" not found in signature def')
 
 
-# --------------------------------------------------------------------------------------------------------------- Answers
+# ------------------------------------------------------------------------------------------------------------- Answers
 
 
 def test_a_model_predicts_by_rows_and_by_columns() -> None:
@@ -221,7 +227,7 @@ def test_all_models_are_listed() -> None:
         assert listed["model_version_status"][0]["state"] == "AVAILABLE"
 
 
-# ----------------------------------------------------------------------------------------------------------------- Codes
+# --------------------------------------------------------------------------------------------------------------- Codes
 
 
 @pytest.mark.parametrize(
@@ -259,14 +265,16 @@ def test_an_answer_that_comes_too_late_is_a_timeout() -> None:
 
 
 def test_types_without_json_are_not_implemented_in_columns_and_invalid_in_rows_and_answers() -> None:
-    app = application(m=echo("float16"), out=function_model(lambda key, arrays: {"y": np.ones(1, np.float16)}, x="float32"))
+    app = application(
+        m=echo("float16"), out=function_model(lambda key, arrays: {"y": np.ones(1, np.float16)}, x="float32")
+    )
     assert predict(app, '{"inputs": [1.0]}').status == 501
     assert predict(app, '{"instances": [1.0]}').status == 400
     reply = predict(app, ONE, "out")
     assert (reply.status, reply.error) == (400, "Failed to write JSON value for tensor type: half")
 
 
-# ------------------------------------------------------------------------------------------------- Bodies and their limits
+# --------------------------------------------------------------------------------------------- Bodies and their limits
 
 
 def test_a_body_in_pieces_is_put_together() -> None:
@@ -287,7 +295,9 @@ def test_a_body_that_is_huge_when_unpacked_is_refused() -> None:
     app = application(RestOptions(most_unpacked=1000), m=echo("float32"))
     bomb = gzip.compress(b" " * 1001)
     assert ask(app, "POST", "/v1/models/m:predict", bomb, {"content-encoding": "gzip"}).status == 413
-    assert ask(app, "POST", "/v1/models/m:predict", gzip.compress(b" " * 1000), {"content-encoding": "gzip"}).status == 400
+    assert (
+        ask(app, "POST", "/v1/models/m:predict", gzip.compress(b" " * 1000), {"content-encoding": "gzip"}).status == 400
+    )
 
 
 def test_another_encoding_is_refused() -> None:
@@ -376,7 +386,7 @@ def test_large_answers_are_compressed_for_those_who_take_it() -> None:
     assert "content-encoding" not in predict(app, ONE, **{"accept-encoding": "gzip"}).headers
 
 
-# -------------------------------------------------------------------------------------- CORS, health, metrics, permission
+# ----------------------------------------------------------------------------------- CORS, health, metrics, permission
 
 
 def test_other_sites_are_answered_only_on_request() -> None:
@@ -451,14 +461,16 @@ def test_requests_that_do_not_come_to_inference_are_told_of() -> None:
     assert seen == [("m", "predict", 3), ("m", "", 0), ("", "", 3), ("", "", 0)]
 
 
-# ----------------------------------------------------------------------------------------------------------------- Pages
+# --------------------------------------------------------------------------------------------------------------- Pages
 
 
 def test_the_interface_is_described_by_the_signatures() -> None:
     app = application(g=golden_model("g26_tf1_simple_save"), e=golden_model("g27_tf1_multi"))
     described = ask(app, "GET", "/openapi.json").json
     assert described["openapi"] == "3.1.0"
-    assert {"/v1/models/g:predict", "/v1/models/e:classify", "/v1/models/e:regress", "/v1/models"} <= described["paths"].keys()
+    assert {"/v1/models/g:predict", "/v1/models/e:classify", "/v1/models/e:regress", "/v1/models"} <= described[
+        "paths"
+    ].keys()
     schema = described["paths"]["/v1/models/g:predict"]["post"]["requestBody"]["content"]["application/json"]["schema"]
     row = schema["properties"]["instances"]["items"]["anyOf"][0]
     assert row == {"type": "array", "items": {"type": "number", "format": "float"}, "minItems": 6, "maxItems": 6}

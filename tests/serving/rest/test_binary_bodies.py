@@ -87,8 +87,8 @@ def test_several_inputs_come_in_an_npz_and_several_outputs_go_in_one() -> None:
 
 def test_several_inputs_come_in_a_form() -> None:
     parts = [
-        b'--xyz\r\nContent-Disposition: form-data; name="%b"; filename="f.npy"\r\nContent-Type: application/x-npy\r\n\r\n%b\r\n'
-        % (name, encode_npy(np.array([value], np.float32)))
+        b'--xyz\r\nContent-Disposition: form-data; name="%b"; filename="f.npy"\r\n'
+        b"Content-Type: application/x-npy\r\n\r\n%b\r\n" % (name, encode_npy(np.array([value], np.float32)))
         for name, value in ((b"a", 3), (b"b", 1))
     ]
     kind = 'multipart/form-data; boundary="xyz"'
@@ -142,7 +142,10 @@ def stream_of(**columns: Any) -> bytes:
 
 def test_columns_of_plain_lists_and_texts_are_arrays() -> None:
     body = stream_of(
-        x=pa.array([[1.0, 2.0]], pa.list_(pa.float32(), 2)), s=pa.array(["é"]), b=pa.array([b"\xff"]), t=pa.array([True])
+        x=pa.array([[1.0, 2.0]], pa.list_(pa.float32(), 2)),
+        s=pa.array(["é"]),
+        b=pa.array([b"\xff"]),
+        t=pa.array([True]),
     )
     found = decode_arrow(body)
     assert found["x"].tolist() == [[1, 2], [1, 2]]

@@ -26,7 +26,9 @@ def test_a_number_with_fraction_or_exponent_is_a_float(text: str) -> None:
     assert features(text).WhichOneof("kind") == "float_list"
 
 
-@pytest.mark.parametrize(("text", "numbers"), [("2", [2]), ("[2, -3]", [2, -3]), ("true", [1]), ("[true, false, 7]", [1, 0, 7])])
+@pytest.mark.parametrize(
+    ("text", "numbers"), [("2", [2]), ("[2, -3]", [2, -3]), ("true", [1]), ("[true, false, 7]", [1, 0, 7])]
+)
 def test_a_whole_number_or_a_truth_value_is_an_int64(text: str, numbers: list[int]) -> None:
     assert list(features(text).int64_list.value) == numbers
 

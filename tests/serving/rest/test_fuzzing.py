@@ -9,7 +9,24 @@ import pytest
 from fuzz.serving import SERVING_TARGETS
 from tests.support.effort import ends
 
-PIECES = (b"[", b"]", b"{", b"}", b",", b":", b'"', b"1", b"1.5", b"NaN", b"null", b'"b64":', b"\\u", b"-", b"\xff", b"\0")
+PIECES = (
+    b"[",
+    b"]",
+    b"{",
+    b"}",
+    b",",
+    b":",
+    b'"',
+    b"1",
+    b"1.5",
+    b"NaN",
+    b"null",
+    b'"b64":',
+    b"\\u",
+    b"-",
+    b"\xff",
+    b"\0",
+)
 
 every_target = pytest.mark.parametrize("name", SERVING_TARGETS)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -44,7 +45,7 @@ def same(found: np.ndarray, expected: Any, dtype: str = "float32") -> None:
     assert found.tolist() == wanted.tolist()
 
 
-# --------------------------------------------------------------------------------------------------------- What is taken
+# ------------------------------------------------------------------------------------------------------- What is taken
 
 
 @pytest.mark.parametrize(
@@ -102,7 +103,11 @@ def test_integers_are_exact_to_their_limits(dtype: str, numbers: list[int]) -> N
 
 
 def test_strings_are_their_utf8_bytes_or_base64() -> None:
-    assert array('{"inputs": ["a", {"b64": "/+8="}, "\\u00e9\\n"]}', "string").tolist() == [b"a", b"\xff\xef", b"\xc3\xa9\n"]
+    assert array('{"inputs": ["a", {"b64": "/+8="}, "\\u00e9\\n"]}', "string").tolist() == [
+        b"a",
+        b"\xff\xef",
+        b"\xc3\xa9\n",
+    ]
     assert array('{"instances": [{"b64": "YQ=="}, {"b64": "YmM"}]}', "string").tolist() == [b"a", b"bc"]
     assert array('{"instances": [{"x": {"b64": "YQ=="}}]}', "string").tolist() == [b"a"]
     assert array('{"inputs": {"b64": "YQ=="}}', "string")[()] == b"a"
@@ -136,7 +141,7 @@ def test_an_input_with_a_default_may_be_left_out_of_columns_and_not_of_rows() ->
         arrays('{"instances": [{"a": 1}]}', made)
 
 
-# ------------------------------------------------------------------------------------------------------- What is refused
+# ----------------------------------------------------------------------------------------------------- What is refused
 
 
 @pytest.mark.parametrize(
@@ -206,7 +211,11 @@ def test_plain_values_are_for_one_input_only() -> None:
         ("int32", "1e3", "JSON Value: 1000.0 Type: Number is not of expected type: int32"),
         ("int32", "[1, 2147483648]", "JSON Value: 2147483648 Type: Number is not of expected type: int32"),
         ("uint8", "[1, 2.5, 3]", "JSON Value: 2.5 Type: Number is not of expected type: uint8"),
-        ("int64", "[[1], [9223372036854775808]]", "JSON Value: 9223372036854775808 Type: Number is not of expected type: int64"),
+        (
+            "int64",
+            "[[1], [9223372036854775808]]",
+            "JSON Value: 9223372036854775808 Type: Number is not of expected type: int64",
+        ),
         ("uint32", "[1, -1]", "JSON Value: -1 Type: Number is not of expected type: uint32"),
         ("uint64", "[-1]", "JSON Value: -1 Type: Number is not of expected type: uint64"),
         ("bool", "1", "JSON Value: 1 Type: Number is not of expected type: bool"),
@@ -264,7 +273,9 @@ def test_a_long_value_is_cut_in_messages() -> None:
 
 @given(
     hnp.arrays(
-        st.sampled_from([np.float32, np.float64, np.int8, np.uint8, np.int16, np.int32, np.int64, np.uint32, np.uint64, np.bool_]),
+        st.sampled_from(
+            [np.float32, np.float64, np.int8, np.uint8, np.int16, np.int32, np.int64, np.uint32, np.uint64, np.bool_]
+        ),
         hnp.array_shapes(min_dims=0, max_dims=3, min_side=0, max_side=4),
     )
 )
@@ -280,7 +291,9 @@ def test_what_is_written_is_read_back_bit_for_bit(values: np.ndarray) -> None:
             assert np.signbit(found["x"][~np.isnan(values)]).tolist() == np.signbit(values[~np.isnan(values)]).tolist()
 
 
-@given(hnp.arrays(object, hnp.array_shapes(min_dims=1, max_dims=3, min_side=1, max_side=3), elements=st.binary(max_size=6)))
+@given(
+    hnp.arrays(object, hnp.array_shapes(min_dims=1, max_dims=3, min_side=1, max_side=3), elements=st.binary(max_size=6))
+)
 @examples(100)
 def test_strings_are_read_back_as_text_and_as_base64(values: np.ndarray) -> None:
     for name in ("y", "y_bytes"):
@@ -317,9 +330,5 @@ def test_rows_of_objects_are_read_back(values: tuple[np.ndarray, np.ndarray]) ->
 )
 @examples(400)
 def test_any_value_is_an_array_or_one_of_our_errors(value: Any, dtype: str, key: str) -> None:
-    try:
-        found = array(json.dumps({key: value}), dtype)
-    except TensorKeepError as error:
-        assert str(error)
-    else:
-        assert found.dtype == (object if dtype == "string" else np.dtype(dtype))
+    with suppress(TensorKeepError):
+        assert array(json.dumps({key: value}), dtype).dtype == (object if dtype == "string" else np.dtype(dtype))

@@ -17,6 +17,10 @@ _HEADER: Final = struct.Struct("<QI")
 _CHECKSUM: Final = struct.Struct("<I")
 
 
+class CutRecordError(DataLossError):
+    """A file ends in the middle of a record, as one does whose writer was killed: all before it is whole."""
+
+
 def encode_record(data: bytes) -> bytes:
     """A record that holds `data`."""
     length = struct.pack("<Q", len(data))
@@ -26,7 +30,7 @@ def encode_record(data: bytes) -> bytes:
 def read_records(fs: FileSystem, path: str) -> Iterator[bytes]:
     """What the records of a file hold, one after the other.
 
-    DataLossError at a record that is damaged or cut off; those before it have been given by then.
+    DataLossError at a record that is damaged or cut off (CutRecordError); those before it have been given by then.
     """
     file = fs.open(path)
     try:
@@ -41,14 +45,14 @@ def read_records(fs: FileSystem, path: str) -> Iterator[bytes]:
 
 def _record_at(file: RandomAccessFile, at: int) -> bytes:
     if file.size - at < _HEADER.size:
-        raise DataLossError(f'"{file.path}": truncated record at {at}: {file.size - at} bytes are left')
+        raise CutRecordError(f'"{file.path}": truncated record at {at}: {file.size - at} bytes are left')
     header = bytes(file.read(at, _HEADER.size))
     length, checksum = _HEADER.unpack(header)
     if masked_crc32c(header[:8]) != checksum:
         raise DataLossError(f'"{file.path}": corrupted record at {at}: the checksum of its length does not fit')
     start = at + _HEADER.size
     if file.size - start < length + _CHECKSUM.size:
-        raise DataLossError(
+        raise CutRecordError(
             f'"{file.path}": truncated record at {at}: {length} bytes and a checksum are to come, '
             f"{file.size - start} bytes are left"
         )

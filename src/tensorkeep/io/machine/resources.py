@@ -26,9 +26,9 @@ def available_memory() -> int:
     return min((_available_in_machine(), *rooms_of_groups(system_text)))
 
 
-def resident_memory() -> int:
-    """How many bytes of memory this process has now; 0 where the system does not tell."""
-    fields = system_text("/proc/self/statm").split()
+def resident_memory(process: int | None = None) -> int:
+    """How many bytes of memory this process, or another one, has now; 0 where the system does not tell."""
+    fields = system_text(f"/proc/{process or 'self'}/statm").split()
     return int(fields[1]) * _PAGE if len(fields) > 1 else 0
 
 

@@ -8,30 +8,27 @@ the original makes them all fail.
 
 from __future__ import annotations
 
-import asyncio
 import logging
 from collections import Counter, deque
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
-from dataclasses import dataclass
 from time import perf_counter
 from typing import Final, Protocol
 
 from tensorkeep.errors import (
-    DeadlineExceededError,
     InvalidArgumentError,
     ResourceExhaustedError,
     UnavailableError,
 )
 from tensorkeep.serving.batching.joining import Kind, cut, joined, kind_of, pasted, piece_sizes, rows_of, split
+from tensorkeep.serving.batching.notes import BatchNote, BatchNotes, BatchReport, hint_of
 from tensorkeep.serving.batching.parameters import BatchSettings
 from tensorkeep.serving.batching.sizes import RunSizes
-from tensorkeep.serving.batching.threads import BatchThreads, Timer
+from tensorkeep.serving.batching.tasks import TIMED_OUT_IN_QUEUE, Batch, Task
+from tensorkeep.serving.batching.threads import BatchThreads
 from tensorkeep.serving.servables import Array, Ends
 
 LOG: Final = logging.getLogger("tensorkeep.serving")
-TIMED_OUT: Final = "Timed out waiting for notification"
-TIMED_OUT_IN_QUEUE: Final = "Run() timeout exceeded while waiting in batching queue"
 _MOST_KINDS: Final = 8  # times as many batches as may wait otherwise, where requests have different shapes
 _MOST_LEARNT: Final = 64  # sets of tensors of which it is known how many rows are best
 _HINT_AFTER: Final = 1000  # runs, after which it is said once that none of them had several requests
@@ -44,43 +41,6 @@ class Computing(Protocol):
     version: int
 
     def compute(self, ends: Ends, arrays: Sequence[Array]) -> list[Array]: ...
-
-
-@dataclass(frozen=True, slots=True)
-class BatchNote:
-    """One run, for whatever counts runs."""
-
-    model: str
-    version: int
-    pool: str
-    """The name of the threads."""
-    requests: int
-    rows: int
-    """Those of requests."""
-    run_rows: int
-    """With those to fill up."""
-    waits: tuple[float, ...]
-    """How long each request waited in the queue, in seconds."""
-
-
-class BatchNotes(Protocol):
-    """Whatever counts runs. It is told on the event loop, and never raises."""
-
-    def batched(self, note: BatchNote) -> None: ...
-
-
-@dataclass(frozen=True, slots=True)
-class BatchReport:
-    """What has become of requests so far, and why they are not joined, if they are not."""
-
-    requests: int
-    runs: int
-    joined_runs: int
-    """Those of several requests."""
-    rerun: int
-    """Requests that were run once more, by themselves, because the run of all failed."""
-    waiting: int
-    hint: str = ""
 
 
 class BatchingRunner:
@@ -107,10 +67,9 @@ class BatchingRunner:
 
     async def run(self, ends: Ends, arrays: Sequence[Array], deadline: float | None) -> Sequence[Array]:
         """The fetched tensors for the fed ones; see `Runner`. UnavailableError at once if the queue is full."""
-        queue = self._queues.get(ends)
-        if queue is None:
-            queue = self._queues[ends] = _Queue(self, ends)
+        queue = self._queues[ends] if ends in self._queues else _Queue(self, ends)
         tasks = queue.put(arrays, deadline)
+        self._queues[ends] = queue  # only now: what is refused leaves nothing behind
         try:
             if len(tasks) == 1:
                 return await tasks[0].future
@@ -134,7 +93,7 @@ class BatchingRunner:
     def report(self) -> BatchReport:
         """What has become of requests so far."""
         counts = self._counts
-        hint = _hint(counts) if counts["runs"] and not counts["joined"] else ""
+        hint = hint_of(counts) if counts["runs"] and not counts["joined"] else ""
         return BatchReport(counts["requests"], counts["runs"], counts["joined"], counts["rerun"], self.waiting, hint)
 
     def ran(self, note: BatchNote, rerun: int) -> None:
@@ -144,9 +103,9 @@ class BatchingRunner:
             self._notes.batched(note)
         if not self._has_hinted and self._counts["runs"] >= _HINT_AFTER and not self._counts["joined"]:
             self._has_hinted = True
-            LOG.warning(
+            LOG.info(
                 "batching is on for model %s, version %d, but none of %d runs had several requests: %s",
-                self.servable.name, self.servable.version, self._counts["runs"], _hint(self._counts),
+                self.servable.name, self.servable.version, self._counts["runs"], hint_of(self._counts),
             )  # fmt: skip
 
     def sizes_of(self, ends: Ends) -> RunSizes | None:
@@ -167,82 +126,14 @@ class BatchingRunner:
             del self._queues[queue.ends]
 
 
-def _hint(counts: Counter[str]) -> str:
-    """Why no two requests were joined, by what was seen most."""
-    if counts["apart"] > counts["large"]:
-        return (
-            "requests that waited at the same time had different shapes; set pad_variable_length_inputs, or let "
-            "clients send equal shapes"
-        )
-    if counts["large"]:
-        return "single requests fill a batch; raise max_batch_size, or let clients send fewer rows"
-    return (
-        "no two were waiting at the same time, as a thread was free for each; let them wait with batch_timeout_micros, "
-        "or lower num_batch_threads"
-    )
-
-
-class _Task:
-    """A request, or a piece of one, in a queue."""
-
-    __slots__ = ("arrays", "batch", "deadline", "future", "rows", "since", "timer")
-
-    def __init__(self, arrays: list[Array], since: float, deadline: float | None) -> None:
-        self.arrays = arrays
-        self.rows: int = arrays[0].shape[0]
-        self.since = since
-        self.deadline = deadline
-        self.future: asyncio.Future[list[Array]] = asyncio.get_running_loop().create_future()
-        self.timer: Timer | None = None
-        self.batch: _Batch | None = None
-
-    @property
-    def load(self) -> int:
-        """How much of a batch it takes: an empty request is not nothing."""
-        return max(1, self.rows)
-
-    def expire(self) -> None:
-        """Answers that its time has passed: in the queue, or while it ran."""
-        if not self.future.done():
-            late = (
-                ResourceExhaustedError(TIMED_OUT_IN_QUEUE)
-                if self.batch is not None
-                else DeadlineExceededError(TIMED_OUT)
-            )
-            self.future.set_exception(late)
-
-
-class _Batch:
-    """Requests of one kind that are to be run together."""
-
-    __slots__ = ("is_full", "kind", "load", "since", "tasks")
-
-    def __init__(self, kind: Kind, since: float) -> None:
-        self.kind = kind
-        self.since = since
-        self.tasks: list[_Task] = []
-        self.load = 0
-        self.is_full = False
-
-    def add(self, task: _Task) -> None:
-        self.tasks.append(task)
-        self.load += task.load
-        task.batch = self
-
-    def remove(self, task: _Task) -> None:
-        self.tasks.remove(task)
-        self.load -= task.load
-        task.batch = None
-
-
 class _Queue:
     """The batches that wait for equal ends, oldest first."""
 
     def __init__(self, runner: BatchingRunner, ends: Ends) -> None:
         self.ends = ends
         self._runner = runner
-        self._batches: deque[_Batch] = deque()
-        self._open: dict[Kind, _Batch] = {}
+        self._batches: deque[Batch] = deque()
+        self._open: dict[Kind, Batch] = {}
 
     @property
     def tasks(self) -> int:
@@ -250,7 +141,7 @@ class _Queue:
 
     # ------------------------------------------------------------------------------------------ Requests come
 
-    def put(self, arrays: Sequence[Array], deadline: float | None) -> list[_Task]:
+    def put(self, arrays: Sequence[Array], deadline: float | None) -> list[Task]:
         """The tasks that stand for a request now."""
         settings, clock = self._runner.settings, self._runner.threads.clock
         rows = rows_of(arrays)
@@ -264,7 +155,7 @@ class _Queue:
         kind = kind_of(arrays, settings.pad_variable_length_inputs)
         sizes = self._sizes(kind, rows)
         self._require_room(kind, sizes)
-        tasks = [_Task(piece, now, deadline) for piece in cut(arrays, sizes)]
+        tasks = [Task(piece, now, deadline) for piece in cut(arrays, sizes)]
         for task in tasks:
             self._add(kind, task)
             if deadline is not None:
@@ -304,19 +195,19 @@ class _Queue:
                 f"{len(self._batches)} batches enqueued and max_enqueued_batches is {most}"
             )
 
-    def _add(self, kind: Kind, task: _Task) -> None:
+    def _add(self, kind: Kind, task: Task) -> None:
         most = self._runner.settings.rows_of_run
         batch = self._open.get(kind)
         if batch is None or batch.load + task.load > most:
             if batch is not None:
                 self._close(batch)
-            batch = self._open[kind] = _Batch(kind, task.since)
+            batch = self._open[kind] = Batch(kind, task.since)
             self._batches.append(batch)
         batch.add(task)
         if batch.load >= most:
             self._close(batch)
 
-    def _close(self, batch: _Batch) -> None:
+    def _close(self, batch: Batch) -> None:
         """No more requests come into a batch."""
         batch.is_full = True
         if self._open.get(batch.kind) is batch:
@@ -332,7 +223,7 @@ class _Queue:
 
     # ------------------------------------------------------------------------------------------ Requests go
 
-    def forget(self, task: _Task) -> None:
+    def forget(self, task: Task) -> None:
         """Takes a task out that nobody waits for any more, if it is still there."""
         if task.timer is not None:
             task.timer.cancel()
@@ -346,7 +237,7 @@ class _Queue:
                 if not self._batches:
                     self._runner.emptied(self)
 
-    def _drop(self, batch: _Batch) -> None:
+    def _drop(self, batch: Batch) -> None:
         self._batches.remove(batch)
         self._close(batch)
 
@@ -370,7 +261,7 @@ class _Queue:
                 return _Run(self._runner, self.ends, tasks, now)
         return None
 
-    def _taken(self, batch: _Batch, rows: int) -> list[_Task]:
+    def _taken(self, batch: Batch, rows: int) -> list[Task]:
         """The first tasks of a batch, with no more rows than that, but one in any case."""
         taken = batch.tasks[:1]
         load = taken[0].load
@@ -389,7 +280,7 @@ class _Queue:
                 self._runner.emptied(self)
         return taken
 
-    def _is_awaited(self, task: _Task, now: float) -> bool:
+    def _is_awaited(self, task: Task, now: float) -> bool:
         if task.deadline is not None and task.deadline <= now:
             task.expire()
         task.batch = None
@@ -399,7 +290,7 @@ class _Queue:
 class _Run:
     """A batch that has left its queue."""
 
-    def __init__(self, runner: BatchingRunner, ends: Ends, tasks: list[_Task], now: float) -> None:
+    def __init__(self, runner: BatchingRunner, ends: Ends, tasks: list[Task], now: float) -> None:
         self._runner = runner
         self._ends = ends
         self._tasks = tasks
@@ -421,13 +312,13 @@ class _Run:
         self._rerun = len(tasks)
         return [self._alone(task) for task in tasks]  # so that only those fail that are to blame
 
-    def _alone(self, task: _Task) -> list[Array] | Exception:
+    def _alone(self, task: Task) -> list[Array] | Exception:
         try:
             return self._answers([task])[0]
         except Exception as error:
             return error
 
-    def _answers(self, tasks: list[_Task]) -> list[list[Array]]:
+    def _answers(self, tasks: list[Task]) -> list[list[Array]]:
         batch = joined(
             self._ends.feeds,
             [task.arrays for task in tasks],
@@ -463,6 +354,7 @@ class _Run:
                 self._rows,
                 self._run_rows,
                 self._waits,
+                self._runner.waiting,
             ),
             self._rerun,
         )

@@ -82,7 +82,8 @@ class Inference:
             if not asked.name:
                 raise InvalidArgumentError("ModelSpec has no name specified.")
             routed = self.traffic.routed(asked)
-            async with self.traffic.admitted(routed, call):
+            async with self.traffic.admitted(routed, call) as granted:
+                exchange.call = granted or call  # which may have to end sooner
                 with self.models.hold(routed) as servable:
                     exchange.version = servable.version
                     yield OpenedRequest(

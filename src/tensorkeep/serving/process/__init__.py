@@ -17,6 +17,7 @@ sockets         the places where a server listens
 start           starting a server, as one process or as several
 told_by_files   what configuration files say besides which models there are
 tokens          bearer tokens: who may ask
+traffic         what is done with requests besides answering them, as options and configuration say it
 worker          one of several workers, as a process
 workers         several workers of one server, and the process that watches over them
 """

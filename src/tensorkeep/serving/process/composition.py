@@ -7,6 +7,7 @@ import logging
 from collections.abc import Awaitable, Callable
 from contextlib import AbstractContextManager
 from dataclasses import replace
+from functools import partial
 from typing import Final
 
 import grpc
@@ -14,7 +15,7 @@ import grpc
 from tensorkeep.errors import TensorKeepError
 from tensorkeep.proto.serving import ModelServerConfig
 from tensorkeep.serving.asked import ModelAsked
-from tensorkeep.serving.exchanges import PlainTraffic
+from tensorkeep.serving.exchanges import Exchange
 from tensorkeep.serving.inference.service import Inference, InferenceOptions
 from tensorkeep.serving.life.served_models import ServedModels
 from tensorkeep.serving.models import ModelOverview, VersionStatus
@@ -24,13 +25,17 @@ from tensorkeep.serving.process.peers import Place
 from tensorkeep.serving.process.readiness import Readiness
 from tensorkeep.serving.process.tokens import Tokens
 from tensorkeep.serving.process.told_by_files import with_files
+from tensorkeep.serving.process.traffic import answer_by, require_loggable_models, sum_of_metric, traffic_settings
 from tensorkeep.serving.rest.application import rest_application
 from tensorkeep.serving.rest.options import RestOptions
 from tensorkeep.serving.rpc.handling import everybody
 from tensorkeep.serving.rpc.health import Health
 from tensorkeep.serving.rpc.server import RpcOptions, build_server
 from tensorkeep.serving.servables import Servable
+from tensorkeep.serving.traffic.handling import ServerTraffic
+from tensorkeep.serving.traffic.metrics import ServerMetrics, counter_files
 
+_FOLLOWS_EVERY: Final = 1.0  # seconds
 LOG: Final = logging.getLogger("tensorkeep.serving")
 
 Reload = Callable[[ModelServerConfig], Awaitable[None]]
@@ -56,14 +61,26 @@ class Parts:
         """Makes them, in the event loop that will serve. Raises what is wrong with the options and their files."""
         self._options = options = with_files(options)
         self._tokens = Tokens(options.security.token_file) if options.security.token_file else None
-        self._runners = BatchRunners(options) if options.batching.is_on else Runners()
-        self._traffic = PlainTraffic()
-        self.models = models_of(options, self._runners, wait_in(asyncio.get_running_loop()), None)
-        self.models.configure(config_of(options, carried))
+        files = counter_files(place.counters, options.workers) if place.counters else {}
+        metrics = self._metrics = ServerMetrics(place.index, files)
+        self._runners = BatchRunners(options, metrics) if options.batching.is_on else Runners()
+        self.models = models_of(options, self._runners, wait_in(asyncio.get_running_loop()), metrics)
+        self.configure(config_of(options, carried))
         self._health = Health(self.models)
         self.readiness = Readiness(self.models, self._health.drain)
         seen = ModelsOfWorkers(self.models, reload)
-        told = InferenceOptions(options.checks_method_names, options.writes_tensor_content)
+        self._seen_settings = self.models.settings
+        self._traffic = ServerTraffic(
+            seen,
+            traffic_settings(options, self.models.settings),
+            metrics=metrics,
+            answer=answer_by(seen),
+            worker=place.index,
+            report_files={index: f"{path}.shadows" for index, path in files.items()},
+        )
+        told = InferenceOptions(
+            options.checks_method_names, options.writes_tensor_content, read_metric=partial(sum_of_metric, metrics)
+        )
         self.inference = Inference(seen, self._traffic, told)
         self.http_application = rest_application(self.inference, seen, self._rest_options())
 
@@ -81,14 +98,46 @@ class Parts:
             timeout=where.rest_seconds,
             cors=where.allows_other_origins,
             metrics_path=where.metrics_path,
-            render_metrics=self._render_metrics if where.has_metrics else None,
+            render_metrics=self._traffic.metrics_page if where.has_metrics else None,
             unready=self.readiness.reasons_against,
+            finished=self._count_question,
+            shadow_report=self._traffic.shadow_report if self._options.traffic.shadows else None,
         )
         return options if self._tokens is None else replace(options, authorize=self._tokens.check_headers)
 
-    def _render_metrics(self) -> bytes:
-        """What all workers have counted."""
-        return b""
+    def _count_question(self, exchange: Exchange) -> None:
+        """Counts a request by HTTP that did not come to inference."""
+        call = exchange.call
+        self._metrics.answered(exchange.asked.name, exchange.code, call.method, call.protocol, exchange.seconds)
+
+    # ------------------------------------------------------------------------------------------------- What changes
+
+    def configure(self, config: ModelServerConfig) -> None:
+        """Puts a configuration in force, without waiting for what is loaded then."""
+        require_loggable_models(config)
+        self.models.configure(config)
+
+    async def reload(self, config: ModelServerConfig) -> None:
+        """Puts a configuration in force; comes back when the models serve that are newly named."""
+        require_loggable_models(config)
+        await self.models.reload(config)
+        self._follow_settings()
+
+    async def keep_following(self) -> None:
+        """Has what is done with requests follow the configuration of models, which may come from a file."""
+        while True:
+            await asyncio.sleep(_FOLLOWS_EVERY)
+            self._follow_settings()
+
+    def _follow_settings(self) -> None:
+        settings = self.models.settings
+        if settings is self._seen_settings:
+            return
+        self._seen_settings = settings
+        try:
+            self._traffic.change(traffic_settings(self._options, settings))
+        except TensorKeepError as error:
+            LOG.error("Requests are logged as before: %s", error)
 
     def reread(self) -> None:
         """Looks at the configuration file and at the tokens now; what is wrong is told, and what was before stays."""
@@ -96,10 +145,15 @@ class Parts:
             if self._tokens is not None:
                 self._tokens.reread()
             if self._options.config_file:
-                self.models.configure(config_of(self._options))
+                self.configure(config_of(self._options))
+            self._runners.reread()
             LOG.info("The configuration was read again")
         except TensorKeepError as error:
             LOG.error("The configuration could not be read again, and stays as it was: %s", error)
+
+    async def finish(self) -> None:
+        """Writes what is to be written of requests, when there are no more."""
+        await self._traffic.close()
 
     def close(self, seconds: float) -> bool:
         """Unloads the models; takes at most so long. False if something is still being computed then."""

@@ -6,8 +6,10 @@ import asyncio
 from collections.abc import Callable, Coroutine
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from functools import partial
 from threading import Thread
-from typing import Any, Final, Protocol
+from typing import Any, Final
+from weakref import WeakKeyDictionary
 
 from tensorkeep.errors import NotFoundError, TensorKeepError
 from tensorkeep.io.files.local import LOCAL
@@ -15,14 +17,15 @@ from tensorkeep.io.machine.parallel import thread_limit
 from tensorkeep.proto.messages import Message, parse
 from tensorkeep.proto.serving import BatchingParameters, ModelServerConfig
 from tensorkeep.saved_model.files.layout import join
+from tensorkeep.serving.batching.notes import BatchNotes
 from tensorkeep.serving.batching.parameters import BatchSettings
-from tensorkeep.serving.batching.queues import BatchingRunner, BatchNotes
+from tensorkeep.serving.batching.queues import BatchingRunner
 from tensorkeep.serving.batching.threads import BatchThreads
 from tensorkeep.serving.inference.replaying import replay, same_answers
 from tensorkeep.serving.inference.running import ThreadRunner
 from tensorkeep.serving.life.configuration import PLATFORM, ModelSettings, read_configuration
 from tensorkeep.serving.life.extras import ModelExtras
-from tensorkeep.serving.life.finding import find_versions
+from tensorkeep.serving.life.finding import content_of, find_versions
 from tensorkeep.serving.life.life_options import LifeOptions
 from tensorkeep.serving.life.loading import LoadOptions, LoadReport, load_servable
 from tensorkeep.serving.life.served_models import ServedModels
@@ -30,7 +33,11 @@ from tensorkeep.serving.life.versions import Retries
 from tensorkeep.serving.life.warming import WarmUp, WarmUpReport
 from tensorkeep.serving.models import State
 from tensorkeep.serving.process.options import Loading, ServerOptions
+from tensorkeep.serving.process.traffic import limits_of
 from tensorkeep.serving.servables import Runner, Servable
+from tensorkeep.serving.statuses import OK
+from tensorkeep.serving.traffic.limits import EVERY_MODEL, ModelLimits
+from tensorkeep.serving.traffic.metrics import ServerMetrics
 
 _BATCHING_FILE: Final = "batching_params.pbtxt"
 _THREADS_EACH: Final = 2  # for each that may compute: one that waits for a lock or for memory leaves room for another
@@ -38,14 +45,6 @@ _THREADS_EACH: Final = 2  # for each that may compute: one that waits for a lock
 _SOON: Final = 0.5  # seconds
 
 Wait = Callable[[Coroutine[Any, Any, Message]], Message]
-
-
-class Notes(BatchNotes, Protocol):
-    """Whatever counts what is done with models."""
-
-    def loaded(self, report: LoadReport) -> None: ...
-
-    def warmed_up(self, report: WarmUpReport) -> None: ...
 
 
 def config_of(options: ServerOptions, carried: bytes | None = None) -> ModelServerConfig:
@@ -60,7 +59,7 @@ def config_of(options: ServerOptions, carried: bytes | None = None) -> ModelServ
     return config
 
 
-def models_of(options: ServerOptions, make_runners: Runners, wait: Wait, notes: Notes | None) -> ServedModels:
+def models_of(options: ServerOptions, make_runners: Runners, wait: Wait, metrics: ServerMetrics | None) -> ServedModels:
     """The models, without a configuration yet."""
     loading = options.loading
     life = LifeOptions(
@@ -75,12 +74,15 @@ def models_of(options: ServerOptions, make_runners: Runners, wait: Wait, notes: 
         make_runner=make_runners.plain,
         tags=frozenset(loading.tags),
         mapped=options.workers > 1,
-        warm_up=_warm_up_of(loading, wait, notes),
+        warm_up=_warm_up_of(loading, wait, metrics),
     )
-    if notes is not None:
-        load_options = replace(load_options, report=notes.loaded)
+    if metrics is not None:
+        load_options = replace(load_options, report=partial(_count_load, metrics))
+    limits = limits_of(options)
 
     def load(name: str, version: int, directory: str, extras: ModelExtras) -> Servable:
+        taken = sum(max(0, size) for _, size, _ in content_of(directory, LOCAL))
+        limits.get(name, limits.get(EVERY_MODEL, ModelLimits())).require_memory(name, version, taken)
         made = replace(load_options, make_runner=lambda servable: make_runners.of(servable, directory))
         return load_servable(name, version, directory, made, extras)
 
@@ -108,11 +110,19 @@ def _absence_of(settings: ModelSettings) -> str:
         return str(error)
 
 
-def _warm_up_of(loading: Loading, wait: Wait, notes: Notes | None) -> WarmUp | None:
+def _count_load(metrics: ServerMetrics, report: LoadReport) -> None:
+    metrics.loaded(report.directory, report.seconds, has_failed=report.code != OK)
+
+
+def _count_warm_up(metrics: ServerMetrics, report: WarmUpReport) -> None:
+    metrics.warmed_up(report.directory, report.seconds, report.records, report.error or "OK")
+
+
+def _warm_up_of(loading: Loading, wait: Wait, metrics: ServerMetrics | None) -> WarmUp | None:
     if not (loading.warms_up or loading.validates):
         return None
     warm_up = WarmUp(replay, same_answers, loading.warm_up_iterations, wait)
-    return warm_up if notes is None else replace(warm_up, report=notes.warmed_up)
+    return warm_up if metrics is None else replace(warm_up, report=partial(_count_warm_up, metrics))
 
 
 def _extras_of(loading: Loading) -> dict[str, ModelExtras]:
@@ -134,6 +144,9 @@ class Runners:
         """What runs requests to a version that lies in a directory."""
         return self.plain(servable)
 
+    def reread(self) -> None:
+        """Looks again at the files that say how requests are run."""
+
     def close(self) -> bool:
         """Ends the threads. False if one of them still computes."""
         ending = Thread(target=self._executor.shutdown, kwargs={"cancel_futures": True}, daemon=True)
@@ -147,24 +160,35 @@ class BatchRunners(Runners):
 
     def __init__(self, options: ServerOptions, notes: BatchNotes | None = None) -> None:
         super().__init__()
-        batching = options.batching
-        message = parse(BatchingParameters, batching.message, "the batching parameters")
-        if batching.parameters_file:
-            message = read_configuration(BatchingParameters, batching.parameters_file)
-        self._settings = BatchSettings.of(message)
-        self._by_model = batching.by_model
+        self._options = options.batching
+        self._directories: WeakKeyDictionary[BatchingRunner, str] = WeakKeyDictionary()
+        self._settings = self._read()
         self._notes = notes
         count, name = self._settings.num_batch_threads, self._settings.thread_pool_name
         self._executor = ThreadPoolExecutor(count, thread_name_prefix=name)
         self._threads = BatchThreads(count, name, pool=self._executor)
 
+    def _read(self) -> BatchSettings:
+        batching = self._options
+        message = parse(BatchingParameters, batching.message, "the batching parameters")
+        if batching.parameters_file:
+            message = read_configuration(BatchingParameters, batching.parameters_file)
+        return BatchSettings.of(message)
+
     def of(self, servable: Servable, directory: str) -> Runner:
-        return BatchingRunner(servable, self._settings_in(directory), self._threads, self._notes)
+        runner = BatchingRunner(servable, self._settings_in(directory), self._threads, self._notes)
+        self._directories[runner] = directory
+        return runner
+
+    def reread(self) -> None:
+        self._settings = self._read()
+        for runner, directory in list(self._directories.items()):
+            runner.change(self._settings_in(directory))
 
     def _settings_in(self, directory: str) -> BatchSettings:
         """The settings of a version: those in its own folder, where it may have some."""
         path = join(directory, _BATCHING_FILE)
-        if not (self._by_model and LOCAL.exists(path)):
+        if not (self._options.by_model and LOCAL.exists(path)):
             return self._settings
         return BatchSettings.of(read_configuration(BatchingParameters, path))
 

@@ -72,7 +72,6 @@ class Loading:
     retries: int = 5
     retry_seconds: float = 60.0
     load_threads: int = 0
-    unload_threads: int = 0
     tags: tuple[str, ...] = ("serve",)
     warms_up: bool = True
     warm_up_iterations: int = 0
@@ -81,8 +80,6 @@ class Loading:
     """Whether a new version has to give the recorded answers before it takes over."""
     labels_may_wait: bool = False
     """Whether a label may be given to a version that is not available yet."""
-    frees_file_cache: bool = False
-    """Whether pages of model files are dropped from the system's cache after loading."""
     allowed: tuple[tuple[str, tuple[str, ...]], ...] = ()
     """By model the operations that it may use besides those that only compute."""
     platform_file: str = ""

@@ -62,7 +62,10 @@ FLAGS: Final = (
     Flag("max_num_load_retries", "int32", 5, "How often a load that failed is tried again."),
     Flag("load_retry_interval_micros", "int64", 60_000_000, "Microseconds between these tries; negative: none."),
     Flag("num_load_threads", "int32", 0, "Threads that load versions; 0: one after the other."),
-    Flag("num_unload_threads", "int32", 0, "Threads that unload versions; 0: one after the other."),
+    Flag(
+        "num_unload_threads", "int32", 0, "Threads that unload versions; 0: one after the other.",
+        "each version is unloaded by a thread of its own, which keeps nobody waiting",
+    ),
     Flag("saved_model_tags", "string", "serve", "Comma-separated tags of the meta graph to load."),
     Flag("enable_model_warmup", "bool", True, "Send the requests in assets.extra/tf_serving_warmup_requests first."),
     Flag("num_request_iterations_for_warmup", "int32", 0, "How often each of these is sent; 0: by the model."),
@@ -117,7 +120,13 @@ FLAGS: Final = (
     ),
     Flag("skip_initialize_tpu", "bool", False, "Do not initialize TPUs.", "there are no TPUs here"),
 )  # fmt: skip
-_BY_NAME: Final = {flag.name: flag for flag in FLAGS}
+"""Those of the original."""
+OURS: Final = (
+    Flag("workers", "int32", 1, "Processes that share the ports and the weights. Not of the original."),
+    Flag("host", "string", "", "Address to listen on; all of them if empty. Not of the original."),
+    Flag("token_file", "string", "", "Bearer tokens, one in each line. Not of the original."),
+)
+_BY_NAME: Final = {flag.name: flag for flag in (*FLAGS, *OURS)}
 
 
 class WrongFlagError(InvalidArgumentError):
@@ -164,7 +173,7 @@ def parse_flags(arguments: Sequence[str]) -> GivenFlags:
 
     Wrong values are found before unknown arguments are, wherever they stand.
     """
-    values: dict[str, Value] = {flag.name: flag.default for flag in FLAGS}
+    values: dict[str, Value] = {name: flag.default for name, flag in _BY_NAME.items()}
     given: list[str] = []
     unknown: list[str] = []
     for argument in arguments:
@@ -202,7 +211,9 @@ def _value(flag: Flag, equals: str, text: str) -> Value:
 
 def usage_text(program: str) -> str:
     """What is said of all flags, in the original's form."""
-    lines = [f"\t--{f'{flag.name}={_shown(flag)}'.ljust(33)}\t{flag.kind}\t{flag.about}\n" for flag in FLAGS]
+    lines = [
+        f"\t--{f'{flag.name}={_shown(flag)}'.ljust(33)}\t{flag.kind}\t{flag.about}\n" for flag in _BY_NAME.values()
+    ]
     return f"usage: {program}\nFlags:\n{''.join(lines)}"
 
 
@@ -231,13 +242,14 @@ def options_of(flags: GivenFlags) -> ServerOptions:
         models=() if has_config else (place,),
         config_file=flags.text("model_config_file"),
         listening=_listening(flags),
-        security=Security(ssl_config_file=flags.text("ssl_config_file")),
+        security=Security(ssl_config_file=flags.text("ssl_config_file"), token_file=flags.text("token_file")),
         loading=_loading(flags),
         batching=BatchOptions(
             is_on=flags.is_on("enable_batching"),
             parameters_file=flags.text("batching_parameters_file"),
             by_model=flags.is_on("enable_per_model_batching_parameters"),
         ),
+        workers=flags.number("workers"),
         threads=flags.number("tensorflow_intra_op_parallelism") or flags.number("tensorflow_session_parallelism"),
         checks_method_names=flags.is_on("enable_signature_method_name_check"),
         writes_tensor_content=flags.is_on("enable_serialization_as_tensor_content"),
@@ -272,6 +284,7 @@ def _listening(flags: GivenFlags) -> Listening:
     timeout = flags.number("rest_api_timeout_in_ms")
     rest_port = flags.number("rest_api_port")
     return Listening(
+        host=flags.text("host"),
         grpc_port=flags.number("port") or None,
         grpc_socket=flags.text("grpc_socket_path"),
         rest_port=None if rest_port == flags.number("port") else rest_port or None,
@@ -291,7 +304,6 @@ def _loading(flags: GivenFlags) -> Loading:
         retries=flags.number("max_num_load_retries"),
         retry_seconds=max(0, flags.number("load_retry_interval_micros")) / 1e6,
         load_threads=flags.number("num_load_threads"),
-        unload_threads=flags.number("num_unload_threads"),
         tags=tuple(tag for tag in flags.text("saved_model_tags").split(",") if tag),
         warms_up=flags.is_on("enable_model_warmup"),
         warm_up_iterations=flags.number("num_request_iterations_for_warmup"),

@@ -12,11 +12,13 @@ from tensorkeep.serving.models import ModelOverview
 from tensorkeep.serving.process.certificates import check_certificates
 from tensorkeep.serving.process.loading import Runners, config_of, models_of
 from tensorkeep.serving.process.options import ServerOptions
+from tensorkeep.serving.process.traffic import traffic_settings
 
 
 def rehearse(options: ServerOptions) -> Sequence[ModelOverview]:
     """All models with the versions that were found, and what became of them. Nothing listens meanwhile."""
     check_certificates(options.security)
+    traffic_settings(options, {})  # for what is wrong with it
     runners = Runners()
     models = models_of(replace(options, workers=1), runners, asyncio.run, None)
     models.configure(config_of(options))

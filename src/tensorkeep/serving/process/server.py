@@ -66,7 +66,9 @@ class Server:
                 return 0
             self._peers.opened(await listeners.open())
             parts.readiness.open()
+            following = asyncio.ensure_future(parts.keep_following())
             await self._stopping.wait()
+            following.cancel()
             LOG.info("The server stops: running requests may take %g more seconds", self._options.stop_seconds)
             parts.readiness.close()
             await asyncio.sleep(self._options.stop_delay)
@@ -79,6 +81,7 @@ class Server:
         parts.readiness.close()
         end = time.monotonic() + self._options.stop_seconds
         await listeners.close()
+        await parts.finish()
         left = max(_LEAST_TO_UNLOAD, end - time.monotonic())
         if await in_own_thread(partial(parts.close, left)):
             LOG.info("The server has stopped")
@@ -113,7 +116,7 @@ class Server:
         if self._parts is None:
             raise InternalError(f"{what}: the server has not started yet")
         assert what == RELOAD
-        await self._parts.models.reload(parse(ModelServerConfig, base64.b64decode(data), "the configuration"))
+        await self._parts.reload(parse(ModelServerConfig, base64.b64decode(data), "the configuration"))
         return ""
 
     # ----------------------------------------------------------------------------------------- What all workers do

@@ -15,6 +15,7 @@ from typing import Any, Final, Protocol, TypeVar
 from urllib.parse import unquote
 
 import numpy.typing as npt
+import orjson
 
 from tensorkeep.errors import TensorKeepError
 from tensorkeep.proto.messages import SignatureDef
@@ -51,6 +52,7 @@ _INVALID_ARGUMENT: Final = 3
 _UNAUTHENTICATED: Final = 16
 _INTERNAL: Final = "An internal error occurred; the log of the server tells more"
 _NOT_FOUND: Final = b"<!DOCTYPE html><html><head><title>404</title></head><body><h1>Not Found</h1></body></html>\n"
+_SHADOWS: Final = "/monitoring/shadows/"
 _CORS: Final = (
     (b"access-control-allow-origin", b"*"),
     (b"access-control-allow-methods", b"POST, GET"),
@@ -263,6 +265,9 @@ class RestApplication:
                 text = f"Unexpected path: {request.target}. Should be {options.metrics_path}"
                 return Answer(text.encode(), 400, "text/plain")
             return Answer(await self._aside(options.large, options.render_metrics), content_type="text/plain")
+        if is_read and path.startswith(_SHADOWS) and options.shadow_report is not None:
+            report = options.shadow_report(unquote(path[len(_SHADOWS) :]))
+            return Answer(orjson.dumps(report, option=orjson.OPT_INDENT_2))
         if is_read and options.pages and path == "/openapi.json":
             return Answer(await self._aside(options.large, openapi_body, self._models))
         if is_read and options.pages and path in ("/", "/docs"):

@@ -37,7 +37,7 @@ def read_examples_body(data: bytes | bytearray | memoryview, limits: JsonLimits)
         raise InvalidArgumentError("Expecting 'examples' value to be an list/array")
     if not document.count(examples):
         raise InvalidArgumentError("'examples' value is an empty array")
-    if document.kind(examples) is Kind.NUMBERS:
+    if document.kind(examples) == Kind.NUMBERS:
         raise _no_object("Example", "Number" if len(document.shape(examples)) == 1 else "Array")
     return ExamplesBody(
         signature, [_example(document, element, "Example") for element in document.elements(examples)], serialized
@@ -59,11 +59,11 @@ def _example(document: JsonDocument, node: int, what: str) -> bytes:
 
 
 def _fill(feature: Feature, document: JsonDocument, node: int, name: str) -> None:
-    if document.kind(node) is Kind.NUMBERS:
+    if document.kind(node) == Kind.NUMBERS:
         _fill_numbers(feature, document, node, name)
         return
     kind = ""
-    elements = document.elements(node) if document.kind(node) is Kind.LIST else (node,)
+    elements = document.elements(node) if document.kind(node) == Kind.LIST else (node,)
     for element in elements:
         found, value = _element(document, element, name)
         if kind and found != kind:
@@ -94,14 +94,14 @@ def _fill_numbers(feature: Feature, document: JsonDocument, node: int, name: str
 def _element(document: JsonDocument, node: int, name: str) -> tuple[str, int | float | bytes]:
     """One value of a feature, and which list it belongs in."""
     kind = document.kind(node)
-    if kind is Kind.FLOAT:
+    if kind == Kind.FLOAT:
         return _FLOAT, document.number(node)
-    if kind is Kind.UINT:
+    if kind == Kind.UINT:
         raise InvalidArgumentError(f"Feature: {name} has uint64_t element. Only int64_t is supported.")
-    if kind is Kind.INT:
+    if kind == Kind.INT:
         return _INT64, document.number(node)
     if kind in (Kind.FALSE, Kind.TRUE):
-        return _INT64, int(kind is Kind.TRUE)
+        return _INT64, int(kind == Kind.TRUE)
     if document.is_string(node):
         return _BYTES, document.string(node)
     if document.is_base64(node):

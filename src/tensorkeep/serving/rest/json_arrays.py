@@ -34,10 +34,18 @@ _NUMBERS: Final = (Kind.INT, Kind.UINT, Kind.FLOAT)
 
 def array_of(document: JsonDocument, node: int, dtype: DType) -> Array:
     """The array that a value stands for; the error that tells what is wrong with it, if it stands for none."""
+    found = regular_array(document, node, dtype)
+    return found if found is not None else _one_by_one(document, node, dtype)
+
+
+def regular_array(document: JsonDocument, node: int, dtype: DType) -> Array | None:
+    """The array that a value stands for; None if its lists are not regular or what is in them does not fit."""
+    if document.kind(node) == Kind.NUMBERS:  # which most are
+        shape = document.shape(node)
+        fitting = _fitting(document.flat_numbers(node), dtype) if 0 not in shape else np.empty(0, dtype.array_dtype)
+        return None if fitting is None else _shaped(fitting, shape)
     found = rows_array(document, document.nodes(node)[np.newaxis], dtype)
-    if found is not None:
-        return np.asarray(found[0], found.dtype)
-    return _one_by_one(document, node, dtype)
+    return None if found is None else np.asarray(found[0], found.dtype)
 
 
 def rows_array(document: JsonDocument, rows: Nodes, dtype: DType) -> Array | None:
@@ -170,41 +178,46 @@ def _fitting(values: Array, dtype: DType) -> Array | None:
 def dense_shape(document: JsonDocument, node: int) -> tuple[int, ...]:
     """The shape of a value, as the first elements at every level have it."""
     shape: list[int] = []
-    while document.kind(node) is Kind.LIST:
+    while document.kind(node) == Kind.LIST:
         shape.append(document.count(node))
         node += 1
-    return (*shape, *document.shape(node)) if document.kind(node) is Kind.NUMBERS else tuple(shape)
+    return (*shape, *document.shape(node)) if document.kind(node) == Kind.NUMBERS else tuple(shape)
 
 
 def _one_by_one(document: JsonDocument, node: int, dtype: DType) -> Array:
     shape = dense_shape(document, node)
-    leaves: list[Any] = []
-    _Filling(document, dtype, shape, leaves).fill(node, 0)
-    found = np.empty(len(leaves), dtype.array_dtype)
-    found[:] = leaves
+    pieces: list[Array] = []
+    _Filling(document, dtype, shape, pieces).fill(node, 0)
+    found = np.empty(sum(piece.size for piece in pieces), dtype.array_dtype)
+    at = 0
+    for piece in pieces:
+        found[at : at + piece.size] = piece
+        at += piece.size
     return _shaped(found, shape)
 
 
 class _Filling:
     """Goes through a value in order, and collects what is in it."""
 
-    def __init__(self, document: JsonDocument, dtype: DType, shape: tuple[int, ...], leaves: list[Any]) -> None:
+    def __init__(self, document: JsonDocument, dtype: DType, shape: tuple[int, ...], pieces: list[Array]) -> None:
         self._document = document
         self._dtype = dtype
         self._shape = shape
-        self._leaves = leaves
+        self._pieces = pieces
 
     def fill(self, node: int, level: int) -> None:
         kind = self._document.kind(node)
-        if kind is Kind.NUMBERS:
+        if kind == Kind.NUMBERS:
             self._fill_numbers(node, level)
-        elif kind is Kind.LIST:
+        elif kind == Kind.LIST:
             self._check_list(self._document.count(node), level)
             for element in self._document.elements(node):
                 self.fill(element, level + 1)
         else:
             self._check_level(level, self._document.text(node))
-            self._leaves.append(scalar_of(self._document, node, self._dtype))
+            one = np.empty(1, self._dtype.array_dtype)
+            one[0] = scalar_of(self._document, node, self._dtype)
+            self._pieces.append(one)
 
     def _fill_numbers(self, node: int, level: int) -> None:
         shape = self._document.shape(node)
@@ -217,7 +230,7 @@ class _Filling:
         fitting = _fitting(flat, self._dtype)
         if fitting is None:
             raise offence(self._document, node, self._dtype)[1]
-        self._leaves.extend(fitting.tolist())
+        self._pieces.append(fitting)
 
     def _check_list(self, size: int, level: int) -> None:
         if level >= len(self._shape):
@@ -261,12 +274,12 @@ def scalar_of(document: JsonDocument, node: int, dtype: DType) -> Any:
     if dtype.name == "string":
         if document.is_string(node):
             return document.string(node)
-        if kind is Kind.OBJECT:
+        if kind == Kind.OBJECT:
             if document.is_base64(node):
                 return document.base64(node)
             raise InvalidArgumentError(f"JSON Value: {document.text(node)} not formatted correctly for base64 data")
     if dtype.is_bool and kind in (Kind.FALSE, Kind.TRUE):
-        return kind is Kind.TRUE
+        return kind == Kind.TRUE
     if kind in _NUMBERS:
         found = rows_array(document, document.nodes(node)[np.newaxis], dtype)
         if found is not None:

@@ -29,9 +29,7 @@ except ImportError as missing:
 Array = npt.NDArray[Any]
 
 _OPTION: Final = orjson.OPT_SERIALIZE_NUMPY
-_WRITTEN: Final = frozenset(
-    ("float32", "float64", "int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64", "bool")
-)
+_WRITTEN: Final = frozenset(map(np.dtype, ["f4", "f8", "i1", "u1", "i2", "u2", "i4", "u4", "i8", "u8", "?", "O"]))
 _ESCAPED: Final = re.compile(rb'["\\\x00-\x1f]')
 _SHORT_ESCAPES: Final = {
     b'"': rb"\"", b"\\": rb"\\", b"\b": rb"\b", b"\f": rb"\f", b"\n": rb"\n", b"\r": rb"\r", b"\t": rb"\t",
@@ -64,7 +62,7 @@ def base64_object(content: bytes) -> bytes:
 
 def check_written(array: Array) -> None:
     """InvalidArgumentError if an array's type has no form in JSON."""
-    if array.dtype != object and array.dtype.kind not in "SU" and array.dtype.name not in _WRITTEN:
+    if array.dtype not in _WRITTEN and array.dtype.newbyteorder("=") not in _WRITTEN and array.dtype.kind not in "SU":
         label = DType.of(array.dtype).label
         raise InvalidArgumentError(f"Failed to write JSON value for tensor type: {label}")
 

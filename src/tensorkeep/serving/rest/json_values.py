@@ -31,7 +31,7 @@ Array = npt.NDArray[Any]
 _MOST_SHOWN: Final = 256  # bytes of a value in a message
 _BASE64: Final = re.compile(rb"[A-Za-z0-9+/]*")
 _BASE64_KEY: Final = b"b64"
-_NAMES: Final = {
+_NAMES: Final[dict[int, str]] = {
     Kind.NULL: "Null", Kind.FALSE: "False", Kind.TRUE: "True", Kind.INT: "Number", Kind.UINT: "Number",
     Kind.FLOAT: "Number", Kind.STRING: "String", Kind.UNESCAPED: "String", Kind.NUMBERS: "Array", Kind.LIST: "Array",
     Kind.OBJECT: "Object",
@@ -45,13 +45,13 @@ class JsonDocument:
         self.read = read
         self._tape = read.tape.reshape(-1).data
 
-    def kind(self, node: int) -> Kind:
-        """What a value is."""
-        return Kind(self._tape[2 * node] & 0xFF)
+    def kind(self, node: int) -> int:
+        """What a value is, by the number of its Kind."""
+        return self._tape[2 * node] & 0xFF
 
     def count(self, node: int) -> int:
         """How many elements or members a list or an object has."""
-        if self.kind(node) is Kind.NUMBERS:
+        if self.kind(node) == Kind.NUMBERS:
             return self.shape(node)[0]
         return self._tape[2 * node] >> AUX_SHIFT
 
@@ -66,7 +66,7 @@ class JsonDocument:
         return self.kind(node) in (Kind.STRING, Kind.UNESCAPED)
 
     def is_object(self, node: int) -> bool:
-        return self.kind(node) is Kind.OBJECT
+        return self.kind(node) == Kind.OBJECT
 
     def is_base64(self, node: int) -> bool:
         """Whether a value is an object with the one key "b64", and a string for it."""
@@ -117,9 +117,9 @@ class JsonDocument:
     def number(self, node: int) -> int | float:
         """A number that stands by itself."""
         kind, value = self.kind(node), self._tape[2 * node + 1]
-        if kind is Kind.FLOAT:
+        if kind == Kind.FLOAT:
             return float(unpack("=d", pack("=q", value))[0])
-        return value + (1 << 64) if kind is Kind.UINT and value < 0 else value
+        return value + (1 << 64) if kind == Kind.UINT and value < 0 else value
 
     def has_floats(self, node: int) -> bool:
         """Whether any of an array of numbers has a fraction or an exponent."""
@@ -144,9 +144,9 @@ class JsonDocument:
     def _pieces(self, node: int, depth: int, left: list[int]) -> Iterator[str]:
         """The text in pieces, until there is enough of it."""
         kind = self.kind(node)
-        if kind is Kind.LIST:
+        if kind == Kind.LIST:
             yield from self._list_pieces(node, depth, left)
-        elif kind is Kind.OBJECT:
+        elif kind == Kind.OBJECT:
             yield from self._object_pieces(node, depth, left)
         else:
             piece = self._scalar_text(node)
@@ -177,13 +177,13 @@ class JsonDocument:
 
     def _scalar_text(self, node: int) -> str:
         kind = self.kind(node)
-        if kind is Kind.NUMBERS:
+        if kind == Kind.NUMBERS:
             return numbers_text(self.flat_numbers(node)[: _MOST_SHOWN + 1], self.shape(node))
         if self.is_string(node):
             return quoted(self.string(node)[: _MOST_SHOWN + 1]).decode("utf-8", "replace")
         if kind in (Kind.INT, Kind.UINT, Kind.FLOAT):
             return number_text(self.number(node))
-        return {Kind.NULL: "null", Kind.FALSE: "false", Kind.TRUE: "true"}[kind]
+        return {0: "null", 1: "false", 2: "true"}[kind]
 
 
 def base64_content(text: bytes) -> bytes:

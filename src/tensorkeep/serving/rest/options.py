@@ -54,6 +54,8 @@ class RestOptions:
     """Raises UnauthenticatedError or PermissionDeniedError for headers, in lower case, of those who may not ask."""
     finished: Callable[[Exchange], None] = _unnoticed
     """Takes note of a request that did not come to inference: questions about models, and what could not be read."""
+    shadow_report: Callable[[str], Mapping[str, object]] | None = None
+    """What became of copies of requests for a model that went to another version; None where none are sent."""
     pages: bool = True
     """Whether there are pages for people, and a description of the interface."""
     executor: Executor | None = None

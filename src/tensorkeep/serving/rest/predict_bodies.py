@@ -14,7 +14,7 @@ from tensorkeep.dtypes import DType
 from tensorkeep.errors import InvalidArgumentError, TensorKeepError
 from tensorkeep.native.json_tape import JsonLimits, Kind
 from tensorkeep.proto.messages import SignatureDef
-from tensorkeep.serving.rest.json_arrays import array_of, offence, rows_array
+from tensorkeep.serving.rest.json_arrays import array_of, offence, regular_array, rows_array
 from tensorkeep.serving.rest.json_values import JsonDocument, read_document
 from tensorkeep.serving.statuses import code_name, code_of
 
@@ -37,8 +37,8 @@ class PredictBody:
         types = {alias: DType.of(info.dtype) for alias, info in signature_def.inputs.items()}
         if not types:
             raise InvalidArgumentError(f"Failed to get input map for signature: {self.signature or 'DEFAULT'}")
-        instances = self.document.member(0, b"instances")
-        inputs = self.document.member(0, b"inputs")
+        members = dict(self.document.members(0))
+        instances, inputs = members.get(b"instances"), members.get(b"inputs")
         if instances is not None and inputs is not None:
             raise InvalidArgumentError(
                 f"JSON Value: {self.document.text(0)} Not formatted correctly expecting only one of 'inputs' or "
@@ -99,13 +99,13 @@ def row_arrays(document: JsonDocument, node: int, types: Types) -> Arrays:
     count = document.count(node)
     if not count:
         raise InvalidArgumentError("No values in 'instances' array")
-    if document.kind(node) is Kind.LIST and _is_row_object(document, node + 1):
+    if document.kind(node) == Kind.LIST and _is_row_object(document, node + 1):
         return _alike_objects(document, node, types) or _objects_one_by_one(document, node, types)
     if len(types) > 1:
         raise InvalidArgumentError(f"instances is a plain list, but expecting list of objects {_PER_TENSORINFO}")
     ((alias, dtype),) = types.items()
-    found = rows_array(document, document.nodes(node)[np.newaxis], dtype)
-    return {alias: found[0] if found is not None else _values_one_by_one(document, node, dtype)}
+    found = regular_array(document, node, dtype)
+    return {alias: found if found is not None else _values_one_by_one(document, node, dtype)}
 
 
 def _is_row_object(document: JsonDocument, node: int) -> bool:
@@ -157,7 +157,7 @@ def _objects_one_by_one(document: JsonDocument, node: int, types: Types) -> Arra
 
 
 def _values_one_by_one(document: JsonDocument, node: int, dtype: DType) -> Array:
-    if document.kind(node) is Kind.NUMBERS:
+    if document.kind(node) == Kind.NUMBERS:
         place, wrong = offence(document, node, dtype)
         raise _in_row(wrong, place // prod(document.shape(node)[1:]))
     pieces: list[Array] = []

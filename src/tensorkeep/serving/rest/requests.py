@@ -66,22 +66,18 @@ class Request:
             return await self._read(most)
 
     async def _read(self, most: int) -> bytes | bytearray:
-        whole: bytes | bytearray | None = None
+        pieces: list[bytes] = []
+        size = 0
         while True:
             message = await self.receive()
             if message["type"] == "http.disconnect":
                 raise GoneError
-            chunk: bytes = message.get("body", b"")
-            more = message.get("more_body", False)
-            if whole is None:
-                whole = bytearray(chunk) if more else chunk
-            else:
-                assert isinstance(whole, bytearray)
-                whole += chunk
-            if len(whole) > most:
-                raise _too_large(len(whole), most)
-            if not more:
-                return whole
+            pieces.append(message.get("body", b""))
+            size += len(pieces[-1])
+            if size > most:
+                raise _too_large(size, most)
+            if not message.get("more_body", False):
+                return pieces[0] if len(pieces) == 1 else bytearray().join(pieces)
 
 
 def _too_large(size: int, most: int) -> RefusedError:

@@ -1,0 +1,108 @@
+"""What is done with requests besides answering them, as options and the configuration of models say it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Final
+
+from tensorkeep.errors import InvalidArgumentError
+from tensorkeep.proto.messages import Message
+from tensorkeep.proto.serving import LoggingConfig, ModelServerConfig, PredictionLog
+from tensorkeep.serving.asked import ModelAsked
+from tensorkeep.serving.inference.replaying import replay
+from tensorkeep.serving.life.configuration import ModelSettings
+from tensorkeep.serving.models import Models
+from tensorkeep.serving.process.options import ServerOptions
+from tensorkeep.serving.traffic.canaries import Canary
+from tensorkeep.serving.traffic.handling import TrafficSettings
+from tensorkeep.serving.traffic.limits import EVERY_MODEL, ModelLimits
+from tensorkeep.serving.traffic.metrics import ServerMetrics
+from tensorkeep.serving.traffic.request_log import require_loggable
+from tensorkeep.serving.traffic.shadows import Answer, Shadow
+
+_EVERY: Final = "*"  # in the place of a model's name
+
+
+def traffic_settings(options: ServerOptions, models: Mapping[str, ModelSettings]) -> TrafficSettings:
+    """What the options say, and of logs what the configuration of models says unless the options do."""
+    rules = options.traffic
+    logs = {name: model.logging for name, model in models.items() if model.logging is not None}
+    return TrafficSettings(
+        limits=limits_of(options),
+        canaries=[_canary(text) for text in rules.canaries],
+        shadows=[_shadow(text) for text in rules.shadows],
+        logs=logs | dict(map(_log, rules.request_logs)),
+    )
+
+
+def limits_of(options: ServerOptions) -> dict[str, ModelLimits]:
+    """What each model may use in one of the workers; under "" what the others may, of which nothing is said."""
+    found = {}
+    for text in options.traffic.limits:
+        name, equals, limits = text.partition("=")
+        if not (name and equals):
+            raise InvalidArgumentError(f'"{text}" is not MODEL=LIMITS, such as m=concurrency:8,queue:64')
+        found[EVERY_MODEL if name == _EVERY else name] = ModelLimits.of(limits).share(options.workers)
+    return found
+
+
+def _canary(text: str) -> Canary:
+    share = Canary.of(text)
+    return Canary(share.model, share.target, share.percent)
+
+
+def _shadow(text: str) -> Shadow:
+    share = Shadow.of(text)
+    return Shadow(share.model, share.target, share.percent)
+
+
+def _log(text: str) -> tuple[str, LoggingConfig]:
+    """The model and the configuration of a text such as "m=/logs/m:0.01"."""
+    name, equals, rest = text.partition("=")
+    prefix, _, rate = rest.rpartition(":")
+    try:
+        number = float(rate)
+    except ValueError:
+        number = -1.0
+    if not (name and equals and prefix and 0 <= number <= 1):
+        raise InvalidArgumentError(f'"{text}" is not MODEL=PREFIX:RATE, such as m=/logs/m:0.01; a rate is 0 to 1')
+    config = LoggingConfig()
+    config.log_collector_config.filename_prefix = prefix
+    config.sampling_config.sampling_rate = number
+    return name, config
+
+
+def require_loggable_models(config: ModelServerConfig) -> None:
+    """Raises what is wrong with the logs that a configuration asks for."""
+    for model in config.model_config_list.config:
+        if model.HasField("logging_config"):
+            require_loggable(model.logging_config)
+
+
+def answer_by(models: Models) -> Answer:
+    """What answers copies of requests, which nobody counts."""
+
+    async def answer(log: PredictionLog, asked: ModelAsked) -> PredictionLog:
+        with models.hold(asked) as servable:
+            response: Message = await replay(servable, log)
+        made = PredictionLog()
+        kind = log.WhichOneof("log_type")
+        getattr(made, str(kind)).response.CopyFrom(response)
+        return made
+
+    return answer
+
+
+def sum_of_metric(metrics: ServerMetrics, name: str) -> int | None:
+    """The number of a metric now, over all its labels and all workers; None for what is not counted."""
+    numbers = list(_numbers_of(metrics.page().splitlines(), name))
+    return int(sum(numbers)) if numbers else None
+
+
+def _numbers_of(lines: Iterable[str], name: str) -> Iterable[float]:
+    scraped = "".join(letter if letter.isalnum() or letter == "_" else ":" for letter in name)
+    for line in lines:
+        if line.startswith((f"{scraped}{{", f"{scraped} ")):
+            yield float(line.rpartition(" ")[2])
+        elif line.startswith(f"# TYPE {scraped} "):
+            yield 0.0
