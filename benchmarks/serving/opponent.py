@@ -12,10 +12,13 @@ from __future__ import annotations
 import argparse
 import asyncio
 import os
+import signal
 import socket
 import subprocess
 import sys
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from typing import Any
 
 import grpc
@@ -100,6 +103,17 @@ class Model:
         self._busy = False
 
 
+class _Server(uvicorn.Server):
+    """A server that leaves signals alone: uvicorn's own ends the process by them before the other workers are told."""
+
+    @contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        yield
+
+    def end(self) -> None:
+        self.should_exit = True
+
+
 async def _serve(given: argparse.Namespace) -> None:
     model = Model(given.directory, given.batching, int(os.environ.get("OPPONENT_THREADS", "0")))
     server = grpc.aio.server(options=[("grpc.max_receive_message_length", -1), ("grpc.so_reuseport", 1)])
@@ -111,7 +125,9 @@ async def _serve(given: argparse.Namespace) -> None:
     listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
     listening.bind(("127.0.0.1", given.rest_port))
     config = uvicorn.Config(_application(model), log_level="error", lifespan="off", access_log=False)
-    await uvicorn.Server(config).serve([listening])
+    http = _Server(config)
+    asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, http.end)
+    await http.serve([listening])
     await server.stop(None)
 
 
