@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from threading import Lock
 from typing import Any, Final, Protocol
 
@@ -18,7 +17,7 @@ from tensorkeep.saved_model.load.signature import Run
 
 Array = npt.NDArray[Any]
 
-_MOST_PREPARED: Final = 64  # a client may ask for any set of outputs; those not asked for lately are prepared anew
+_MOST_PREPARED: Final = 64  # a client may ask for any set of outputs; the oldest are prepared anew
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +29,13 @@ class Ends:
 
     feeds: tuple[str, ...]
     fetches: tuple[str, ...]
+    _hash: int = field(init=False, repr=False, compare=False)  # every request looks up something by its ends
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "_hash", hash((self.feeds, self.fetches)))
+
+    def __hash__(self) -> int:
+        return self._hash
 
 
 class Runner(Protocol):
@@ -55,7 +61,7 @@ class Servable:
         """All signatures of the meta graph, that of its initialization among them."""
         self.runner: Runner | None = None
         """What runs requests; set before the version becomes available."""
-        self._prepared: OrderedDict[Ends, Run] = OrderedDict()
+        self._prepared: dict[Ends, Run] = {}
         self._lock = Lock()
         self._running = 0
         self._is_closed = False
@@ -80,16 +86,14 @@ class Servable:
         self._run_of(ends)
 
     def _run_of(self, ends: Ends) -> Run:
-        with self._lock:
-            run = self._prepared.get(ends)
-            if run is not None:
-                self._prepared.move_to_end(ends)
-                return run
+        run = self._prepared.get(ends)
+        if run is not None:
+            return run
         run = self.model.prepared_tensors(ends.feeds, ends.fetches)
         with self._lock:
             self._prepared[ends] = run
             while len(self._prepared) > _MOST_PREPARED:
-                self._prepared.popitem(last=False)
+                del self._prepared[next(iter(self._prepared))]
         return run
 
     def close(self) -> None:

@@ -104,8 +104,10 @@ class OpenedRequest:
         if self.checks_method_names:
             check_predict_method(signature_def(self.servable, key))
         # The inputs are looked at first, so that of several errors the same one is told as by TensorFlow Serving.
-        arrays = self._plans.plan(self.servable, key, ()).arrays(sent, read)
-        plan = self._plans.plan(self.servable, key, output_filter)
+        plan = self._plans.plan(self.servable, key, ())
+        arrays = plan.arrays(sent, read)
+        if output_filter:
+            plan = self._plans.plan(self.servable, key, output_filter)
         plan.check_types(arrays)
         self.exchange.rows = next((len(array) for array in arrays if array.ndim), 0)
         return plan, await self._run(plan.ends, arrays)

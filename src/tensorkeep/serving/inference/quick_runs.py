@@ -1,9 +1,10 @@
 """Which runs are so quick that handing them to a thread and back would take longer than they do.
 
 A run is known by what is fed and fetched and by how much is fed, in powers of two. It counts as quick after a number of
-runs that all were; one that turned out slow is never taken for quick again. Only models whose work follows from the
-sizes of what they are fed are looked at: those without loops, and only if they are fed fractions, which say nothing
-about the sizes or numbers of anything.
+runs in threads that all were, by the time of the thread. One that takes long in the event loop has to prove it again,
+since a busy machine may have kept it waiting; after some times it is never taken for quick again. Only models whose
+work follows from the sizes of what they are fed are looked at: those without loops, and only if they are fed fractions,
+which say nothing about the sizes or numbers of anything.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from tensorkeep.serving.servables import Array, Ends, Servable
 QUICK: Final = 0.0005  # seconds; a hop to a thread and back takes a good part of that
 SLOW: Final = 0.005  # for longer the event loop may not stand still
 PROOF: Final = 10  # quick runs in a row
+DOUBTS: Final = 3  # times that a kind of runs may take long in the event loop
 _NEVER: Final = -1
 _MOST_KEPT: Final = 256
 
@@ -30,6 +32,7 @@ class QuickRuns:
     def __init__(self, servable: Servable) -> None:
         self._is_even = not servable.model.has_loops
         self._proofs: OrderedDict[Kind, int] = OrderedDict()
+        self._doubts: dict[Kind, int] = {}
 
     def kind(self, ends: Ends, arrays: Sequence[Array]) -> Kind | None:
         """What a run is known by; None for those that are never taken for quick."""
@@ -47,16 +50,27 @@ class QuickRuns:
         return kind is not None and self._proofs.get(kind, 0) >= PROOF
 
     def learn(self, kind: Kind | None, seconds: float) -> None:
-        """Takes note of how long a run took, of the time of its thread."""
+        """Takes note of how long a run in a thread took, of the time of that thread."""
         if kind is None:
             return
         proofs = self._proofs.get(kind, 0)
-        if seconds >= SLOW and proofs >= PROOF:
-            self._proofs[kind] = _NEVER
-        elif 0 <= proofs < PROOF:
+        if 0 <= proofs < PROOF:
             self._proofs[kind] = proofs + 1 if seconds < QUICK else 0
             while len(self._proofs) > _MOST_KEPT:
-                self._proofs.popitem(last=False)
+                self._doubts.pop(self._proofs.popitem(last=False)[0], None)
+
+    def doubt(self, kind: Kind | None) -> None:
+        """Takes note of a run that took long in the event loop."""
+        if kind is not None:
+            doubts = self._doubts[kind] = self._doubts.get(kind, 0) + 1
+            self._proofs[kind] = 0 if doubts < DOUBTS else _NEVER
+
+
+def timed_here(servable: Servable, ends: Ends, arrays: Sequence[Array]) -> tuple[list[Array], float]:
+    """What a version computes, and how many seconds passed meanwhile: a clock that takes next to no time itself."""
+    started = time.monotonic()
+    results = servable.compute(ends, arrays)
+    return results, time.monotonic() - started
 
 
 def timed(servable: Servable, ends: Ends, arrays: Sequence[Array]) -> tuple[list[Array], float]:

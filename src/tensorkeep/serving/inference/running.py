@@ -9,7 +9,7 @@ from concurrent.futures import Executor
 from typing import Final, TypeVar
 
 from tensorkeep.errors import DeadlineExceededError
-from tensorkeep.serving.inference.quick_runs import QuickRuns, timed
+from tensorkeep.serving.inference.quick_runs import SLOW, QuickRuns, timed, timed_here
 from tensorkeep.serving.servables import Array, Ends, Servable
 
 Result = TypeVar("Result")
@@ -37,11 +37,13 @@ class ThreadRunner:
         quick = self._quick
         kind = None if quick is None else quick.kind(ends, arrays)
         if quick is not None and quick.is_quick(kind):
-            results, seconds = timed(self._servable, ends, arrays)
-        else:
-            loop = asyncio.get_running_loop()
-            computing = loop.run_in_executor(self._executor, timed, self._servable, ends, arrays)
-            results, seconds = await in_time(computing, deadline)
+            results, seconds = timed_here(self._servable, ends, arrays)
+            if seconds >= SLOW:
+                quick.doubt(kind)
+            return results
+        loop = asyncio.get_running_loop()
+        computing = loop.run_in_executor(self._executor, timed, self._servable, ends, arrays)
+        results, seconds = await in_time(computing, deadline)
         if quick is not None:
             quick.learn(kind, seconds)
         return results

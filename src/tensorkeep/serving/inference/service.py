@@ -5,9 +5,10 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from collections.abc import Callable
+from contextlib import AbstractAsyncContextManager, AbstractContextManager
 from dataclasses import dataclass
+from types import TracebackType
 from typing import Final
 
 from tensorkeep.errors import InvalidArgumentError, TensorKeepError
@@ -36,9 +37,11 @@ from tensorkeep.serving.inference import answers
 from tensorkeep.serving.inference.opened import OpenedRequest
 from tensorkeep.serving.inference.plans import Plans
 from tensorkeep.serving.models import Models
+from tensorkeep.serving.servables import Servable
 from tensorkeep.serving.statuses import code_of
 
 _LOG: Final = logging.getLogger("tensorkeep.serving")
+_FORESEEN: Final = (TensorKeepError, asyncio.CancelledError, TimeoutError, asyncio.TimeoutError)
 _SIGNATURE_DEF: Final = "signature_def"
 _TYPE_URL: Final = "type.googleapis.com/tensorflow.serving.SignatureDefMap"
 
@@ -60,6 +63,61 @@ class InferenceOptions:
     """The number that a metric has now, for requests of reloading that ask by how much it has grown; None: unknown."""
 
 
+class RequestContext:
+    """A request from its arrival to its answer: routed, admitted, holding its version, and told of at the end.
+
+    A class and not a generator, since every request goes through it.
+    """
+
+    __slots__ = ("_admission", "_exchange", "_hold", "_inference")
+
+    def __init__(self, inference: Inference, asked: ModelAsked, call: Call) -> None:
+        self._inference = inference
+        self._exchange = Exchange(asked, call, inference.options.clock())
+        self._admission: AbstractAsyncContextManager[Call | None] | None = None
+        self._hold: AbstractContextManager[Servable] | None = None
+
+    async def __aenter__(self) -> OpenedRequest:
+        inference, exchange = self._inference, self._exchange
+        try:
+            asked = exchange.asked
+            if not asked.name:
+                raise InvalidArgumentError("ModelSpec has no name specified.")
+            routed = inference.traffic.routed(asked)
+            admission = inference.traffic.admitted(routed, exchange.call)
+            exchange.call = await admission.__aenter__() or exchange.call  # which may have to end sooner
+            self._admission = admission
+            hold = inference.models.hold(routed)
+            servable = hold.__enter__()
+            self._hold = hold
+        except BaseException as error:
+            await self._end(error)
+            raise
+        exchange.version = servable.version
+        return inference.opened(servable, exchange)
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self._end(error)
+
+    async def _end(self, error: BaseException | None) -> None:
+        """Gives back what the request has, and tells what became of it."""
+        exchange, options = self._exchange, self._inference.options
+        try:
+            if self._hold is not None:
+                self._hold.__exit__(None, None, None)
+            if self._admission is not None:
+                await self._admission.__aexit__(None, None, None)
+        finally:
+            if error is not None:
+                exchange.code, exchange.error, exchange.log = code_of(error), str(error), None
+                if not isinstance(error, _FORESEEN):
+                    _LOG.error('a request for "%s" failed in an unforeseen way', exchange.asked.name, exc_info=error)
+            exchange.seconds = options.clock() - exchange.started
+            self._inference.traffic.finished(exchange)
+
+
 class Inference:
     """What a server answers. Its methods are for the event loop; none of them blocks it."""
 
@@ -71,36 +129,22 @@ class Inference:
         self.options = options
         self._plans = Plans()
 
-    @asynccontextmanager
-    async def request(self, asked: ModelAsked, call: Call) -> AsyncIterator[OpenedRequest]:
-        """A request for inference, with the version that answers it, which stays loaded until the context ends.
+    def request(self, asked: ModelAsked, call: Call) -> RequestContext:
+        """A request for inference: with `async with`, the version that answers it, which stays loaded until the end.
 
         What becomes of it is told to the traffic, whether it ends well or not.
         """
-        exchange = Exchange(asked, call, self.options.clock())
-        try:
-            if not asked.name:
-                raise InvalidArgumentError("ModelSpec has no name specified.")
-            routed = self.traffic.routed(asked)
-            async with self.traffic.admitted(routed, call) as granted:
-                exchange.call = granted or call  # which may have to end sooner
-                with self.models.hold(routed) as servable:
-                    exchange.version = servable.version
-                    yield OpenedRequest(
-                        servable,
-                        exchange,
-                        self._plans,
-                        checks_method_names=self.options.checks_method_names,
-                        writes_tensor_content=self.options.writes_tensor_content,
-                    )
-        except BaseException as error:
-            exchange.code, exchange.error, exchange.log = code_of(error), str(error), None
-            if not isinstance(error, TensorKeepError | asyncio.CancelledError | TimeoutError | asyncio.TimeoutError):
-                _LOG.exception('a request for "%s" failed in an unforeseen way', asked.name)
-            raise
-        finally:
-            exchange.seconds = self.options.clock() - exchange.started
-            self.traffic.finished(exchange)
+        return RequestContext(self, asked, call)
+
+    def opened(self, servable: Servable, exchange: Exchange) -> OpenedRequest:
+        """A request with the version that answers it."""
+        return OpenedRequest(
+            servable,
+            exchange,
+            self._plans,
+            checks_method_names=self.options.checks_method_names,
+            writes_tensor_content=self.options.writes_tensor_content,
+        )
 
     # ---------------------------------------------------------------------------------------------- inference
 

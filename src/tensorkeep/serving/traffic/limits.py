@@ -78,6 +78,9 @@ class ModelLimits:
             )
 
 
+_UNLIMITED: Final = ModelLimits()
+
+
 class LimitNotes(Protocol):
     """Whatever counts requests that run, wait and are refused. Told on the event loop."""
 
@@ -111,7 +114,7 @@ class Limits:
 
     def of(self, model: str) -> ModelLimits:
         """The limits of a model."""
-        return self._limits.get(model) or self._limits.get(EVERY_MODEL) or ModelLimits()
+        return self._limits.get(model) or self._limits.get(EVERY_MODEL) or _UNLIMITED
 
     def change(self, limits: Mapping[str, ModelLimits]) -> None:
         """Puts other limits in force. Those who run go on; those who wait take the places that are new."""
