@@ -20,7 +20,7 @@ unexport PYTHONDONTWRITEBYTECODE
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
-.PHONY: help demo test quick deep bench lint format docs fuzz soak vary protos stubs man clean
+.PHONY: help demo test quick deep bench lint format docs fuzz soak load vary protos stubs man clean
 
 help:  ## print this list
 	@echo "tensorkeep: make TARGET"
@@ -67,6 +67,9 @@ fuzz: $(VENV)/.stamp-fuzz  ## feed damaged bytes to every decoder, FUZZ_SECONDS 
 
 soak: $(VENV)/.stamp-core  ## kill savers at random for MINUTES, and compare what survives; SEED repeats a schedule
 	@$(RUN) -m tests.soak --minutes $(MINUTES) $(if $(SEED),--seed $(SEED))
+
+load: $(VENV)/.stamp-quick  ## load a server for MINUTES while versions come and go and bad requests arrive
+	@$(RUN) -m tests.soak.serving --minutes $(MINUTES) $(if $(SEED),--seed $(SEED))
 
 vary: $(VENV)/.stamp-test  ## compare every op with TensorFlow on COUNT random inputs each; SEED draws others
 	@echo "vary: $(COUNT) variations of each op"
