@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import signal
 import socket
@@ -91,6 +92,11 @@ class Running:
         return self.process.wait(PATIENCE)
 
 
+def environment() -> dict[str, str]:
+    """That of this process, without what other tests may have set for TensorFlow's logs: the server heeds it, too."""
+    return {name: value for name, value in os.environ.items() if not name.startswith("TF_CPP_")}
+
+
 def command(*arguments: str) -> list[str]:
     return [sys.executable, "-m", "tensorkeep", "serve", *arguments]
 
@@ -110,7 +116,10 @@ def running(
     else:
         line = command("--port", str(port), "--rest-port", str(rest_port), *arguments)
     log = folder / "log"
-    with log.open("w") as stream, subprocess.Popen(line, stdout=stream, stderr=stream, text=True) as process:
+    with (
+        log.open("w") as stream,
+        subprocess.Popen(line, stdout=stream, stderr=stream, text=True, env=environment()) as process,
+    ):
         server = Running(process, port, rest_port, log, context)
         try:
             server.until_said("Exporting HTTP/REST API at:")
