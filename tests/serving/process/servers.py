@@ -136,4 +136,4 @@ def running(
 
 def ended(line: Sequence[str]) -> subprocess.CompletedProcess[str]:
     """What a server said that did not start."""
-    return subprocess.run(line, capture_output=True, text=True, timeout=PATIENCE, check=False)
+    return subprocess.run(line, capture_output=True, text=True, timeout=PATIENCE, check=False, env=environment())
