@@ -10,6 +10,7 @@ from random import Random
 import numpy as np
 import pytest
 
+from tensorkeep.dtypes import BFLOAT16
 from tensorkeep.errors import InvalidArgumentError
 from tensorkeep.proto.serving import PredictionLog
 from tensorkeep.serving.asked import ModelAsked
@@ -33,6 +34,14 @@ def test_numbers_differ_by_so_much_at_such_a_place() -> None:
     found = difference(np.array([[1.0, 2.0], [3.0, 4.0]]), np.array([[1.0, 2.0], [3.5, 4.0]]), TOLERANCE)
     assert found == Difference(0.5, 0.5 / 3.5, 1, place=(1, 0), expected="3.0", found="3.5")
     assert found.is_any
+
+
+def test_whole_numbers_may_not_differ_and_short_fractions_may() -> None:
+    assert difference(np.array([200_001]), np.array([200_002]), TOLERANCE).is_any
+    assert difference(np.array([1 << 62]), np.array([(1 << 62) + 1]), TOLERANCE).is_any
+    short = BFLOAT16.array_dtype
+    assert not difference(np.array([1.0], short), np.array([1.0078125], short), 0.01).is_any
+    assert difference(np.array([1.0], short), np.array([1.0078125], short), TOLERANCE).is_any
 
 
 @pytest.mark.parametrize(("expected", "found"), [(1.0, np.nan), (np.inf, 1.0), (np.inf, -np.inf)])
