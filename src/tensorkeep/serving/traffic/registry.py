@@ -134,13 +134,15 @@ class Family:
 
     def observe_anywhere(self, labels: tuple[str, ...], value: float) -> None:
         """Counts a value in its bucket, in any thread, where it is counted in no other way."""
-        self.slot(labels)
+        slot = self.slot(labels)  # which may need the lock itself
         with self._lock:
-            self.observe(labels, value)
+            self._observe_in(slot, value)
 
     def observe(self, labels: tuple[str, ...], value: float) -> None:
         """Counts a value in its bucket, on the event loop."""
-        slot = self.slot(labels)
+        self._observe_in(self.slot(labels), value)
+
+    def _observe_in(self, slot: int, value: float) -> None:
         limits = self.metric.limits
         values = self.values
         values[slot + bisect_left(limits, value)] += 1.0
