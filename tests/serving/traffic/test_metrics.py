@@ -218,6 +218,19 @@ def test_names_that_clients_make_up_do_not_fill_the_memory(caplog: pytest.LogCap
     assert len(caplog.records) == 1
 
 
+def test_long_names_that_clients_make_up_leave_room_for_those_of_models() -> None:
+    metrics = ServerMetrics()
+    for number in range(20):
+        metrics.answered(str(number) * (1 << 20), 5, "Predict", "GRPC", 0.0)
+    metrics.answered("m", 0, "Predict", "GRPC", 0.5)
+    metrics.warmed_up("/m/1", 0.5, 1, "an error " * 1000)
+    found = values(metrics.page())
+    assert found[":tensorflow:serving:request_count", (OTHER, OTHER)] == 20
+    assert found[":tensorflow:serving:request_count", ("m", "OK")] == 1
+    assert found[":tensorflow:serving:request_latency_count", ("m", "Predict", "GRPC")] == 1
+    assert found[":tensorflow:serving:model_warmup_records_read", ("/m/1", ("an error " * 1000)[:200])] == 1
+
+
 def test_times_are_counted_in_any_thread_when_there_are_too_many_series(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(registry, "_MOST_SERIES", 2)
     metrics = ServerMetrics()
