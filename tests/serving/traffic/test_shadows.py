@@ -6,6 +6,7 @@ import asyncio
 import json
 from pathlib import Path
 from random import Random
+from threading import current_thread
 
 import numpy as np
 import pytest
@@ -104,6 +105,23 @@ async def test_a_copy_is_answered_by_the_other_version_and_compared() -> None:
     assert report.outputs == {"y": OutputReport(2, 0.5, pytest.approx(1 / 3))}
     assert [(worst.expected, worst.found) for worst in report.worst] == [("1.0", "1.5"), ("4.5", "5.0")]
     assert shadows.reports("other") == []
+    await shadows.close()
+
+
+@in_a_loop
+async def test_requests_are_not_kept_waiting_while_one_is_copied() -> None:
+    exchange, makers = answered(log=request()), []
+
+    def log() -> PredictionLog:
+        makers.append(current_thread())
+        return request()
+
+    exchange.log = log
+    shadows = Shadows([Shadow("m", 2, 100)], NamedModels(m=[1, 2]), Other(), Notes())
+    shadows.finished(exchange)
+    await shadows.drained()
+    assert makers
+    assert current_thread() not in makers
     await shadows.close()
 
 
