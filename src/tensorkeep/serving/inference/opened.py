@@ -201,8 +201,7 @@ class OpenedRequest:
         try:
             return await self._runner.run(ends, arrays, self.exchange.call.deadline)
         except TensorKeepError as error:
-            told = in_runtime_words(error)
-            raise told from (None if told is error else error)
+            raise in_runtime_words(error) from None  # without a name, by which its trace would hold it
         finally:
             self.exchange.model_seconds += time.monotonic() - started
 
