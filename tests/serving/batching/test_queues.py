@@ -345,6 +345,17 @@ async def test_a_request_that_is_cancelled_while_it_runs_disturbs_nobody() -> No
 
 
 @in_a_loop
+async def test_requests_whose_run_is_never_begun_are_told_that_the_server_stops() -> None:
+    stage = Stage()
+    asked = [stage.ask(row(value)) for value in range(2)]
+    await settled()
+    stage.pool.begun.pop()[0].cancel()  # as an executor does that is shut down
+    for each in asked:
+        kind, text = await error_of(each)
+        assert (kind, text[:22]) == (UnavailableError, "the server is stopping")
+
+
+@in_a_loop
 async def test_a_queue_in_which_nothing_waits_is_dropped() -> None:
     stage = Stage(threads=4)
     asked = [stage.ask(row(1), Ends(("x:0",), (f"{number}:0",))) for number in range(4)]

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import time
+import weakref
 from collections.abc import Iterator
+from contextlib import suppress
 
 import numpy as np
 import pytest
@@ -21,7 +24,7 @@ from tensorkeep.proto.tensors import listed_tensor
 from tensorkeep.serving.asked import GRPC, Call, ModelAsked
 from tensorkeep.serving.inference.service import Inference, InferenceOptions
 from tensorkeep.serving.models import State, VersionStatus
-from tensorkeep.serving.servables import Ends, Servable
+from tensorkeep.serving.servables import Array, Ends, Servable
 from tests.support.serving import NotingTraffic, StandInModels, golden_servable, run
 
 CALL = Call(GRPC, "Predict")
@@ -87,6 +90,32 @@ def test_arrays_of_other_protocols_are_logged_as_a_request(servable: Servable) -
     assert log is not None
     assert log().predict_log.request == asking()
     assert set(log().predict_log.response.outputs) == {"cls", "prob"}
+
+
+def test_a_request_that_was_sent_to_a_version_that_has_gone_is_answered_as_it_was_asked(servable: Servable) -> None:
+    models, traffic = StandInModels([servable]), NotingTraffic()
+    for gone in (ModelAsked("m", 9), ModelAsked("m", label="next")):
+        traffic.routes["m"] = gone
+        assert run(Inference(models, traffic).predict(asking(), CALL)).model_spec.version.value == 3
+    assert models.held == traffic.admitted_now == 0
+
+
+@pytest.mark.parametrize("width", [6, 5], ids=["answered", "failed"])
+def test_what_was_sent_is_given_back_with_the_request_and_not_when_garbage_is_collected(
+    servable: Servable, width: int
+) -> None:
+    async def work() -> weakref.ref[Array]:
+        array = np.ones((4, width), np.float32)
+        with suppress(InvalidArgumentError):
+            async with Inference(StandInModels([servable])).request(ModelAsked("m"), CALL) as opened:
+                await opened.predict({"features": array})
+        return weakref.ref(array)
+
+    gc.disable()
+    try:
+        assert run(work())() is None
+    finally:
+        gc.enable()
 
 
 # -------------------------------------------------------------------------------------------------- deadlines

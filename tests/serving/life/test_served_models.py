@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from threading import Thread
 
 import pytest
 
@@ -21,6 +22,7 @@ from tensorkeep.serving.asked import ModelAsked
 from tensorkeep.serving.life.extras import ModelExtras
 from tensorkeep.serving.life.life_options import LifeOptions
 from tensorkeep.serving.life.lifecycle import Transition
+from tensorkeep.serving.life.threads import run_in_a_thread
 from tensorkeep.serving.life.versions import Retries
 from tensorkeep.serving.models import State, VersionStatus
 from tests.serving.life.fakes import World, config
@@ -455,6 +457,28 @@ def test_the_configuration_file_is_looked_into_again(caplog: pytest.LogCaptureFi
     world.tick(5)
     assert world.answers("n") == 1
     assert world.states("m") == {1: State.END}
+
+
+def test_a_system_that_gives_no_more_threads_leaves_no_version_half_loaded(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def refuse(thread: Thread) -> None:
+        raise RuntimeError("can't start new thread")
+
+    world = World()
+    world.models._run = run_in_a_thread
+    world.version("m", 1)
+    world.configure("m")
+    with monkeypatch.context() as patched:
+        patched.setattr(Thread, "start", refuse)
+        world.tick()
+        world.version("m", 2)
+        with world.models.hold(ModelAsked("m")):
+            world.tick()  # 2 is loaded
+            world.tick()  # 1 is to go
+            assert world.states("m") == {1: State.UNLOADING, 2: State.AVAILABLE}
+        assert world.states("m") == {1: State.END, 2: State.AVAILABLE}
+    assert "can't start new thread" in caplog.text
 
 
 # ------------------------------------------------------------------------------------------------------------- end

@@ -33,7 +33,7 @@ async def test_a_request_is_routed_limited_counted_logged_and_copied(tmp_path: P
         [Shadow("m", 3, 100)],
         dict([logging_of_text(f"m={tmp_path}/m:1")]),
     )
-    made = ServerTraffic(NamedModels(m=[1, 2, 3]), settings, answer=same)
+    made = ServerTraffic(NamedModels(m=[1, 2, 3]), settings, answer=same, tags=("serve", "tpu"))
     traffic: Traffic = made
     asked, call = traffic.routed(ModelAsked("m")), Call(GRPC, "Predict")
     assert asked == ModelAsked("m", 2)
@@ -46,7 +46,8 @@ async def test_a_request_is_routed_limited_counted_logged_and_copied(tmp_path: P
     await made._shadows.drained()  # type: ignore[union-attr]
     await made.close()
     (path,) = tmp_path.iterdir()
-    assert len(list(replay_log(path))) == 1
+    (log,) = replay_log(path)
+    assert log.log_metadata.saved_model_tags == ["serve", "tpu"]
     page = made.metrics_page().decode()
     for line in (
         ':tensorflow:serving:request_count{model_name="m",status="OK"} 1',

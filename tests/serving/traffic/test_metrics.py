@@ -6,6 +6,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from threading import Thread
 
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
@@ -14,6 +15,7 @@ from tensorkeep.serving.asked import GRPC, REST, Call, ModelAsked
 from tensorkeep.serving.batching.notes import BatchNote
 from tensorkeep.serving.exchanges import Exchange
 from tensorkeep.serving.models import ModelOverview, State, VersionStatus
+from tensorkeep.serving.traffic import registry
 from tensorkeep.serving.traffic.metrics import ServerMetrics, counter_files
 from tensorkeep.serving.traffic.registry import OTHER, Kind, Metric, Registry
 from tests.serving.traffic.fakes import answered
@@ -214,6 +216,35 @@ def test_names_that_clients_make_up_do_not_fill_the_memory(caplog: pytest.LogCap
     found = values(metrics.page())
     assert found[":tensorflow:serving:request_count", (OTHER, OTHER)] == 500
     assert len(caplog.records) == 1
+
+
+def test_long_names_that_clients_make_up_leave_room_for_those_of_models() -> None:
+    metrics = ServerMetrics()
+    for number in range(20):
+        metrics.answered(str(number) * (1 << 20), 5, "Predict", "GRPC", 0.0)
+    metrics.answered("m", 0, "Predict", "GRPC", 0.5)
+    metrics.warmed_up("/m/1", 0.5, 1, "an error " * 1000)
+    found = values(metrics.page())
+    assert found[":tensorflow:serving:request_count", (OTHER, OTHER)] == 20
+    assert found[":tensorflow:serving:request_count", ("m", "OK")] == 1
+    assert found[":tensorflow:serving:request_latency_count", ("m", "Predict", "GRPC")] == 1
+    assert found[":tensorflow:serving:model_warmup_records_read", ("/m/1", ("an error " * 1000)[:200])] == 1
+
+
+def test_times_are_counted_in_any_thread_when_there_are_too_many_series(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(registry, "_MOST_SERIES", 2)
+    metrics = ServerMetrics()
+
+    def load() -> None:
+        for number in range(4):
+            metrics.warmed_up(f"/m/{number}", 0.5, 1)
+
+    loading = Thread(target=load, daemon=True)
+    loading.start()
+    loading.join(5)
+    assert not loading.is_alive(), "it waits for itself"
+    counted = values(metrics.page())
+    assert counted[":tensorflow:serving:model_warmup_latency_count", ("(other)", "(other)")] == 2
 
 
 def test_counting_a_request_takes_microseconds_and_a_page_milliseconds() -> None:

@@ -6,10 +6,12 @@ import asyncio
 import json
 from pathlib import Path
 from random import Random
+from threading import current_thread
 
 import numpy as np
 import pytest
 
+from tensorkeep.dtypes import BFLOAT16
 from tensorkeep.errors import InvalidArgumentError
 from tensorkeep.proto.serving import PredictionLog
 from tensorkeep.serving.asked import ModelAsked
@@ -33,6 +35,14 @@ def test_numbers_differ_by_so_much_at_such_a_place() -> None:
     found = difference(np.array([[1.0, 2.0], [3.0, 4.0]]), np.array([[1.0, 2.0], [3.5, 4.0]]), TOLERANCE)
     assert found == Difference(0.5, 0.5 / 3.5, 1, place=(1, 0), expected="3.0", found="3.5")
     assert found.is_any
+
+
+def test_whole_numbers_may_not_differ_and_short_fractions_may() -> None:
+    assert difference(np.array([200_001]), np.array([200_002]), TOLERANCE).is_any
+    assert difference(np.array([1 << 62]), np.array([(1 << 62) + 1]), TOLERANCE).is_any
+    short = BFLOAT16.array_dtype
+    assert not difference(np.array([1.0], short), np.array([1.0078125], short), 0.01).is_any
+    assert difference(np.array([1.0], short), np.array([1.0078125], short), TOLERANCE).is_any
 
 
 @pytest.mark.parametrize(("expected", "found"), [(1.0, np.nan), (np.inf, 1.0), (np.inf, -np.inf)])
@@ -95,6 +105,23 @@ async def test_a_copy_is_answered_by_the_other_version_and_compared() -> None:
     assert report.outputs == {"y": OutputReport(2, 0.5, pytest.approx(1 / 3))}
     assert [(worst.expected, worst.found) for worst in report.worst] == [("1.0", "1.5"), ("4.5", "5.0")]
     assert shadows.reports("other") == []
+    await shadows.close()
+
+
+@in_a_loop
+async def test_requests_are_not_kept_waiting_while_one_is_copied() -> None:
+    exchange, makers = answered(log=request()), []
+
+    def log() -> PredictionLog:
+        makers.append(current_thread())
+        return request()
+
+    exchange.log = log
+    shadows = Shadows([Shadow("m", 2, 100)], NamedModels(m=[1, 2]), Other(), Notes())
+    shadows.finished(exchange)
+    await shadows.drained()
+    assert makers
+    assert current_thread() not in makers
     await shadows.close()
 
 

@@ -360,9 +360,11 @@ class _Run:
         )
 
     def _results(self, done: Future[object]) -> list[list[Array] | Exception]:
-        error = done.exception()
-        if error is not None:  # the thread itself was ended
-            return [UnavailableError(f"the server is stopping: {error}") for _ in self._tasks]
+        error = None if done.cancelled() else done.exception()
+        if done.cancelled() or error is not None:  # it was not begun any more, or the thread itself was ended
+            return [
+                UnavailableError(f"the server is stopping: {error or 'the run was not begun'}") for _ in self._tasks
+            ]
         results = done.result()
         assert isinstance(results, list)
         return results

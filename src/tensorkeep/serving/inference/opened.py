@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
-from typing import TypeVar
+from functools import partial
+from typing import NamedTuple, TypeVar
 
 from tensorkeep.dtypes import STRING, DType, dtype_of_array
 from tensorkeep.errors import InvalidArgumentError, TensorKeepError
@@ -24,6 +25,7 @@ from tensorkeep.proto.serving import (
     RegressionResult,
     RegressLog,
 )
+from tensorkeep.serving.asked import ModelAsked
 from tensorkeep.serving.exchanges import Exchange
 from tensorkeep.serving.inference.examples import (
     SerializedExamples,
@@ -47,6 +49,34 @@ from tensorkeep.serving.inference.tensors import content_tensor, listed_tensor
 from tensorkeep.serving.servables import Array, Ends, Servable
 
 Sent = TypeVar("Sent")
+
+
+class _Answerer(NamedTuple):
+    """Who answered what, for logs that are made later. They hold no request: it holds them, and so its arrays."""
+
+    asked: ModelAsked
+    signature: str
+    version: int
+    writes_tensor_content: bool
+
+    def model_spec(self) -> ModelSpec:
+        """Who answered, as answers say it."""
+        spec = ModelSpec(name=self.asked.name, signature_name=self.signature)
+        spec.version.value = self.version
+        return spec
+
+    def request_spec(self) -> ModelSpec:
+        """Who was asked."""
+        return ModelSpec(name=self.asked.name, signature_name=self.asked.signature)
+
+    def response(self, plan: PredictPlan, results: Sequence[Array]) -> PredictResponse:
+        """What was fetched as the answer to a client."""
+        response = PredictResponse(model_spec=self.model_spec())
+        make = content_tensor if self.writes_tensor_content else listed_tensor
+        for alias, place, dtype in plan.outputs:
+            array = results[place]
+            make(array, dtype if _holds(dtype, array) else None, response.outputs[alias])
+        return response
 
 
 class OpenedRequest:
@@ -93,7 +123,7 @@ class OpenedRequest:
     async def predict(self, arrays: Mapping[str, Array], output_filter: Sequence[str] = ()) -> dict[str, Array]:
         """The outputs of the asked signature, or some of them, for an array for each of its inputs."""
         plan, results = await self.predicted(arrays, lambda alias, array: array, output_filter)
-        self.exchange.log = lambda: self._predict_log(arrays, output_filter, plan, results)
+        self.exchange.log = partial(_predict_log, self._answerer(), arrays, output_filter, plan, results)
         return {alias: results[place] for alias, place, _ in plan.outputs}
 
     async def predicted(
@@ -114,45 +144,34 @@ class OpenedRequest:
 
     def response(self, plan: PredictPlan, results: Sequence[Array]) -> PredictResponse:
         """What was fetched as the answer to a client."""
-        response = PredictResponse(model_spec=self.model_spec(self.exchange.signature))
-        make = content_tensor if self._writes_tensor_content else listed_tensor
-        for alias, place, dtype in plan.outputs:
-            array = results[place]
-            make(array, dtype if _holds(dtype, array) else None, response.outputs[alias])
-        return response
+        return self._answerer().response(plan, results)
 
-    def _predict_log(
-        self, arrays: Mapping[str, Array], output_filter: Sequence[str], plan: PredictPlan, results: Sequence[Array]
-    ) -> PredictionLog:
-        tensors: dict[str, TensorProto] = {alias: listed_tensor(array) for alias, array in arrays.items()}
-        request = PredictRequest(model_spec=self._request_spec(), inputs=tensors, output_filter=output_filter)
-        return PredictionLog(predict_log=PredictLog(request=request, response=self.response(plan, results)))
-
-    def _request_spec(self) -> ModelSpec:
-        return ModelSpec(name=self.exchange.asked.name, signature_name=self.exchange.asked.signature)
+    def _answerer(self) -> _Answerer:
+        exchange = self.exchange
+        return _Answerer(exchange.asked, exchange.signature, self.servable.version, self._writes_tensor_content)
 
     # ---------------------------------------------------------------------------------------------- examples
 
     async def classify(self, examples: Sequence[bytes], context: bytes = b"") -> ClassificationResult:
         """What serialized examples are classified as; `context` is put before each of them."""
         given = SerializedExamples(examples, context)
-        key, signature = self.example_signature()
+        _, signature = self.example_signature()
         tensor, names = example_signature(signature, CLASSIFY, self.checks_method_names)
         found = await self.fetched_for_examples({tensor: signature}, given, [signature.outputs[n].name for n in names])
         arrays = {name: found[signature.outputs[name].name] for name in names}
         result = classification_result(len(examples), arrays.get("classes"), arrays.get("scores"))
-        self.exchange.log = lambda: self._classify_log(given, result, key)
+        self.exchange.log = partial(_classify_log, self._answerer(), given, result)
         return result
 
     async def regress(self, examples: Sequence[bytes], context: bytes = b"") -> RegressionResult:
         """What serialized examples are regressed to; `context` is put before each of them."""
         given = SerializedExamples(examples, context)
-        key, signature = self.example_signature()
+        _, signature = self.example_signature()
         tensor, (name,) = example_signature(signature, REGRESS, self.checks_method_names)
         fetch = signature.outputs[name].name
         found = await self.fetched_for_examples({tensor: signature}, given, [fetch])
         result = regression_result(len(examples), found[fetch])
-        self.exchange.log = lambda: self._regress_log(given, result, key)
+        self.exchange.log = partial(_regress_log, self._answerer(), given, result)
         return result
 
     def example_signature(self) -> tuple[str, SignatureDef]:
@@ -175,18 +194,6 @@ class OpenedRequest:
         ends = Ends(tuple(feeds), tuple(sorted(set(fetches))))
         return dict(zip(ends.fetches, await self._run(ends, [array] * len(feeds)), strict=True))
 
-    def _classify_log(self, given: SerializedExamples, result: ClassificationResult, key: str) -> PredictionLog:
-        request = ClassificationRequest(model_spec=self._request_spec())
-        request.input.CopyFrom(given.message())
-        response = ClassificationResponse(result=result, model_spec=self.model_spec(key))
-        return PredictionLog(classify_log=ClassifyLog(request=request, response=response))
-
-    def _regress_log(self, given: SerializedExamples, result: RegressionResult, key: str) -> PredictionLog:
-        request = RegressionRequest(model_spec=self._request_spec())
-        request.input.CopyFrom(given.message())
-        response = RegressionResponse(result=result, model_spec=self.model_spec(key))
-        return PredictionLog(regress_log=RegressLog(request=request, response=response))
-
     # ---------------------------------------------------------------------------------------------- the model
 
     async def _run(self, ends: Ends, arrays: Sequence[Array]) -> Sequence[Array]:
@@ -194,8 +201,7 @@ class OpenedRequest:
         try:
             return await self._runner.run(ends, arrays, self.exchange.call.deadline)
         except TensorKeepError as error:
-            told = in_runtime_words(error)
-            raise told from (None if told is error else error)
+            raise in_runtime_words(error) from None  # without a name, by which its trace would hold it
         finally:
             self.exchange.model_seconds += time.monotonic() - started
 
@@ -205,3 +211,29 @@ def _holds(dtype: DType | None, array: Array) -> bool:
     if dtype is None:
         return False
     return array.dtype == dtype.array_dtype and (dtype is STRING or dtype_of_array(array.dtype) is not STRING)
+
+
+def _predict_log(
+    by: _Answerer,
+    arrays: Mapping[str, Array],
+    output_filter: Sequence[str],
+    plan: PredictPlan,
+    results: Sequence[Array],
+) -> PredictionLog:
+    tensors: dict[str, TensorProto] = {alias: listed_tensor(array) for alias, array in arrays.items()}
+    request = PredictRequest(model_spec=by.request_spec(), inputs=tensors, output_filter=output_filter)
+    return PredictionLog(predict_log=PredictLog(request=request, response=by.response(plan, results)))
+
+
+def _classify_log(by: _Answerer, given: SerializedExamples, result: ClassificationResult) -> PredictionLog:
+    request = ClassificationRequest(model_spec=by.request_spec())
+    request.input.CopyFrom(given.message())
+    response = ClassificationResponse(result=result, model_spec=by.model_spec())
+    return PredictionLog(classify_log=ClassifyLog(request=request, response=response))
+
+
+def _regress_log(by: _Answerer, given: SerializedExamples, result: RegressionResult) -> PredictionLog:
+    request = RegressionRequest(model_spec=by.request_spec())
+    request.input.CopyFrom(given.message())
+    response = RegressionResponse(result=result, model_spec=by.model_spec())
+    return PredictionLog(regress_log=RegressLog(request=request, response=response))

@@ -15,7 +15,11 @@ _SHAPE: Final = re.compile(r"\[(?:\?|-?\d+)(?:, (?:\?|-?\d+))+\]")
 
 
 def in_runtime_words(error: TensorKeepError) -> TensorKeepError:
-    """The error as TensorFlow's runtime has it, if an operation raised it; else the error itself."""
+    """The error as TensorFlow's runtime has it, if an operation raised it; else the error itself.
+
+    Its traces are forgotten: in them are all arrays of the run, and in circles, which only garbage collection ends.
+    """
+    error.__traceback__ = error.__cause__ = error.__context__ = None
     op = error.op
     if op is None:
         return error

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from types import TracebackType
 from typing import Final
 
-from tensorkeep.errors import InvalidArgumentError, TensorKeepError
+from tensorkeep.errors import InvalidArgumentError, NotFoundError, TensorKeepError
 from tensorkeep.proto.messages import serialize
 from tensorkeep.proto.serving import (
     ClassificationRequest,
@@ -87,14 +87,26 @@ class RequestContext:
             admission = inference.traffic.admitted(routed, exchange.call)
             exchange.call = await admission.__aenter__() or exchange.call  # which may have to end sooner
             self._admission = admission
-            hold = inference.models.hold(routed)
-            servable = hold.__enter__()
-            self._hold = hold
+            servable = self._held(routed, asked)
         except BaseException as error:
             await self._end(error)
             raise
         exchange.version = servable.version
         return inference.opened(servable, exchange)
+
+    def _held(self, routed: ModelAsked, asked: ModelAsked) -> Servable:
+        """The version that answers. One that the traffic chose may have gone while the request waited for its turn."""
+        models = self._inference.models
+        hold = models.hold(routed)
+        try:
+            servable = hold.__enter__()
+        except (NotFoundError, InvalidArgumentError):
+            if routed is asked:
+                raise
+            hold = models.hold(asked)
+            servable = hold.__enter__()
+        self._hold = hold
+        return servable
 
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None

@@ -15,6 +15,7 @@ loading        a version becomes a servable
 readiness      whether models serve, or never will
 roster         what is served, wished and done at this moment
 served_models  the models of a server, driven by a thread
+threads        threads that load and unload
 versions       the life of one version, as a value
 warming        warm-up: requests that a version brings along
 """

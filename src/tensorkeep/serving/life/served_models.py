@@ -41,22 +41,18 @@ from tensorkeep.serving.life.lifecycle import Transition
 from tensorkeep.serving.life.loading import close_servable
 from tensorkeep.serving.life.readiness import Waiters, not_settled, unavailable_text
 from tensorkeep.serving.life.roster import Begun, Gone, Roster
+from tensorkeep.serving.life.threads import Job, run_in_a_thread
 from tensorkeep.serving.life.versions import Problem
 from tensorkeep.serving.models import ModelOverview, State, VersionStatus
 from tensorkeep.serving.servables import Servable
 
 Loader = Callable[[str, int, str, ModelExtras], Servable]
 """Loads a version: the name of its model, its number, its folder, and what is said of the model."""
-Job = Callable[[], None]
 
 _LOGGER: Final = logging.getLogger("tensorkeep.serving")
 _PAUSE: Final = 0.1  # seconds between looks at what is to be done, unless something happens
 _LOOKS: Final = 1.0  # seconds between looks at the files of versions that could not be loaded, if nothing is polled
 _MOST_MODELS: Final = 100  # that ended and are not configured any more
-
-
-def _in_a_thread(job: Job) -> None:
-    Thread(target=job, name="tensorkeep-life", daemon=True).start()
 
 
 class ServedModels:
@@ -70,7 +66,7 @@ class ServedModels:
         extras: Extras | None = None,
         fs: FileSystem = LOCAL,
         clock: Callable[[], float] = time.monotonic,
-        run: Callable[[Job], None] = _in_a_thread,
+        run: Callable[[Job], None] = run_in_a_thread,
         collect: Callable[[], object] = gc.collect,
     ) -> None:
         """`load` and `run` are called with what to load, and with what to do in a thread beside this one."""

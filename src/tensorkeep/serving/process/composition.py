@@ -76,6 +76,7 @@ class Parts:
             metrics=metrics,
             answer=answer_by(seen),
             worker=place.index,
+            tags=options.loading.tags,
             report_files={index: f"{path}.shadows" for index, path in files.items()},
         )
         told = InferenceOptions(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import Callable, Coroutine
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
@@ -39,6 +40,7 @@ from tensorkeep.serving.statuses import OK
 from tensorkeep.serving.traffic.limits import EVERY_MODEL, ModelLimits
 from tensorkeep.serving.traffic.metrics import ServerMetrics
 
+LOG: Final = logging.getLogger("tensorkeep.serving")
 _BATCHING_FILE: Final = "batching_params.pbtxt"
 _THREADS_EACH: Final = 2  # for each that may compute: one that waits for a lock or for memory leaves room for another
 
@@ -149,10 +151,15 @@ class Runners:
 
     def close(self) -> bool:
         """Ends the threads. False if one of them still computes."""
-        ending = Thread(target=self._executor.shutdown, kwargs={"cancel_futures": True}, daemon=True)
-        ending.start()
-        ending.join(_SOON)
-        return not ending.is_alive()
+        return _ended(self._executor)
+
+
+def _ended(executor: ThreadPoolExecutor) -> bool:
+    """Ends threads that have nothing to do any more; False if one of them still computes."""
+    ending = Thread(target=executor.shutdown, kwargs={"cancel_futures": True}, daemon=True)
+    ending.start()
+    ending.join(_SOON)
+    return not ending.is_alive()
 
 
 class BatchRunners(Runners):
@@ -165,8 +172,8 @@ class BatchRunners(Runners):
         self._settings = self._read()
         self._notes = notes
         count, name = self._settings.num_batch_threads, self._settings.thread_pool_name
-        self._executor = ThreadPoolExecutor(count, thread_name_prefix=name)
-        self._threads = BatchThreads(count, name, pool=self._executor)
+        self._pool = ThreadPoolExecutor(count, thread_name_prefix=name)
+        self._threads = BatchThreads(count, name, pool=self._pool)
 
     def _read(self) -> BatchSettings:
         batching = self._options
@@ -176,21 +183,30 @@ class BatchRunners(Runners):
         return BatchSettings.of(message)
 
     def of(self, servable: Servable, directory: str) -> Runner:
-        runner = BatchingRunner(servable, self._settings_in(directory), self._threads, self._notes)
+        settings = self._settings_in(directory)
+        if settings is None:
+            return self.plain(servable)
+        runner = BatchingRunner(servable, settings, self._threads, self._notes)
         self._directories[runner] = directory
         return runner
 
     def reread(self) -> None:
-        self._settings = self._read()
+        settings = self._read()
+        if settings.num_batch_threads != self._threads.count:
+            LOG.warning("num_batch_threads is %s until the server is started again", self._threads.count)
+        self._settings = settings
         for runner, directory in list(self._directories.items()):
-            runner.change(self._settings_in(directory))
+            runner.change(self._settings_in(directory) or settings)
 
-    def _settings_in(self, directory: str) -> BatchSettings:
-        """The settings of a version: those in its own folder, where it may have some."""
+    def _settings_in(self, directory: str) -> BatchSettings | None:
+        """The settings of a version: those in its own folder, where it may have some; None if it is not batched."""
         path = join(directory, _BATCHING_FILE)
-        if not (self._options.by_model and LOCAL.exists(path)):
-            return self._settings
-        return BatchSettings.of(read_configuration(BatchingParameters, path))
+        if self._options.by_model and LOCAL.exists(path):
+            return BatchSettings.of(read_configuration(BatchingParameters, path))
+        return None if self._options.needs_own else self._settings
+
+    def close(self) -> bool:
+        return all([_ended(self._pool), super().close()])
 
 
 def wait_in(loop: asyncio.AbstractEventLoop) -> Wait:

@@ -93,6 +93,8 @@ class BatchOptions:
     parameters_file: str = ""
     by_model: bool = False
     """Whether a version's folder may have parameters of its own."""
+    needs_own: bool = False
+    """Whether a version that has none of its own is not batched, as by the original."""
     message: bytes = b""
     """BatchingParameters, in the place of the file."""
 

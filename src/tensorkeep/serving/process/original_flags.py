@@ -248,6 +248,7 @@ def options_of(flags: GivenFlags) -> ServerOptions:
             is_on=flags.is_on("enable_batching"),
             parameters_file=flags.text("batching_parameters_file"),
             by_model=flags.is_on("enable_per_model_batching_parameters"),
+            needs_own=flags.is_on("enable_per_model_batching_parameters"),
         ),
         workers=flags.number("workers"),
         threads=flags.number("tensorflow_intra_op_parallelism") or flags.number("tensorflow_session_parallelism"),

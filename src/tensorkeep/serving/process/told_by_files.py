@@ -57,6 +57,7 @@ def _with_platform(options: ServerOptions, path: str) -> ServerOptions:
         is_on=said.HasField("batching_parameters"),
         parameters_file="",
         by_model=said.enable_per_model_batching_params,
+        needs_own=said.enable_per_model_batching_params,
         message=serialize(said.batching_parameters),
     )
     return replace(options, loading=loading, batching=batching)

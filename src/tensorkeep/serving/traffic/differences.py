@@ -80,14 +80,16 @@ def compared(expected: Mapping[str, Array], found: Mapping[str, Array], toleranc
 
 
 def difference(expected: Array, found: Array, tolerance: float) -> Difference:
-    """How far two arrays are apart. Numbers may differ by the tolerance, as a part of the larger one or as they are."""
+    """How far two arrays are apart. Fractions may differ by the tolerance, as a part of the larger one or as they are;
+    whole numbers, which may say which of many it is, may not.
+    """
     if expected.dtype != found.dtype:
         return Difference(what=f"type {found.dtype} instead of {expected.dtype}")
     if expected.shape != found.shape:
         return Difference(what=f"shape {found.shape} instead of {expected.shape}")
     if not expected.size:
         return Difference()
-    if expected.dtype.kind not in "fiuc":
+    if expected.dtype.kind not in "fiucV":  # V for fractions that NumPy does not know, such as bfloat16
         return _of_values(expected, found)
     return _of_numbers(expected, found, tolerance)
 
@@ -113,11 +115,15 @@ def _of_numbers(expected: Array, found: Array, tolerance: float) -> Difference:
         larger = np.maximum(np.maximum(np.abs(wanted), np.abs(got)), _TINY)
         relative = np.where(np.isfinite(larger), away / larger, away)
         relative[np.isnan(relative)] = np.inf
+    if expected.dtype.kind in "iu":
+        apart = np.asarray(expected != found)
+    else:
+        apart = (away > tolerance) & (relative > tolerance)
     place = tuple(int(index) for index in np.unravel_index(int(away.argmax()), away.shape))
     return Difference(
         float(away.max()),
         float(relative.max()),
-        int(((away > tolerance) & (relative > tolerance)).sum()),
+        int(apart.sum()),
         place=place,
         expected=_shown(expected, place),
         found=_shown(found, place),

@@ -45,14 +45,18 @@ class ServerTraffic:
         metrics: ServerMetrics | None = None,
         answer: Answer | None = None,
         worker: int = 0,
+        tags: tuple[str, ...] = ("serve",),
         report_files: Mapping[int, str] | None = None,
     ) -> None:
-        """`answer` runs copies of requests, and is needed where there are shadows; `report_files` are for these."""
+        """`answer` runs copies of requests, and is needed where there are shadows; `report_files` are for these.
+
+        `tags` are those by which models are loaded, for logs of requests.
+        """
         self.metrics = metrics or ServerMetrics()
         self._models = models
         self._limits = Limits(settings.limits, self.metrics)
         self._canaries = Canaries(settings.canaries, models, self.metrics)
-        self._logs = RequestLogs(settings.logs, self.metrics, task=LogTask(index=worker))
+        self._logs = RequestLogs(settings.logs, self.metrics, task=LogTask(index=worker), tags=tags)
         assert answer is not None or not settings.shadows, "shadows need something that answers copies"
         self._shadows = None
         if answer is not None:

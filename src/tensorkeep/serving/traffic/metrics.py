@@ -22,6 +22,7 @@ _BATCHING: Final = f"{_SERVING}batching_session:"
 _LOADING: Final = ":tensorflow:cc:saved_model:"
 _CORE: Final = ":tensorflow:core:"
 _MICROS: Final = 1e6
+_MOST_TEXT: Final = 200  # letters of an error as the value of a label
 
 _TIMES: Final = tuple(10 * 1.8**power for power in range(33))
 _WAITS: Final = tuple(100 * 1.2**power for power in range(52))
@@ -162,7 +163,8 @@ class ServerMetrics:
             self._load_stages.observe_anywhere((path, stage), taken * _MICROS)
 
     def warmed_up(self, path: str, seconds: float, records: int, status: str = "OK") -> None:
-        """Counts a warm-up of a version; the status is "OK" or the text of the error."""
+        """Counts a warm-up of a version; the status is "OK" or the text of the error, or how it begins."""
+        status = status[:_MOST_TEXT]
         self._warm_up.observe_anywhere((path, status), seconds * _MICROS)
         self._warm_up_records.add_anywhere((path, status), records)
 

@@ -25,8 +25,9 @@ from tensorkeep.io.machine.shared_counters import CounterMemory, Numbers
 
 LOG: Final = logging.getLogger("tensorkeep.serving")
 OTHER: Final = "(other)"
-"""The value of all labels of what is counted beyond the most series of a family: clients choose some of the values."""
+"""The value of all labels of what has too long ones, or is beyond the most series of a family: clients choose some."""
 _MOST_SERIES: Final = 2000
+_LONGEST_KEY: Final = 1024  # bytes of the name and the labels of a series; longer ones would fill the memory
 _MOST_SLOTS: Final = 64  # numbers of a series
 
 
@@ -103,16 +104,17 @@ class Family:
         return self._added(labels) if found is None else found
 
     def _added(self, labels: tuple[str, ...]) -> int:
+        key = _key(self.metric.name, labels)
         with self._lock:
             place = None
-            if len(self._slots) < _MOST_SERIES:
-                place = self._memory.add(_key(self.metric.name, labels), self.metric.slots)
+            if len(self._slots) < _MOST_SERIES and len(key) <= _LONGEST_KEY:
+                place = self._memory.add(key, self.metric.slots)
             if place is not None:
                 self._slots[labels] = place
                 return place
         rest = (OTHER,) * len(self.metric.labels)
         if rest not in self._slots:
-            LOG.warning("%s has too many series: further ones are counted as %s", self.metric.name, OTHER)
+            LOG.warning("%s has too many or too long series: others are counted as %s", self.metric.name, OTHER)
             with self._lock:
                 place = self._memory.add(_key(self.metric.name, rest), self.metric.slots)
                 self._slots[rest] = self._lost if place is None else place
@@ -134,13 +136,15 @@ class Family:
 
     def observe_anywhere(self, labels: tuple[str, ...], value: float) -> None:
         """Counts a value in its bucket, in any thread, where it is counted in no other way."""
-        self.slot(labels)
+        slot = self.slot(labels)  # which may need the lock itself
         with self._lock:
-            self.observe(labels, value)
+            self._observe_in(slot, value)
 
     def observe(self, labels: tuple[str, ...], value: float) -> None:
         """Counts a value in its bucket, on the event loop."""
-        slot = self.slot(labels)
+        self._observe_in(self.slot(labels), value)
+
+    def _observe_in(self, slot: int, value: float) -> None:
         limits = self.metric.limits
         values = self.values
         values[slot + bisect_left(limits, value)] += 1.0

@@ -249,9 +249,9 @@ class Shadows:
         if exchange.log is None or not is_available(self._models, target):
             self._found(shadow, "dropped", dropped=1)
             return
-        log = exchange.log()
-        answered = await self._answer(log, target)
         loop = asyncio.get_running_loop()
+        log = await loop.run_in_executor(None, exchange.log)  # it copies all that was sent and answered
+        answered = await self._answer(log, target)
         differences = await loop.run_in_executor(None, _compared, log, answered, shadow.tolerance)
         self._compared(shadow, exchange, differences)
 
