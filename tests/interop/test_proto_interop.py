@@ -14,7 +14,7 @@ from google.protobuf import descriptor_pool, text_format
 from google.protobuf.descriptor import Descriptor, EnumDescriptor, FieldDescriptor
 from google.protobuf.message_factory import GetMessageClass
 
-from tensorkeep.proto import messages, session_config
+from tensorkeep.proto import messages, serving, session_config
 from tensorkeep.proto.messages import CheckpointState, CollectionDef, Message, VersionDef, parse, serialize
 from tensorkeep.proto.text import format_text, parse_text
 from tests.proto.golden_messages import binary_files
@@ -28,12 +28,18 @@ for _module in [
     "tensorflow.core.protobuf.config_pb2",
     "tensorflow.core.protobuf.control_flow_pb2",
     "tensorflow.core.protobuf.fingerprint_pb2",
+    "tensorflow.core.protobuf.named_tensor_pb2",
     "tensorflow.core.protobuf.queue_runner_pb2",
     "tensorflow.core.protobuf.saved_model_pb2",
     "tensorflow.core.protobuf.tensor_bundle_pb2",
     "tensorflow.core.util.event_pb2",
     "tensorflow.core.util.saved_tensor_slice_pb2",
     "tensorflow.python.training.checkpoint_state_pb2",
+    "tensorflow_serving.apis.get_model_metadata_pb2",
+    "tensorflow_serving.apis.get_model_status_pb2",
+    "tensorflow_serving.apis.model_management_pb2",
+    "tensorflow_serving.apis.prediction_log_pb2",
+    "tensorflow_serving.config.platform_config_pb2",
 ]:
     importlib.import_module(_module)
 
@@ -52,12 +58,12 @@ def nested(descriptor: Descriptor) -> Iterator[Descriptor]:
 
 
 def exported() -> list[Any]:
-    """Our messages and enums, without those that only DeepRec has."""
+    """Our messages and enums, without those that only DeepRec has, or that TensorFlow Serving ships no Python for."""
     return [
         getattr(module, name)
-        for module in (messages, session_config)
+        for module in (messages, session_config, serving)
         for name in module.__all__
-        if name not in NAMES_OF_DEEPREC
+        if name not in NAMES_OF_DEEPREC and name not in NAMES_OF_THE_SERVER
     ]
 
 
@@ -73,6 +79,10 @@ def our_enums() -> dict[str, EnumDescriptor]:
     return {each.full_name: each for each in outer + inner}
 
 
+NAMES_OF_THE_SERVER = (
+    *("BatchingParameters", "ModelWarmupOptions", "MonitoringConfig", "PrometheusConfig", "SSLConfig"),
+    *("SavedModelBundleSourceAdapterConfig", "SessionBundleConfig", "HealthCheckRequest", "HealthCheckResponse"),
+)
 NAMES_OF_DEEPREC = (
     "AsyncEmbeddingOptions",
     "CudaGraphModeOptions",
@@ -121,7 +131,7 @@ class TestSchemas:
     def test_are_compared_one_and_all(self):
         assert {"tensorflow.GraphDef", "tensorflow.TensorShapeProto.Dim"} < our_messages().keys()
         assert {"tensorflow.DataType", "tensorflow.SaverDef.CheckpointFormatVersion"} < our_enums().keys()
-        assert (len(our_messages()), len(our_enums())) == (187, 21)
+        assert (len(our_messages()), len(our_enums())) == (252, 26)
 
     @pytest.mark.parametrize("name", sorted(our_messages()))
     def test_a_message_has_the_same_fields(self, name):
