@@ -338,7 +338,7 @@ def test_a_rehearsal_waits_for_all_versions_and_tells_of_those_that_are_tried_an
     base = put_model(tmp_path / "m")
     put_model(tmp_path / "m", 2)
     (tmp_path / "models.config").write_text(config_text(m=base))
-    rules = ("--canary", "m=2:5", "--shadow", "m=9:5", "--limit", "x=queue:1")
+    rules = ("--canary", "m=2:5", "--shadow", "m=9:5", "--limit", "x=concurrency:1")
     assert main(["serve", "--config", str(tmp_path / "models.config"), "--dry-run", *rules]) == 0
     assert [line.split()[:3] for line in capsys.readouterr().out.splitlines()] == [
         ["m", "2", "AVAILABLE"],
