@@ -126,6 +126,8 @@ def _card(model: ServedModel) -> str:
     )
     rows = "".join(map(_version_row, model.overview.versions))
     signatures = "".join(map(_signature, model.signatures))
+    if model.version is not None and not signatures:
+        signatures = '<p class="wait">It has no signature, so that no request to it can be answered.</p>'
     return (
         f'<section class="card"><h2>{escape(model.overview.name)}{labels}</h2><div class="scroll"><table>'
         f"<tr><th>Version</th><th>State</th><th>Error</th></tr>{rows}</table></div>{signatures}</section>"
