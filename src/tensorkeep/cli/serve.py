@@ -5,6 +5,7 @@ from __future__ import annotations
 from argparse import Namespace
 from collections.abc import Sequence
 from importlib import import_module
+from typing import Final
 
 from tensorkeep.cli.command import DONE, FAILED, Command, Parser
 from tensorkeep.cli.fitting import Column
@@ -25,35 +26,56 @@ from tensorkeep.serving.process.options import (
     ServerOptions,
     TrafficRules,
 )
+from tensorkeep.serving.process.sockets import check_port
 from tensorkeep.serving.process.start import check_installed, serve
+
+_SECONDS: Final = ("poll", "config-poll", "rest-timeout", "stop-delay", "stop-timeout")
 
 
 def _add_arguments(parser: Parser) -> None:
     parser.add_argument("--model", metavar="NAME=DIR", action="append", default=[], help="a model; may be repeated")
     parser.add_argument("--config", metavar="FILE", help="models, versions and labels: ModelServerConfig as text")
-    parser.add_argument("--config-poll", metavar="SECONDS", type=float, default=0.0, help="look at it again so often")
     parser.add_argument(
-        "--poll", metavar="SECONDS", type=float, default=1.0, help="look for new versions (%(default)s)"
+        "--config-poll",
+        metavar="SECONDS",
+        type=float,
+        default=0.0,
+        help="look at it again so often; 0: at a hang-up (%(default)g)",
+    )
+    parser.add_argument(
+        "--poll", metavar="SECONDS", type=float, default=1.0, help="look for new versions; 0: once (%(default)g)"
     )
     parser.add_argument("--tag_set", metavar="TAGS", default="serve", help="the meta graph to load (%(default)s)")
     parser.add_argument("--allow", metavar="NAME=OPS", action="append", default=[], help="what a model may do besides")
+    parser.add_argument(
+        "--deltas", metavar="NAME=DIR", action="append", default=[], help="incremental checkpoints to put over a model"
+    )
+    parser.add_argument(
+        "--unload-first", metavar="NAME", action="append", default=[], help="unload its old version before the new one"
+    )
     parser.add_argument("--validate", action="store_true", help="a version must give its recorded answers first")
     parser.add_argument("--no-warm-up", action="store_true", help="send no recorded requests before a version serves")
     _add_listening(parser)
     _add_protection(parser)
     parser.add_argument("--workers", metavar="N", type=int, default=1, help="processes that share ports and weights")
-    parser.add_argument("--threads", metavar="N", type=int, default=0, help="threads of each that compute")
+    parser.add_argument("--threads", metavar="N", type=int, default=0, help="threads of each that compute; 0: a share")
     parser.add_argument("--batching", action="store_true", help="join requests into batches")
     parser.add_argument("--batching-file", metavar="FILE", help="how: BatchingParameters as text")
-    parser.add_argument("--canary", metavar="NAME=VERSION:PERCENT", action="append", default=[], help="try a version")
-    parser.add_argument("--shadow", metavar="NAME=VERSION:PERCENT", action="append", default=[], help="compare one")
-    parser.add_argument("--limit", metavar="NAME=LIMITS", action="append", default=[], help="m=concurrency:8,queue:64")
+    parser.add_argument("--canary", metavar="NAME=VERSION:PERCENT", action="append", default=[], help="send it a share")
+    parser.add_argument("--shadow", metavar="NAME=VERSION:PERCENT", action="append", default=[], help="send copies")
+    parser.add_argument(
+        "--limit", metavar="NAME=LIMITS", action="append", default=[], help="m=concurrency:8,queue:64; *: all"
+    )
     parser.add_argument("--log-requests", metavar="NAME=PREFIX:RATE", action="append", default=[], help="log a sample")
     parser.add_argument(
-        "--stop-delay", metavar="SECONDS", type=float, default=0.0, help="how long it is not ready, but answers"
+        "--stop-delay",
+        metavar="SECONDS",
+        type=float,
+        default=0.0,
+        help="not ready, but answering, before it stops (%(default)g)",
     )
     parser.add_argument(
-        "--stop-timeout", metavar="SECONDS", type=float, default=STOP_SECONDS, help="to finish requests"
+        "--stop-timeout", metavar="SECONDS", type=float, default=STOP_SECONDS, help="to finish requests (%(default)g)"
     )
     parser.add_argument("--dry-run", action="store_true", help="load the models, say what would be served, and end")
 
@@ -65,7 +87,9 @@ def _add_listening(parser: Parser) -> None:
     parser.add_argument(
         "--rest-port", metavar="PORT", type=int, default=REST_PORT, help="of HTTP; 0: none (%(default)s)"
     )
-    parser.add_argument("--rest-timeout", metavar="SECONDS", type=float, default=30.0, help="of a request; 0: none")
+    parser.add_argument(
+        "--rest-timeout", metavar="SECONDS", type=float, default=30.0, help="of a request; 0: none (%(default)g)"
+    )
     parser.add_argument("--cors", action="store_true", help="answer requests of pages of other sites")
     parser.add_argument("--metrics-path", metavar="PATH", default=METRICS_PATH, help="of HTTP; empty: none")
 
@@ -89,6 +113,12 @@ def _run(given: Namespace, output: Output) -> int:
 def _options_of(given: Namespace) -> ServerOptions:
     if bool(given.model) == bool(given.config):
         raise InvalidArgumentError("a server needs models: either --model NAME=DIR, or --config FILE")
+    if given.config_poll and not given.config:
+        raise InvalidArgumentError("--config-poll looks at the file of --config, and there is none")
+    for option in _SECONDS:
+        seconds = getattr(given, option.replace("-", "_"))
+        if not seconds >= 0:
+            raise InvalidArgumentError(f"--{option} is {seconds:g}, expected seconds, 0 or more")
     return ServerOptions(
         models=tuple(ModelPlace(name, _absolute(place)) for name, place in _pairs(given.model, "--model", "NAME=DIR")),
         config_file=_absolute(given.config) if given.config else "",
@@ -108,6 +138,11 @@ def _options_of(given: Namespace) -> ServerOptions:
 def _listening_of(given: Namespace) -> Listening:
     if not (given.port or given.socket or given.rest_port):
         raise InvalidArgumentError("there is nowhere to listen: --port, --socket and --rest-port are all off")
+    for port, option in ((given.port, "--port"), (given.rest_port, "--rest-port")):
+        if port:
+            check_port(port, option)
+    if given.metrics_path and not given.metrics_path.startswith("/"):
+        raise InvalidArgumentError(f'--metrics-path is "{given.metrics_path}", expected one that begins with /')
     if given.port and given.port == given.rest_port:
         raise InvalidArgumentError(f"gRPC and HTTP cannot share port {given.port}: see --port and --rest-port")
     return Listening(
@@ -133,6 +168,8 @@ def _loading_of(given: Namespace) -> Loading:
         validates=given.validate,
         labels_may_wait=True,
         allowed=tuple((name, tuple(filter(None, names.split(",")))) for name, names in allowed),
+        deltas=tuple((name, _absolute(place)) for name, place in _pairs(given.deltas, "--deltas", "NAME=DIR")),
+        unloads_first=tuple(given.unload_first),
     )
 
 

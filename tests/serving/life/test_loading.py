@@ -138,6 +138,16 @@ def test_a_damaged_graph_is_refused(version: Path) -> None:
     refused(version, DataLossError)
 
 
+def test_a_model_that_nothing_can_be_asked_of_is_told(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    with tf.Graph().as_default(), tf.Session() as session:
+        tf.constant(1.0)
+        builder = tf.saved_model.builder.SavedModelBuilder(str(tmp_path / "m"))
+        builder.add_meta_graph_and_variables(session, ["serve"])
+        builder.save()
+    loaded(tmp_path / "m").close()
+    assert "<Servable m version 1> has no signature, so that no request to it can be answered" in caplog.text
+
+
 def test_a_signature_that_cannot_run_here_leaves_the_others(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     """It would do what a model may not; with leave to do so, it is prepared as well."""
     with tf.Graph().as_default(), tf.Session() as session:

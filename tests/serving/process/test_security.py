@@ -10,6 +10,8 @@ import grpc
 import pytest
 
 from tensorkeep.errors import InvalidArgumentError, UnauthenticatedError
+from tensorkeep.serving.process.certificates import check_certificates
+from tensorkeep.serving.process.options import Security
 from tensorkeep.serving.process.tokens import Tokens
 from tests.serving.process.certificates import Certificates, make_certificates
 from tests.serving.process.servers import put_model, running
@@ -42,6 +44,21 @@ def test_a_file_without_tokens_is_refused(tmp_path: Path) -> None:
     (tmp_path / "tokens").write_text("# none\n")
     with pytest.raises(InvalidArgumentError, match="holds no token"):
         Tokens(str(tmp_path / "tokens"))
+
+
+def test_certificates_that_are_none_are_told_by_file_and_option(tmp_path: Path, certificates: Certificates) -> None:
+    (tmp_path / "text").write_text("no certificate")
+    text, server, key = str(tmp_path / "text"), str(certificates.server.certificate), str(certificates.server.key)
+    for security, message in (
+        (Security(server), "TLS takes both --tls-cert and --tls-key, and there is no --tls-key"),
+        (Security("", "", text), "there is no --tls-cert"),
+        (Security(server, str(tmp_path / "none")), 'cannot open "'),
+        (Security(text, text), rf'"{text}" \(--tls-cert\) and "{text}" \(--tls-key\) are no certificate and its key'),
+        (Security(server, str(certificates.client.key)), "key values mismatch"),
+        (Security(server, key, text), rf'"{text}" \(--client-ca\) holds no certificates in PEM'),
+    ):
+        with pytest.raises(InvalidArgumentError, match=message):
+            check_certificates(security)
 
 
 def test_both_protocols_ask_for_a_token_and_for_the_certificate_of_the_client(

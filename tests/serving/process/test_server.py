@@ -12,6 +12,7 @@ from pathlib import Path
 import grpc
 import pytest
 
+from tensorkeep.cli.main import main
 from tensorkeep.proto.serving import (
     HealthCheckRequest,
     HealthCheckResponse,
@@ -270,15 +271,83 @@ def test_a_port_that_is_taken_is_told(tmp_path: Path) -> None:
         (["--model", "m=a", "--model", "m=b"], "--model names m more than once"),
         (["--model", "m=a", "--port", "9", "--rest-port", "9"], "gRPC and HTTP cannot share port 9"),
         (["--model", "m=a", "--workers", "0"], "there cannot be 0 workers"),
+        (["--model", "m=a", "--threads", "-3"], "there cannot be -3 threads"),
+        (["--model", "m=a", "--port", "99999"], "--port is 99999, expected a port from 1 to 65535, or 0 for none"),
+        (["--model", "m=a", "--rest-port", "-1", "--dry-run"], "--rest-port is -1, expected a port"),
+        (["--model", "m=a", "--poll", "-1", "--dry-run"], "--poll is -1, expected seconds, 0 or more"),
+        (["--model", "m=a", "--stop-timeout", "nan"], "--stop-timeout is nan, expected seconds, 0 or more"),
+        (["--model", "m=a", "--config-poll", "3"], "--config-poll looks at the file of --config, and there is none"),
+        (["--model", "m=a", "--metrics-path", "x"], '--metrics-path is "x", expected one that begins with /'),
+        (["--model", "m=a", "--socket", "/none/x"], '--socket is "/none/x", and there is no folder "/none"'),
+        (["--model", "m=a", "--socket", "/" + 120 * "x"], '--socket is "/xxxx'),
     ],
 )
 def test_mistakes_are_told_before_anything_is_loaded(
     arguments: list[str], message: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    from tensorkeep.cli.main import main
-
     assert main(["serve", *arguments]) == 1
     assert capsys.readouterr().err.startswith(f"error: {message}")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--canary", "x=1:5"], '--canary names the model "x", which is not served; there are: m'),
+        (["--deltas", "x=run"], '--deltas names the model "x", which is not served; there are: m'),
+        (["--unload-first", "x"], '--unload-first names the model "x", which is not served; there are: m'),
+        (
+            ["--shadow", "m=1:5"],
+            "--canary and --shadow need several versions of a model, and --model serves the newest",
+        ),
+        (["--log-requests", "m={file}/x:1"], 'requests cannot be logged to "{file}/x": '),
+    ],
+)
+def test_rules_that_can_have_no_effect_are_refused_before_anything_is_loaded(
+    arguments: list[str], message: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "file").write_text("")
+    filled = [argument.replace("{file}", str(tmp_path / "file")) for argument in arguments]
+    assert main(["serve", "--model", f"m={tmp_path}", "--dry-run", *filled]) == 1
+    assert capsys.readouterr().err.startswith(f"error: {message}".replace("{file}", str(tmp_path / "file")))
+
+
+@pytest.mark.parametrize(
+    ("place", "problem"),
+    [
+        (
+            "nowhere",
+            '"{}" does not exist; expected a folder with a numbered folder for each version (DIR/1, DIR/2), or',
+        ),
+        ("file", '"{}" is a file; expected a folder'),
+        ("empty", '"{}" holds no version; expected a folder'),
+    ],
+)
+def test_a_folder_without_a_model_is_told_in_a_line(place: str, problem: str, tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    (tmp_path / "empty").mkdir()
+    ports = ("--port", str(free_port()), "--rest-port", "0")
+    found = ended(command("--model", f"m={tmp_path / place}", *ports))
+    assert found.returncode == 1
+    last = found.stderr.splitlines()[-1]
+    assert last.startswith(f'error: there is nothing to serve: model "m": {problem.format(tmp_path / place)}')
+
+
+def test_a_rehearsal_waits_for_all_versions_and_tells_of_those_that_are_tried_and_not_there(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], caplog: pytest.LogCaptureFixture
+) -> None:
+    base = put_model(tmp_path / "m")
+    put_model(tmp_path / "m", 2)
+    (tmp_path / "models.config").write_text(config_text(m=base))
+    rules = ("--canary", "m=2:5", "--shadow", "m=9:5", "--limit", "x=concurrency:1")
+    assert main(["serve", "--config", str(tmp_path / "models.config"), "--dry-run", *rules]) == 0
+    assert [line.split()[:3] for line in capsys.readouterr().out.splitlines()] == [
+        ["m", "2", "AVAILABLE"],
+        ["m", "1", "AVAILABLE"],
+    ]
+    assert caplog.messages == [
+        '--limit names the model "x", which is not served; there are: m',
+        '--shadow: no version "9" of model "m" is served; until there is, nothing goes to it',
+    ]
 
 
 # ------------------------------------------------------------------------------------------------------ What it is told

@@ -10,6 +10,10 @@ import pytest
 from tensorkeep.errors import InvalidArgumentError
 from tensorkeep.proto.messages import parse
 from tensorkeep.proto.serving import BatchingParameters
+from tensorkeep.runtime.limits import NO_LIMITS
+from tensorkeep.serving.life.extras import ModelExtras
+from tensorkeep.serving.life.lifecycle import Transition
+from tensorkeep.serving.process.loading import model_extras
 from tensorkeep.serving.process.options import METRICS_PATH, Listening, Loading, ServerOptions
 from tensorkeep.serving.process.told_by_files import with_files
 from tensorkeep.serving.process.traffic import limits_of, traffic_settings
@@ -79,6 +83,14 @@ def test_a_sample_of_requests_is_logged_where_the_options_say() -> None:
     logs = traffic_settings(told(request_logs=("m=/logs/a:b:0.25",)), {}).logs
     assert logs["m"].log_collector_config.filename_prefix == "/logs/a:b"
     assert logs["m"].sampling_config.sampling_rate == 0.25
+
+
+def test_what_is_said_of_a_model_holds_together() -> None:
+    loading = Loading(validates=True, allowed=(("a", ("prints",)),), deltas=(("a", "/run"),), unloads_first=("a", "b"))
+    extras = model_extras(loading)
+    assert extras["a"] == ModelExtras(("prints",), NO_LIMITS, Transition.PRESERVE_RESOURCES, True, delta_path="/run")
+    assert extras["b"] == ModelExtras(transition=Transition.PRESERVE_RESOURCES, validate=True)
+    assert extras[""] == ModelExtras(validate=True)
 
 
 @pytest.mark.parametrize(

@@ -384,6 +384,8 @@ def test_large_answers_are_compressed_for_those_who_take_it() -> None:
     assert json.loads(gzip.decompress(reply.body)) == {"predictions": [1.0] * 100}
     assert "content-encoding" not in predict(app, body).headers
     assert "content-encoding" not in predict(app, ONE, **{"accept-encoding": "gzip"}).headers
+    assert "content-encoding" not in predict(app, body, **{"accept-encoding": "br, gzip;q=0.0"}).headers
+    assert "content-encoding" in predict(app, body, **{"accept-encoding": "br;q=1.0, gzip; q=0.8"}).headers
 
 
 # ----------------------------------------------------------------------------------- CORS, health, metrics, permission
@@ -445,6 +447,11 @@ def test_those_who_may_not_ask_are_told_so_but_for_health() -> None:
     for target, status in (("/healthz", 200), ("/readyz", 200), ("/", 401), ("/monitoring/prometheus/metrics", 401)):
         assert ask(app, "GET", target).status == status
     assert ask(app, "OPTIONS", "/v1/models/m", headers={"origin": "http://a"}).status == 200
+    door = ask(app, "GET", "/")  # a browser has no other way to send a token
+    assert door.headers["content-type"].startswith("text/html")
+    assert b'id="token"' in door.body
+    assert b"serving_default" not in door.body
+    assert b"serving_default" in ask(app, "GET", "/", headers={"authorization": "Bearer yes"}).body
 
 
 def test_requests_that_do_not_come_to_inference_are_told_of() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from types import SimpleNamespace
 from typing import Any
 
 from tensorkeep.errors import NotFoundError
@@ -28,10 +29,12 @@ class NamedModels:
         if wanted is not None and wanted not in self.there.get(asked.name, ()):
             raise NotFoundError(f"Servable not found for request: Specific({asked.name}, {wanted})")
         self.held.append(asked)
-        yield None  # type: ignore[misc]
+        newest = max((status.version for status in self.statuses(asked)), default=0)
+        yield SimpleNamespace(version=wanted if isinstance(wanted, int) else newest)  # type: ignore[misc]
 
     def statuses(self, asked: ModelAsked) -> Sequence[VersionStatus]:
-        raise NotImplementedError
+        found = self.there.get(asked.name, ())
+        return [VersionStatus(version, State.AVAILABLE) for version in found if isinstance(version, int)]
 
     def overview(self) -> Sequence[ModelOverview]:
         return [

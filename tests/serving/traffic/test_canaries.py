@@ -31,6 +31,16 @@ def test_several_canaries_share_the_requests() -> None:
     assert routed == [ModelAsked("m", 7), ModelAsked("m", label="next"), ModelAsked("m")]
 
 
+def test_requests_that_are_not_of_the_share_go_to_the_newest_version_that_is_not_being_tried() -> None:
+    models = NamedModels(m=[5, 6, 7])
+    canaries = Canaries([Canary("m", 7, 10)], models, Notes(), lambda: 0.5)
+    assert canaries.routed(ModelAsked("m")) == ModelAsked("m", 6)
+    models.there["m"] = {7}  # there is no other
+    assert canaries.routed(ModelAsked("m")) == ModelAsked("m")
+    models.there["m"] = {7, 8}  # the newest is not being tried
+    assert canaries.routed(ModelAsked("m")) == ModelAsked("m")
+
+
 @pytest.mark.parametrize(
     "asked", [ModelAsked("other"), ModelAsked("m", version=3), ModelAsked("m", label="stable")], ids=repr
 )

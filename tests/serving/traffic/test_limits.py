@@ -144,14 +144,14 @@ async def test_other_limits_let_those_in_who_wait() -> None:
 
 def test_limits_are_read_from_text() -> None:
     assert ModelLimits.of("concurrency:8,queue:64,deadline_seconds:0.5") == ModelLimits(8, 64, 0.5)
-    for wrong in ("speed:8", "concurrency", "concurrency:many", "concurrency:0", "queue:-1"):
+    for wrong in ("speed:8", "concurrency", "concurrency:many", "concurrency:0", "queue:-1", "queue:3"):
         with pytest.raises(InvalidArgumentError):
             ModelLimits.of(wrong)
 
 
 def test_a_worker_has_its_share() -> None:
     assert ModelLimits(concurrency=8, queue=3).share(2) == ModelLimits(concurrency=4, queue=2)
-    assert ModelLimits(queue=3).share(2) == ModelLimits(queue=3)
+    assert ModelLimits(deadline_seconds=3).share(2) == ModelLimits(deadline_seconds=3)
 
 
 def test_a_version_that_takes_too_much_memory_is_refused() -> None:

@@ -121,8 +121,8 @@ def _array_difference(old: Array, new: Array, tolerance: float) -> str:
         return ""
     first = int(wrong[0])
     return (
-        f"differs in {wrong.size} of {old.size} elements; the first is element {first}: {new.flat[first]!r}, logged "
-        f"was {old.flat[first]!r}"
+        f"differs in {wrong.size} of {old.size} elements; the first is element {first}: {new.flat[first]!s}, logged "
+        f"was {old.flat[first]!s}"
     )
 
 

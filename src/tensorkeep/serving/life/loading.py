@@ -12,7 +12,7 @@ from tensorkeep.errors import NotFoundError, PermissionDeniedError, TensorKeepEr
 from tensorkeep.io.files.filesystem import FileSystem
 from tensorkeep.io.files.local import LOCAL
 from tensorkeep.proto.messages import SignatureDef
-from tensorkeep.saved_model.files.constants import SERVING
+from tensorkeep.saved_model.files.constants import INIT_OP_SIGNATURE_KEY, SERVING
 from tensorkeep.saved_model.files.layout import contains_saved_model, join
 from tensorkeep.saved_model.load.model_loading import load_saved_model
 from tensorkeep.serving.life.extras import NO_EXTRAS, ModelExtras
@@ -139,6 +139,8 @@ def _prepare_signatures(servable: Servable) -> None:
             ready += 1
         except (UnimplementedError, PermissionDeniedError) as error:
             problems[key] = error
+    if not servable.signature_defs.keys() - {INIT_OP_SIGNATURE_KEY}:
+        _LOGGER.warning("%r has no signature, so that no request to it can be answered: export it with one", servable)
     if problems and not ready:
         raise next(iter(problems.values()))
     for key, problem in problems.items():

@@ -34,7 +34,8 @@ def certificates_of(security: Security) -> Certificates | None:
         )
     if not (security.certificate_file and security.key_file):
         if security.certificate_file or security.key_file or security.client_ca_file:
-            raise InvalidArgumentError("TLS takes both --tls-cert and --tls-key")
+            missing = "--tls-key" if security.certificate_file else "--tls-cert"
+            raise InvalidArgumentError(f"TLS takes both --tls-cert and --tls-key, and there is no {missing}")
         return None
     authorities = read_file(security.client_ca_file, LOCAL) if security.client_ca_file else b""
     key, certificate = (read_file(path, LOCAL) for path in (security.key_file, security.certificate_file))
@@ -54,14 +55,28 @@ def http_context(security: Security) -> ssl.SSLContext | None:
     """
     if security.ssl_config_file or not security.certificate_file:
         return None
+    context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
     try:
-        context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH, cafile=security.client_ca_file or None)
         context.load_cert_chain(security.certificate_file, security.key_file)
     except (OSError, ValueError) as error:
-        raise InvalidArgumentError(f"the certificate or its key cannot be used: {error}") from error
+        raise InvalidArgumentError(
+            f'"{security.certificate_file}" (--tls-cert) and "{security.key_file}" (--tls-key) are no certificate and '
+            f"its key in PEM: {_reason(error)}"
+        ) from error
+    try:
+        if security.client_ca_file:
+            context.load_verify_locations(security.client_ca_file)
+    except (OSError, ValueError) as error:
+        raise InvalidArgumentError(
+            f'"{security.client_ca_file}" (--client-ca) holds no certificates in PEM: {_reason(error)}'
+        ) from error
     context.verify_mode = ssl.CERT_REQUIRED if security.client_ca_file else ssl.CERT_NONE
     context.set_alpn_protocols(["http/1.1"])
     return context
+
+
+def _reason(error: Exception) -> str:
+    return str(getattr(error, "reason", None) or error).replace("_", " ").lower()
 
 
 def check_certificates(security: Security) -> Certificates | None:
@@ -69,6 +84,6 @@ def check_certificates(security: Security) -> Certificates | None:
     try:
         found = certificates_of(security)
     except TensorKeepError as error:
-        raise InvalidArgumentError(f"the certificates cannot be read: {error}") from error
+        raise InvalidArgumentError(f"the certificates cannot be used: {error}") from error
     http_context(security)
     return found

@@ -25,7 +25,14 @@ from tensorkeep.serving.process.peers import Place
 from tensorkeep.serving.process.readiness import Readiness
 from tensorkeep.serving.process.tokens import Tokens
 from tensorkeep.serving.process.told_by_files import with_files
-from tensorkeep.serving.process.traffic import answer_by, require_loggable_models, sum_of_metric, traffic_settings
+from tensorkeep.serving.process.traffic import (
+    answer_by,
+    check_rules,
+    require_loggable_models,
+    sum_of_metric,
+    tell_absent,
+    traffic_settings,
+)
 from tensorkeep.serving.rest.application import rest_application
 from tensorkeep.serving.rest.options import RestOptions
 from tensorkeep.serving.rpc.handling import everybody
@@ -70,9 +77,10 @@ class Parts:
         self.readiness = Readiness(self.models, self._health.drain)
         seen = ModelsOfWorkers(self.models, reload)
         self._seen_settings = self.models.settings
+        self._settings = check_rules(options, self.models.settings)
         self._traffic = ServerTraffic(
             seen,
-            traffic_settings(options, self.models.settings),
+            self._settings,
             metrics=metrics,
             answer=answer_by(seen),
             worker=place.index,
@@ -110,6 +118,10 @@ class Parts:
         """Counts a request by HTTP that did not come to inference."""
         call = exchange.call
         self._metrics.answered(exchange.asked.name, exchange.code, call.method, call.protocol, exchange.seconds)
+
+    def tell_absent(self) -> None:
+        """Tells of versions that shall be tried and are not there, when the models are loaded."""
+        tell_absent(self._settings, self.models)
 
     # ------------------------------------------------------------------------------------------------- What changes
 

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from threading import Thread
 from typing import Any, Final
 from weakref import WeakKeyDictionary
 
-from tensorkeep.errors import NotFoundError, TensorKeepError
+from tensorkeep.errors import NotFoundError, TensorKeepError, UnknownError
 from tensorkeep.io.files.local import LOCAL
 from tensorkeep.io.machine.parallel import thread_limit
 from tensorkeep.proto.messages import Message, parse
@@ -28,11 +29,12 @@ from tensorkeep.serving.life.configuration import PLATFORM, ModelSettings, read_
 from tensorkeep.serving.life.extras import ModelExtras
 from tensorkeep.serving.life.finding import content_of, find_versions
 from tensorkeep.serving.life.life_options import LifeOptions
+from tensorkeep.serving.life.lifecycle import Transition
 from tensorkeep.serving.life.loading import LoadOptions, LoadReport, load_servable
 from tensorkeep.serving.life.served_models import ServedModels
 from tensorkeep.serving.life.versions import Retries
 from tensorkeep.serving.life.warming import WarmUp, WarmUpReport
-from tensorkeep.serving.models import State
+from tensorkeep.serving.models import ModelOverview, State, VersionStatus
 from tensorkeep.serving.process.options import Loading, ServerOptions
 from tensorkeep.serving.process.traffic import limits_of
 from tensorkeep.serving.servables import Runner, Servable
@@ -44,7 +46,9 @@ LOG: Final = logging.getLogger("tensorkeep.serving")
 _BATCHING_FILE: Final = "batching_params.pbtxt"
 _THREADS_EACH: Final = 2  # for each that may compute: one that waits for a lock or for memory leaves room for another
 
+_EXPECTED: Final = "expected a folder with a numbered folder for each version (DIR/1, DIR/2), or a SavedModel"
 _SOON: Final = 0.5  # seconds
+_RESOURCES: Final = Transition.PRESERVE_RESOURCES
 
 Wait = Callable[[Coroutine[Any, Any, Message]], Message]
 
@@ -88,7 +92,7 @@ def models_of(options: ServerOptions, make_runners: Runners, wait: Wait, metrics
         made = replace(load_options, make_runner=lambda servable: make_runners.of(servable, directory))
         return load_servable(name, version, directory, made, extras)
 
-    return ServedModels(load, life, extras=_extras_of(loading))
+    return ServedModels(load, life, extras=model_extras(loading))
 
 
 def wait_for(models: ServedModels, options: ServerOptions) -> None:
@@ -97,19 +101,36 @@ def wait_for(models: ServedModels, options: ServerOptions) -> None:
     Where all models must be there, as for the original, one that failed is an error, and one of which no version is
     found is waited for. Where not, it is an error if there is nothing to serve at all.
     """
-    models.wait_until_ready(lenient=options.is_lenient)
-    if not options.is_lenient or not models.settings:
+    if not options.is_lenient:
+        models.wait_until_ready(lenient=False)
         return
-    if not any(status.state is State.AVAILABLE for model in models.overview() for status in model.versions):
-        raise NotFoundError("there is nothing to serve: " + "; ".join(map(_absence_of, models.settings.values())))
+    with suppress(UnknownError):  # it is told below, in a line
+        models.wait_until_ready(lenient=True)
+    overviews = models.overview()
+    if models.settings and not any(map(_is_served, overviews)):
+        found = {model.name: model.versions for model in overviews}
+        reasons = (_absence_of(settings, found.get(settings.name, ())) for settings in models.settings.values())
+        raise NotFoundError("there is nothing to serve: " + "; ".join(reasons))
 
 
-def _absence_of(settings: ModelSettings) -> str:
-    """Why there is no version of a model."""
+def _is_served(model: ModelOverview) -> bool:
+    return any(status.state is State.AVAILABLE for status in model.versions)
+
+
+def _absence_of(settings: ModelSettings, versions: Sequence[VersionStatus]) -> str:
+    """Why there is no version of a model, in a line."""
+    failed = [f"version {status.version}: {' '.join(status.message.split())}" for status in versions if status.message]
+    if failed:
+        return f'model "{settings.name}", {", ".join(failed)}'
+    where = f'model "{settings.name}": "{settings.base_path}"'
+    if not LOCAL.is_directory(settings.base_path):
+        problem = "is a file" if LOCAL.exists(settings.base_path) else "does not exist"
+        return f"{where} {problem}; {_EXPECTED}"
     try:
-        return " ".join(find_versions(settings, LOCAL).remarks) or f"no version of {settings.name} is available"
+        remarks = " ".join(find_versions(settings, LOCAL).remarks)
     except TensorKeepError as error:
         return str(error)
+    return f"{where} holds no version; {_EXPECTED}" if remarks else f"{where} holds none of the versions asked for"
 
 
 def _count_load(metrics: ServerMetrics, report: LoadReport) -> None:
@@ -127,9 +148,17 @@ def _warm_up_of(loading: Loading, wait: Wait, metrics: ServerMetrics | None) -> 
     return warm_up if metrics is None else replace(warm_up, report=partial(_count_warm_up, metrics))
 
 
-def _extras_of(loading: Loading) -> dict[str, ModelExtras]:
+def model_extras(loading: Loading) -> dict[str, ModelExtras]:
+    """What the options say of models that no configuration has words for, by name; under "" for all others."""
     common = ModelExtras(validate=loading.validates)
-    return {"": common} | {name: replace(common, allow=allow) for name, allow in loading.allowed}
+    allowed, deltas = dict(loading.allowed), dict(loading.deltas)
+    found = {"": common}
+    for name in {*allowed, *deltas, *loading.unloads_first}:
+        transition = _RESOURCES if name in loading.unloads_first else common.transition
+        found[name] = replace(
+            common, allow=allowed.get(name, ()), delta_path=deltas.get(name, ""), transition=transition
+        )
+    return found
 
 
 class Runners:

@@ -82,6 +82,10 @@ class Loading:
     """Whether a label may be given to a version that is not available yet."""
     allowed: tuple[tuple[str, tuple[str, ...]], ...] = ()
     """By model the operations that it may use besides those that only compute."""
+    deltas: tuple[tuple[str, str], ...] = ()
+    """By model the folder of incremental checkpoints that are put over it while it is served."""
+    unloads_first: tuple[str, ...] = ()
+    """The models whose old version is unloaded before a new one is loaded, for want of memory for both."""
     platform_file: str = ""
 
 

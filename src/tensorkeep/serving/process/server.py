@@ -62,6 +62,8 @@ class Server:
             parts.models.start()
             if not await self._unless_stopped(in_own_thread(partial(wait_for, parts.models, self._options))):
                 return 0
+            if self._place.index == 0:
+                parts.tell_absent()
             if not await self._unless_stopped(self._peers.all_loaded()):
                 return 0
             self._peers.opened(await listeners.open())

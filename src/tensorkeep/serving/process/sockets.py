@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import errno
+import posixpath
 import socket
 from typing import Final
 
 from tensorkeep.errors import InvalidArgumentError, StorageError, UnavailableError
+from tensorkeep.io.files.local import LOCAL
 
 ANYWHERE: Final = "0.0.0.0"
+_LONGEST_PATH: Final = 103  # of a Unix socket, on all systems
 
 
 def grpc_address(host: str, port: int) -> str:
@@ -16,8 +19,24 @@ def grpc_address(host: str, port: int) -> str:
     return f"[{host}]:{port}" if ":" in host else f"{host or ANYWHERE}:{port}"
 
 
+def check_port(port: int, option: str) -> None:
+    """InvalidArgumentError for what is no port."""
+    if not 0 < port < 1 << 16:
+        raise InvalidArgumentError(f"{option} is {port}, expected a port from 1 to 65535, or 0 for none")
+
+
+def check_socket(path: str, option: str) -> None:
+    """InvalidArgumentError if there can be no Unix socket at a path."""
+    if len(path.encode()) > _LONGEST_PATH:
+        raise InvalidArgumentError(f'{option} is "{path}", which is longer than the {_LONGEST_PATH} bytes of a socket')
+    folder = posixpath.dirname(path) or "."
+    if not LOCAL.is_directory(folder):
+        raise InvalidArgumentError(f'{option} is "{path}", and there is no folder "{folder}"')
+
+
 def check_free(host: str, port: int, option: str) -> None:
     """Raises UnavailableError if another program listens there, whether or not it would share the port."""
+    check_port(port, option)
     bound_socket(host, port, option, shared=False).close()
 
 

@@ -8,11 +8,11 @@ from importlib.util import find_spec
 from typing import Final
 
 from tensorkeep.errors import InvalidArgumentError, UnavailableError, UnimplementedError
-from tensorkeep.io.machine.parallel import THREADS
+from tensorkeep.io.machine.parallel import THREADS, processors
 from tensorkeep.io.machine.resources import set_environment_variable
 from tensorkeep.serving.process.logs import log_to_standard_error
 from tensorkeep.serving.process.options import ServerOptions
-from tensorkeep.serving.process.sockets import check_free
+from tensorkeep.serving.process.sockets import check_free, check_socket
 
 LOG: Final = logging.getLogger("tensorkeep.serving")
 _NEEDED: Final = ("grpc", "orjson", "uvicorn")
@@ -23,9 +23,15 @@ def serve(options: ServerOptions) -> int:
     check_installed()
     if options.workers < 1:
         raise InvalidArgumentError(f"there cannot be {options.workers} workers; expected 1 or more")
+    if options.threads < 0:
+        raise InvalidArgumentError(f"there cannot be {options.threads} threads; expected 1 or more, or 0 for any")
     if options.threads and options.workers == 1:
         set_environment_variable(THREADS, str(options.threads))
     log_to_standard_error()
+    if options.workers > processors():
+        LOG.warning(
+            "%d workers share %d processors: each takes memory, and none is faster", options.workers, processors()
+        )
     check_ports(options)
     # Imported when it is known which: the process that watches over workers needs none of what they compute with.
     if options.workers > 1:
@@ -46,6 +52,8 @@ def check_installed() -> None:
 def check_ports(options: ServerOptions) -> None:
     """UnavailableError if another program listens where this one will, when the models are loaded."""
     listening = options.listening
+    if listening.grpc_socket:
+        check_socket(listening.grpc_socket, "--socket")
     if listening.grpc_port is not None:
         check_free(listening.host, listening.grpc_port, "--port")
     if listening.rest_port is not None:

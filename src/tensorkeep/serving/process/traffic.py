@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import logging
+import posixpath
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Final
 
-from tensorkeep.errors import InvalidArgumentError
+from tensorkeep.errors import InvalidArgumentError, TensorKeepError
+from tensorkeep.io.files.filesystem import temporary_path
+from tensorkeep.io.files.local import LOCAL
 from tensorkeep.proto.messages import Message
 from tensorkeep.proto.serving import LoggingConfig, ModelServerConfig, PredictionLog
 from tensorkeep.serving.asked import ModelAsked
 from tensorkeep.serving.inference.replaying import replay
 from tensorkeep.serving.life.configuration import ModelSettings
-from tensorkeep.serving.models import Models
+from tensorkeep.serving.models import ModelOverview, Models, State
 from tensorkeep.serving.process.options import ServerOptions
 from tensorkeep.serving.traffic.canaries import Canary
 from tensorkeep.serving.traffic.handling import TrafficSettings
@@ -20,6 +24,7 @@ from tensorkeep.serving.traffic.metrics import ServerMetrics
 from tensorkeep.serving.traffic.request_log import require_loggable
 from tensorkeep.serving.traffic.shadows import Answer, Shadow
 
+LOG: Final = logging.getLogger("tensorkeep.serving")
 _EVERY: Final = "*"  # in the place of a model's name
 
 
@@ -33,6 +38,73 @@ def traffic_settings(options: ServerOptions, models: Mapping[str, ModelSettings]
         shadows=[_shadow(text) for text in rules.shadows],
         logs=logs | dict(map(_log, rules.request_logs)),
     )
+
+
+def check_rules(options: ServerOptions, models: Mapping[str, ModelSettings]) -> TrafficSettings:
+    """What is to be done with requests, if all of it can be; else what is wrong, before models are loaded.
+
+    What is said of a model that is not served is an error, or told where a file says which models there are: it may
+    name others later.
+    """
+    settings = traffic_settings(options, models)
+    for option, name in _named(options):
+        if name not in models:
+            served = ", ".join(sorted(models)) or "none"
+            problem = f'{option} names the model "{name}", which is not served; there are: {served}'
+            if not options.config_file:
+                raise InvalidArgumentError(problem)
+            LOG.warning("%s", problem)
+    if options.models and (settings.canaries or settings.shadows):
+        raise InvalidArgumentError(
+            "--canary and --shadow need several versions of a model, and --model serves the newest alone: name the "
+            "versions in a file, and give it by --config"
+        )
+    for prefix in {config.log_collector_config.filename_prefix for config in settings.logs.values()}:
+        _check_writable(prefix)
+    return settings
+
+
+def _named(options: ServerOptions) -> Iterator[tuple[str, str]]:
+    """The options that say something of a model, each with its name."""
+    rules, loading = options.traffic, options.loading
+    texts = {
+        "--canary": rules.canaries,
+        "--shadow": rules.shadows,
+        "--limit": rules.limits,
+        "--log-requests": rules.request_logs,
+        "--allow": tuple(name for name, _ in loading.allowed),
+        "--deltas": tuple(name for name, _ in loading.deltas),
+        "--unload-first": loading.unloads_first,
+    }
+    for option, given in texts.items():
+        yield from ((option, name) for name in (text.partition("=")[0] for text in given) if name != _EVERY)
+
+
+def _check_writable(prefix: str) -> None:
+    probe = temporary_path(prefix)
+    try:
+        LOCAL.make_directory(posixpath.dirname(prefix) or ".")
+        LOCAL.create(probe).close()
+        LOCAL.delete(probe)
+    except TensorKeepError as error:
+        raise InvalidArgumentError(f'requests cannot be logged to "{prefix}": {error}; see --log-requests') from error
+
+
+def tell_absent(settings: TrafficSettings, models: Models) -> None:
+    """Tells of versions that shall be tried and are not there, and are not being loaded either."""
+    there = {model.name: model for model in models.overview()}
+    for option, tried in (("--canary", settings.canaries), ("--shadow", settings.shadows)):
+        for one in tried:
+            if not _is_there(there.get(one.model), one.target):
+                text = '%s: no version "%s" of model "%s" is served; until there is, nothing goes to it'
+                LOG.warning(text, option, one.target, one.model)
+
+
+def _is_there(model: ModelOverview | None, target: int | str) -> bool:
+    if model is None:
+        return False
+    version = model.labels.get(target) if isinstance(target, str) else target
+    return any(status.version == version and status.state is not State.END for status in model.versions)
 
 
 def limits_of(options: ServerOptions) -> dict[str, ModelLimits]:

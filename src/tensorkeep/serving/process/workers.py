@@ -129,9 +129,9 @@ class Supervisor:
 
     def _environment(self) -> Mapping[str, str]:
         """That of a worker, which computes with its share of the threads that there may be."""
-        told = environment_variable(THREADS)
-        share = self._options.threads or max(1, thread_limit() // self._options.workers)
-        return {**environment(), THREADS: told or str(share)}
+        told = self._options.threads or environment_variable(THREADS)
+        share = max(1, thread_limit() // self._options.workers)
+        return {**environment(), THREADS: str(told or share)}
 
     # --------------------------------------------------------------------------------------------------------- Watching
 
@@ -247,7 +247,7 @@ class Supervisor:
             worker.channel.send("stop")
         ends = [asyncio.ensure_future(worker.process.wait()) for worker in self._workers.values()]
         if ends:
-            await asyncio.wait(ends, timeout=self._options.stop_seconds + _AFTER_STOP)
+            await asyncio.wait(ends, timeout=self._options.stop_delay + self._options.stop_seconds + _AFTER_STOP)
         for worker in self._workers.values():
             if worker.process.returncode is None:
                 LOG.warning("worker %d did not end in time and is killed", worker.index)

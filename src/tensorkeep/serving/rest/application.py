@@ -17,7 +17,7 @@ from urllib.parse import unquote
 import numpy.typing as npt
 import orjson
 
-from tensorkeep.errors import TensorKeepError
+from tensorkeep.errors import TensorKeepError, UnauthenticatedError
 from tensorkeep.proto.messages import SignatureDef
 from tensorkeep.proto.serving import (
     ClassificationResult,
@@ -36,9 +36,19 @@ from tensorkeep.serving.rest.binary_bodies import BINARY, JSON, answer_kind, bin
 from tensorkeep.serving.rest.example_bodies import read_examples_body
 from tensorkeep.serving.rest.openapi import openapi_body
 from tensorkeep.serving.rest.options import RestOptions
-from tensorkeep.serving.rest.page import page_body
+from tensorkeep.serving.rest.page import door_body, page_body
 from tensorkeep.serving.rest.predict_bodies import read_predict_body
-from tensorkeep.serving.rest.requests import GoneError, Receive, RefusedError, Request, Scope, Send, packed, unpacked
+from tensorkeep.serving.rest.requests import (
+    GoneError,
+    Receive,
+    RefusedError,
+    Request,
+    Scope,
+    Send,
+    packed,
+    takes_gzip,
+    unpacked,
+)
 from tensorkeep.serving.rest.routes import Route, route_of
 from tensorkeep.serving.statuses import code_of, http_status
 
@@ -52,6 +62,8 @@ _INVALID_ARGUMENT: Final = 3
 _UNAUTHENTICATED: Final = 16
 _INTERNAL: Final = "An internal error occurred; the log of the server tells more"
 _NOT_FOUND: Final = b"<!DOCTYPE html><html><head><title>404</title></head><body><h1>Not Found</h1></body></html>\n"
+_HTML: Final = "text/html; charset=utf-8"
+_CHALLENGE: Final = ((b"www-authenticate", b"Bearer"),)
 _SHADOWS: Final = "/monitoring/shadows/"
 _CORS: Final = (
     (b"access-control-allow-origin", b"*"),
@@ -124,7 +136,7 @@ class RestApplication:
     async def _send(self, answer: Answer, request: Request, send: Send) -> None:
         body, headers = answer.body, list(answer.headers)
         least = self._options.compress_from
-        if least is not None and len(body) >= least and "gzip" in request.headers.get("accept-encoding", ""):
+        if least is not None and len(body) >= least and takes_gzip(request.headers.get("accept-encoding", "")):
             body = await self._aside(len(body), packed, body)
             headers += [(b"content-encoding", b"gzip"), (b"vary", b"Accept-Encoding")]
         headers += [(b"content-type", answer.content_type.encode()), (b"content-length", b"%d" % len(body))]
@@ -259,7 +271,13 @@ class RestApplication:
             return Answer(b"ok\n", content_type="text/plain")
         if is_read and (path == "/readyz" or path.startswith("/readyz/")):
             return self._readiness(path)
-        options.authorize(request.headers)
+        is_page = is_read and options.pages and path in ("/", "/docs")
+        try:
+            options.authorize(request.headers)
+        except UnauthenticatedError:
+            if is_page:  # somebody with a browser, who can send a token by a form alone
+                return Answer(door_body(), 401, _HTML, _CHALLENGE)
+            raise
         if path == options.metrics_path and options.render_metrics is not None and request.method == "GET":
             if request.query:
                 text = f"Unexpected path: {request.target}. Should be {options.metrics_path}"
@@ -270,9 +288,8 @@ class RestApplication:
             return Answer(orjson.dumps(report, option=orjson.OPT_INDENT_2))
         if is_read and options.pages and path == "/openapi.json":
             return Answer(await self._aside(options.large, openapi_body, self._models))
-        if is_read and options.pages and path in ("/", "/docs"):
-            page = await self._aside(options.large, page_body, self._models)
-            return Answer(page, content_type="text/html; charset=utf-8")
+        if is_page:
+            return Answer(await self._aside(options.large, page_body, self._models), content_type=_HTML)
         return Answer(_NOT_FOUND, 404, "text/html")
 
     def _readiness(self, path: str) -> Answer:
@@ -284,7 +301,7 @@ class RestApplication:
 
 def _failed(error: BaseException) -> Answer:
     code = code_of(error)
-    headers = ((b"www-authenticate", b"Bearer"),) if code == _UNAUTHENTICATED else ()
+    headers = _CHALLENGE if code == _UNAUTHENTICATED else ()
     return Answer(answers.error_body(str(error)), http_status(code), headers=headers)
 
 

@@ -68,6 +68,19 @@ if (at('what')) {
 }
 """
 
+_DOOR_SCRIPT: Final = """
+document.getElementById('enter').addEventListener('submit', async event => {
+  event.preventDefault();
+  const token = document.getElementById('token').value;
+  const reply = await fetch('', {headers: {'Authorization': 'Bearer ' + token}});
+  if (!reply.ok) { document.getElementById('state').textContent = 'The token is not valid'; return; }
+  const text = await reply.text();
+  document.open(); document.write(text); document.close();
+  const kept = document.getElementById('token');
+  if (kept) kept.value = token;
+});
+"""
+
 _CLASSES: Final = {State.AVAILABLE: "good", State.END: "bad"}
 
 
@@ -80,15 +93,29 @@ def page(models: list[ServedModel]) -> str:
     """The page as text."""
     cards = "".join(map(_card, models)) or '<p class="card">No models are served yet.</p>'
     bodies = orjson.dumps(_bodies(models)).decode().replace("<", "\\u003c")
+    return _document(
+        f'<a href="openapi.json">OpenAPI</a><a href="v1/models">JSON</a><a href="readyz">Ready?</a></header>{cards}'
+        f'{_form(models)}<script type="application/json" id="bodies">{bodies}</script><script>{_SCRIPT}</script>'
+    )
+
+
+def door_body() -> bytes:
+    """The page for who has given no valid token: it asks for one, and shows the other page for it."""
+    return _document(
+        '</header><section class="card"><h2>Token</h2><form id="enter"><label for="token">Sent as a bearer token'
+        '</label><input id="token" type="password" autocomplete="off" autofocus><button>Show the models</button> '
+        f'<span id="state" class="bad" role="status"></span></form></section><script>{_DOOR_SCRIPT}</script>'
+    ).encode()
+
+
+def _document(content: str) -> str:
+    """A whole document; the content begins within the header."""
     return (
         '<!DOCTYPE html><html lang="en"><head><meta charset="utf-8">'
         '<meta name="viewport" content="width=device-width, initial-scale=1"><title>Models</title>'
         '<link rel="icon" href="data:,">'
         f"<style>{_STYLE}</style></head><body><main><header><h1>Models</h1>"
-        f'<span class="dim">tensorkeep {escape(__version__)}</span><a href="openapi.json">OpenAPI</a>'
-        f'<a href="v1/models">JSON</a><a href="readyz">Ready?</a></header>{cards}{_form(models)}'
-        f'<script type="application/json" id="bodies">{bodies}</script><script>{_SCRIPT}</script>'
-        "</main></body></html>\n"
+        f'<span class="dim">tensorkeep {escape(__version__)}</span>{content}</main></body></html>\n'
     )
 
 
@@ -99,6 +126,8 @@ def _card(model: ServedModel) -> str:
     )
     rows = "".join(map(_version_row, model.overview.versions))
     signatures = "".join(map(_signature, model.signatures))
+    if model.version is not None and not signatures:
+        signatures = '<p class="wait">It has no signature, so that no request to it can be answered.</p>'
     return (
         f'<section class="card"><h2>{escape(model.overview.name)}{labels}</h2><div class="scroll"><table>'
         f"<tr><th>Version</th><th>State</th><th>Error</th></tr>{rows}</table></div>{signatures}</section>"

@@ -135,6 +135,15 @@ def unpacked(body: bytes | bytearray, most: int) -> bytes:
     return b"".join(pieces)
 
 
+def takes_gzip(accepted: str) -> bool:
+    """Whether a client takes answers compressed by gzip: it names it, and not with the weight 0."""
+    for item in accepted.lower().split(","):
+        name, _, weight = item.replace(" ", "").partition(";q=")
+        if name == "gzip":
+            return weight.strip("0.") != "" or not weight
+    return False
+
+
 def packed(body: bytes) -> bytes:
     """A body compressed by gzip, quickly rather than well."""
     packing = zlib.compressobj(1, wbits=_GZIP)

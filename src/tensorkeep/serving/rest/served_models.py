@@ -10,10 +10,10 @@ from typing import Any, Final
 from tensorkeep.dtypes import DType
 from tensorkeep.errors import TensorKeepError
 from tensorkeep.proto.messages import SignatureDef, TensorInfo
+from tensorkeep.saved_model.files.constants import INIT_OP_SIGNATURE_KEY
 from tensorkeep.serving.asked import ModelAsked
 from tensorkeep.serving.models import ModelOverview, Models, State
 
-_INITIALIZATION: Final = "__saved_model_init_op"
 _MOST_VALUES: Final = 4096  # of an example
 _METHODS: Final = {"tensorflow/serving/classify": "classify", "tensorflow/serving/regress": "regress"}
 
@@ -99,7 +99,7 @@ def _served(models: Models, overview: ModelOverview) -> ServedModel:
     try:
         with models.hold(ModelAsked(overview.name)) as servable:
             found = servable.signature_defs
-            names = sorted(name for name in found if name != _INITIALIZATION)
+            names = sorted(name for name in found if name != INIT_OP_SIGNATURE_KEY)
             return ServedModel(
                 overview, servable.version, tuple(ServedSignature.of(name, found[name]) for name in names)
             )

@@ -1,4 +1,7 @@
-"""A share of the requests that name no version goes to one of them: a version that is being tried."""
+"""A share of the requests that name no version goes to one of them: a version that is being tried.
+
+The others go to the newest version that is not being tried, so that a share is what it says even of the newest.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +12,7 @@ from typing import Protocol
 
 from tensorkeep.errors import InvalidArgumentError, NotFoundError
 from tensorkeep.serving.asked import ModelAsked
-from tensorkeep.serving.models import Models
+from tensorkeep.serving.models import Models, State
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,13 +64,18 @@ class CanaryNotes(Protocol):
     def redirected(self, model: str, target: str) -> None: ...
 
 
+def version_for(models: Models, asked: ModelAsked) -> int | None:
+    """The version that would answer; None if there is none."""
+    try:
+        with models.hold(asked) as servable:
+            return servable.version
+    except (NotFoundError, InvalidArgumentError):
+        return None
+
+
 def is_available(models: Models, asked: ModelAsked) -> bool:
     """Whether there is a version that would answer."""
-    try:
-        with models.hold(asked):
-            return True
-    except (NotFoundError, InvalidArgumentError):
-        return False
+    return version_for(models, asked) is not None
 
 
 def canaries_by_model(canaries: Sequence[Canary]) -> dict[str, list[Canary]]:
@@ -101,7 +109,7 @@ class Canaries:
         self._by_model = canaries_by_model(canaries)
 
     def routed(self, asked: ModelAsked) -> ModelAsked:
-        """The request, or that of a canary."""
+        """The request as one to a version that is being tried, or to the newest of the others."""
         shares = self._by_model.get(asked.name)
         if shares is None or asked.version is not None or asked.label is not None:
             return asked
@@ -110,8 +118,24 @@ class Canaries:
             if drawn < share.percent:
                 target = asked_of_target(asked, share.target)
                 if not is_available(self._models, target):
-                    return asked
+                    break
                 self._notes.redirected(share.model, str(share.target))
                 return target
             drawn -= share.percent
-        return asked
+        return self._beside(asked, shares)
+
+    def _beside(self, asked: ModelAsked, shares: Sequence[Canary]) -> ModelAsked:
+        """The request to the newest version that is not being tried; as it is, if there is no such version."""
+        tried = {self._version_of(asked, share.target) for share in shares}
+        newest = version_for(self._models, asked)
+        if newest is None or newest not in tried:
+            return asked
+        others = [
+            status.version
+            for status in self._models.statuses(asked)
+            if status.state is State.AVAILABLE and status.version not in tried
+        ]
+        return replace(asked, version=max(others)) if others else asked
+
+    def _version_of(self, asked: ModelAsked, target: int | str) -> int | None:
+        return target if isinstance(target, int) else version_for(self._models, asked_of_target(asked, target))

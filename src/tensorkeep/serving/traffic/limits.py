@@ -45,6 +45,8 @@ class ModelLimits:
                 raise InvalidArgumentError(f"the limit {name} must be positive, got {value}")
         if self.queue < 0:
             raise InvalidArgumentError(f"the limit queue must not be negative, got {self.queue}")
+        if self.queue and self.concurrency is None:
+            raise InvalidArgumentError("the limit queue is of those who wait for concurrency, which has no limit")
 
     @classmethod
     def of(cls, text: str) -> ModelLimits:
