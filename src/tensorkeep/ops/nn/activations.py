@@ -195,7 +195,9 @@ relu6.shape(same)
 @relu6.kernel
 def relu6_kernel(features: Array) -> Array:
     dtype = features.dtype
-    result: Array = np.minimum(np.maximum(features, _ZERO[dtype]), _SIX[dtype])
+    positive = np.maximum(features, _ZERO[dtype])
+    # Where it is already: memory for a second large array costs more than the comparison. A scalar has no place.
+    result: Array = np.minimum(positive, _SIX[dtype], out=positive if positive.ndim else None)
     return result
 
 
