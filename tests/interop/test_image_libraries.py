@@ -34,6 +34,7 @@ from tests.ops.samples.codecs.image_files import (
     photo,
     without_jfif,
 )
+from tests.support.depth import thinned
 
 SIZES = [(1, 1), (3, 2), (17, 9), (37, 53), (8, 300)]
 
@@ -69,7 +70,7 @@ def written_by_tensorflow(sizes: list[tuple[int, int]]) -> list[bytes]:
     ]
 
 
-@pytest.mark.parametrize("ratio", [1, 2, 4, 8])
+@pytest.mark.parametrize("ratio", thinned([1, 2, 4, 8], 2))
 def test_jpeg_files_are_decoded_to_the_same_pixels(ratio: int, way: str) -> None:
     sizes = SIZES if way == "libraries" else [(17, 9)]  # ours is slow, and held against TensorFlow op by op as well
     other = [without_jfif(JPEGS[0]), without_jfif(JPEGS[0], adobe(0)), without_jfif(JPEGS[2], adobe(1))]

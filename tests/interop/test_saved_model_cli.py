@@ -14,6 +14,7 @@ import tensorflow as tf
 from tensorkeep.saved_model.scan.model_scan import scan_model
 from tests.interop.programs import tensorflow_1
 from tests.interop.saved_model_programs import START, with_start_signature
+from tests.support.depth import thinned
 from tests.support.golden import ROOT
 from tests.tools.test_saved_model_cli import numbers
 
@@ -68,7 +69,9 @@ def test_functions_with_arguments_of_all_kinds_are_shown_alike(varied):
     assert ours.stdout == theirs.stdout
 
 
-@pytest.mark.parametrize("flags", [["--all"], ["--tag_set", "serve"], ["--tag_set", "serve", "--signature_def", START]])
+@pytest.mark.parametrize(
+    "flags", thinned([["--all"], ["--tag_set", "serve"], ["--tag_set", "serve", "--signature_def", START]], 3)
+)
 def test_the_signature_of_what_runs_first_is_shown_alike(flags, tmp_path):
     with tensorflow_1():
         with_start_signature(tf.compat.v1, tmp_path / "model")
@@ -97,7 +100,7 @@ class Traced(tf.Module):
         return tf.cond(tf.reduce_sum(x) > 0.0, lambda: x, lambda: -x), tf.unstack(x)
 
 
-@pytest.mark.parametrize("gradients", [False, True])
+@pytest.mark.parametrize("gradients", thinned([False, True], 2))
 def test_options_are_listed_in_the_order_of_the_names_that_tensorflow_gives_them(gradients, tmp_path):
     module = Traced()
     for number in range(33):

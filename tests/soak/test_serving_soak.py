@@ -24,7 +24,7 @@ def test_what_grows_is_found_and_what_swings_is_not():
 @pytest.mark.slow
 @pytest.mark.skipif(not Path("/proc/self/smaps_rollup").exists(), reason="memory is measured by Linux's /proc")
 def test_a_few_seconds_of_load_lose_no_request():
-    command = [sys.executable, "-m", "tests.soak.serving", "--minutes", "0.12", "--every", "1.5", "--workers", "1"]
+    command = [sys.executable, "-m", "tests.soak.serving", "--minutes", "0.08", "--every", "1.5", "--workers", "1"]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
     assert "nothing is wrong" in done.stdout

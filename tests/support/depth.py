@@ -23,7 +23,7 @@ _LEFT_OUT: Final[dict[str, tuple[str, ...]]] = {
     "deep": (),
 }
 SLOW_TESTS: Final = frozenset(Path(__file__).with_name("slow_tests.txt").read_text("utf-8").split())
-_SHARE: Final = {"quick": 0.1, "usual": 0.5, "deep": 1.0}
+_SHARE: Final = {"quick": 0.1, "usual": 0.4, "deep": 1.0}
 _LEAST: Final = 5
 
 
