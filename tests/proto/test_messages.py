@@ -64,8 +64,8 @@ class TestTheList:
         start = "tensorkeep.proto._generated."
         # These have modules of their own, which load them when they are asked for.
         own = [
-            "boosted_trees", "chunks", "convolution_dimensions", "health", "run_statistics", "serving",
-            "serving_config", "session_config",
+            "boosted_trees", "chunks", "convolution_dimensions", "health", "reflection",
+            "run_statistics", "serving", "serving_config", "serving_services", "session_config",
         ]  # fmt: skip
         apart = [f"{start}{name}_pb2" for name in own]
         modules = [value for name, value in sys.modules.items() if name.startswith(start) and name not in apart]
