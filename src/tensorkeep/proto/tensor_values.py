@@ -18,13 +18,12 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
+from tensorkeep.arrays import Array
 from tensorkeep.dtypes import DType
 from tensorkeep.errors import DataLossError
 from tensorkeep.io.coding.varint_arrays import decode_varints, encode_varints
 from tensorkeep.proto.messages import TensorProto
 from tensorkeep.proto.wire import FIXED32, FIXED64, VARINT, encode_bytes_field, fields
-
-Array = npt.NDArray[Any]
 
 # How each field's elements look on the wire: the type of the number that is stored, and the wire type of one alone.
 _FIXED: Final[dict[str, tuple[np.dtype[Any], int]]] = {

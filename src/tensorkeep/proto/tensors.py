@@ -16,11 +16,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import prod
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
-import numpy.typing as npt
 
+from tensorkeep.arrays import Array
 from tensorkeep.dtypes import (
     BOOL,
     COMPLEX64,
@@ -41,8 +41,6 @@ from tensorkeep.io.coding.varint import encode_varint
 from tensorkeep.io.coding.varint_arrays import decode_varints
 from tensorkeep.proto.messages import TensorProto
 from tensorkeep.proto.tensor_values import encode_values
-
-Array = npt.NDArray[Any]
 
 _LISTED: Final = frozenset((BOOL, UINT16, COMPLEX64, COMPLEX128, INT4, UINT4, INT2, UINT2, STRING))
 _LISTED_BYTES: Final = frozenset(("float8_val",))

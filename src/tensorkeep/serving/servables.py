@@ -8,14 +8,12 @@ from threading import Lock
 from typing import Any, Final, Protocol
 
 import numpy as np
-import numpy.typing as npt
 
+from tensorkeep.arrays import Array
 from tensorkeep.errors import UnavailableError
 from tensorkeep.proto.messages import SignatureDef
 from tensorkeep.saved_model.load.model import LoadedModel
 from tensorkeep.saved_model.load.signature import Run
-
-Array = npt.NDArray[Any]
 
 _MOST_PREPARED: Final = 64  # a client may ask for any set of outputs; the oldest are prepared anew
 

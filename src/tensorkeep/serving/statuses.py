@@ -11,6 +11,7 @@ from tensorkeep.proto.messages import Code
 OK: Final = 0
 INTERNAL: Final = 13
 MOST_TEXT: Final = 1024  # bytes of an error's text over gRPC; TensorFlow Serving cuts there
+TIMED_OUT: Final = "Timed out waiting for notification"  # what TensorFlow's session says when a deadline passes
 _CUT: Final = "...TRUNCATED"
 
 # TensorFlow Serving's table, of its HTTP server's status codes.

@@ -6,7 +6,6 @@ import json
 import os
 import shutil
 import signal
-import socket
 import ssl
 import subprocess
 import sys
@@ -20,15 +19,10 @@ from pathlib import Path
 from typing import Any
 
 from tests.support.golden import golden
+from tests.support.server_processes import free_ports
 
 PATIENCE = 60.0  # seconds, for a machine that has other things to do
 ROW = [1.0, 2.0, 3.0, 4.0, 5.0, 6.0]
-
-
-def free_port() -> int:
-    with socket.socket() as one:
-        one.bind(("127.0.0.1", 0))
-        return int(one.getsockname()[1])
 
 
 def put_model(folder: Path, version: int = 1, case: str = "g26_tf1_simple_save") -> Path:
@@ -110,7 +104,7 @@ def running(
     folder: Path, *arguments: str, original: bool = False, context: ssl.SSLContext | None = None
 ) -> Iterator[Running]:
     """A server that listens, stopped at the end if it has not stopped before."""
-    port, rest_port = free_port(), free_port()
+    port, rest_port = free_ports(2)
     if original:
         line = original_command(f"--port={port}", f"--rest_api_port={rest_port}", *arguments)
     else:

@@ -27,11 +27,11 @@ from tests.serving.process.servers import (
     Running,
     command,
     ended,
-    free_port,
     original_command,
     put_model,
     running,
 )
+from tests.support.server_processes import free_ports
 
 PREDICT = "/tensorflow.serving.PredictionService/Predict"
 RELOAD = "/tensorflow.serving.ModelService/HandleReloadConfigRequest"
@@ -215,7 +215,7 @@ def test_the_original_command_line_starts_the_same_server(tmp_path: Path) -> Non
 def test_a_configuration_that_does_not_parse_ends_it_at_once(tmp_path: Path) -> None:
     config = tmp_path / "models.config"
     config.write_text('model_config_list { config { name: "m" base_path "/models/m" } }')
-    found = ended(original_command(f"--model_config_file={config}", f"--port={free_port()}"))
+    found = ended(original_command(f"--model_config_file={config}", f"--port={free_ports(1)[0]}"))
     assert found.returncode == 255
     assert "Error parsing text-format tensorflow.serving.ModelServerConfig: 1:" in found.stderr
     assert found.stdout.startswith(
@@ -226,7 +226,7 @@ def test_a_configuration_that_does_not_parse_ends_it_at_once(tmp_path: Path) -> 
 def test_a_model_that_cannot_be_loaded_ends_it_as_the_original_ends(tmp_path: Path) -> None:
     (tmp_path / "m" / "1").mkdir(parents=True)
     arguments = ("--model_name=m", f"--model_base_path={tmp_path / 'm'}", "--max_num_load_retries=0")
-    found = ended(original_command(*arguments, f"--port={free_port()}"))
+    found = ended(original_command(*arguments, f"--port={free_ports(1)[0]}"))
     assert found.returncode == 255
     assert found.stdout.startswith(
         "Failed to start server. Error: UNKNOWN: 1 servable(s) did not become available: {{{name: m version: 1} due to "
@@ -325,7 +325,7 @@ def test_rules_that_can_have_no_effect_are_refused_before_anything_is_loaded(
 def test_a_folder_without_a_model_is_told_in_a_line(place: str, problem: str, tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     (tmp_path / "empty").mkdir()
-    ports = ("--port", str(free_port()), "--rest-port", "0")
+    ports = ("--port", str(free_ports(1)[0]), "--rest-port", "0")
     found = ended(command("--model", f"m={tmp_path / place}", *ports))
     assert found.returncode == 1
     last = found.stderr.splitlines()[-1]

@@ -12,8 +12,8 @@ from typing import Final
 
 import numpy as np
 
+from tensorkeep.arrays import Array
 from tensorkeep.errors import FailedPreconditionError, InvalidArgumentError
-from tensorkeep.serving.servables import Array
 
 Kind = tuple[tuple[object, ...], ...]
 """What requests must have in common to be joined: of each array its type and its shape, or its rank."""

@@ -15,6 +15,7 @@ from concurrent.futures import Future
 from time import perf_counter
 from typing import Final, Protocol
 
+from tensorkeep.arrays import Array
 from tensorkeep.errors import (
     InvalidArgumentError,
     ResourceExhaustedError,
@@ -26,7 +27,7 @@ from tensorkeep.serving.batching.parameters import BatchSettings
 from tensorkeep.serving.batching.sizes import RunSizes
 from tensorkeep.serving.batching.tasks import TIMED_OUT_IN_QUEUE, Batch, Task
 from tensorkeep.serving.batching.threads import BatchThreads
-from tensorkeep.serving.servables import Array, Ends
+from tensorkeep.serving.servables import Ends
 
 LOG: Final = logging.getLogger("tensorkeep.serving")
 _MOST_KINDS: Final = 8  # times as many batches as may wait otherwise, where requests have different shapes

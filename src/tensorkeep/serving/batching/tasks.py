@@ -5,12 +5,12 @@ from __future__ import annotations
 import asyncio
 from typing import Final
 
+from tensorkeep.arrays import Array
 from tensorkeep.errors import DeadlineExceededError, ResourceExhaustedError
 from tensorkeep.serving.batching.joining import Kind
 from tensorkeep.serving.batching.threads import Timer
-from tensorkeep.serving.servables import Array
+from tensorkeep.serving.statuses import TIMED_OUT
 
-TIMED_OUT: Final = "Timed out waiting for notification"
 TIMED_OUT_IN_QUEUE: Final = "Run() timeout exceeded while waiting in batching queue"
 
 

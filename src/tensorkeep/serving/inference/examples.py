@@ -16,13 +16,13 @@ from typing import Final
 
 import numpy as np
 
+from tensorkeep.arrays import Array
 from tensorkeep.dtypes import FLOAT32, STRING, dtype_of_array
 from tensorkeep.errors import DataLossError, InvalidArgumentError
 from tensorkeep.proto.messages import SignatureDef
 from tensorkeep.proto.serving import ClassificationResult, Classifications, Input, RegressionResult
 from tensorkeep.proto.wire import fields
 from tensorkeep.serving.inference.plans import CLASSIFY
-from tensorkeep.serving.servables import Array
 
 _INPUTS: Final = "inputs"
 _CLASSES: Final = "classes"

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import NamedTuple, TypeVar
 
+from tensorkeep.arrays import Array
 from tensorkeep.dtypes import STRING, DType, dtype_of_array
 from tensorkeep.errors import InvalidArgumentError, TensorKeepError
 from tensorkeep.proto.messages import SignatureDef, TensorProto
@@ -46,7 +47,7 @@ from tensorkeep.serving.inference.plans import (
 from tensorkeep.serving.inference.running import ThreadRunner
 from tensorkeep.serving.inference.runtime_errors import in_runtime_words
 from tensorkeep.serving.inference.tensors import content_tensor, listed_tensor
-from tensorkeep.serving.servables import Array, Ends, Servable
+from tensorkeep.serving.servables import Ends, Servable
 
 Sent = TypeVar("Sent")
 

@@ -10,11 +10,12 @@ from dataclasses import dataclass
 from typing import Final, TypeVar
 from weakref import WeakKeyDictionary
 
+from tensorkeep.arrays import Array
 from tensorkeep.dtypes import DType, dtype_in_graph, dtype_of_array
 from tensorkeep.errors import FailedPreconditionError, InternalError, InvalidArgumentError
 from tensorkeep.proto.messages import SignatureDef, TensorInfo
 from tensorkeep.serving.inference.tensors import array_of_request
-from tensorkeep.serving.servables import Array, Ends, Servable
+from tensorkeep.serving.servables import Ends, Servable
 
 DEFAULT_SIGNATURE: Final = "serving_default"
 PREDICT: Final = "tensorflow/serving/predict"

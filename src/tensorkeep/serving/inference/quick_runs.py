@@ -14,7 +14,8 @@ from collections import OrderedDict
 from collections.abc import Sequence
 from typing import Final, TypeAlias
 
-from tensorkeep.serving.servables import Array, Ends, Servable
+from tensorkeep.arrays import Array
+from tensorkeep.serving.servables import Ends, Servable
 
 QUICK: Final = 0.0005  # seconds; a hop to a thread and back takes a good part of that
 SLOW: Final = 0.005  # for longer the event loop may not stand still

@@ -8,6 +8,7 @@ from typing import Final
 
 import numpy as np
 
+from tensorkeep.arrays import Array
 from tensorkeep.errors import InvalidArgumentError, TensorKeepError, UnimplementedError
 from tensorkeep.proto.messages import Message, TensorProto, serialize
 from tensorkeep.proto.serving import (
@@ -26,7 +27,7 @@ from tensorkeep.serving.inference import answers
 from tensorkeep.serving.inference.opened import OpenedRequest
 from tensorkeep.serving.inference.plans import Plans
 from tensorkeep.serving.inference.tensors import array_of_request
-from tensorkeep.serving.servables import Array, Servable
+from tensorkeep.serving.servables import Servable
 
 _MOST_TOLD: Final = 20
 

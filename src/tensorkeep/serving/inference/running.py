@@ -6,15 +6,15 @@ import asyncio
 import time
 from collections.abc import Sequence
 from concurrent.futures import Executor
-from typing import Final, TypeVar
+from typing import TypeVar
 
+from tensorkeep.arrays import Array
 from tensorkeep.errors import DeadlineExceededError
 from tensorkeep.serving.inference.quick_runs import SLOW, QuickRuns, timed, timed_here
-from tensorkeep.serving.servables import Array, Ends, Servable
+from tensorkeep.serving.servables import Ends, Servable
+from tensorkeep.serving.statuses import TIMED_OUT
 
 Result = TypeVar("Result")
-
-LATE: Final = "Timed out waiting for notification"  # what TensorFlow's session says
 
 
 class ThreadRunner:
@@ -33,7 +33,7 @@ class ThreadRunner:
     async def run(self, ends: Ends, arrays: Sequence[Array], deadline: float | None) -> Sequence[Array]:
         """The fetched tensors. A run that has begun goes on after its deadline, but nobody waits for it any longer."""
         if deadline is not None and deadline <= time.monotonic():
-            raise DeadlineExceededError(LATE)
+            raise DeadlineExceededError(TIMED_OUT)
         quick = self._quick
         kind = None if quick is None else quick.kind(ends, arrays)
         if quick is not None and quick.is_quick(kind):
@@ -64,7 +64,7 @@ async def in_time(waited: asyncio.Future[Result], deadline: float | None) -> Res
         return await waited
     except asyncio.CancelledError:
         if is_late:
-            raise DeadlineExceededError(LATE) from None
+            raise DeadlineExceededError(TIMED_OUT) from None
         raise
     finally:
         timer.cancel()

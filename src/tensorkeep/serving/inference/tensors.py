@@ -8,11 +8,11 @@ from typing import Final
 
 import numpy as np
 
+from tensorkeep.arrays import Array
 from tensorkeep.dtypes import FLOAT32, FLOAT64, INT32, INT64, dtype_of_number
 from tensorkeep.errors import InvalidArgumentError, ResourceExhaustedError, TensorKeepError
 from tensorkeep.proto.messages import TensorProto
 from tensorkeep.proto.tensors import array_of_tensor, content_tensor, listed_tensor
-from tensorkeep.serving.servables import Array
 
 __all__ = ["MOST_BYTES", "array_of_request", "content_tensor", "listed_tensor"]
 

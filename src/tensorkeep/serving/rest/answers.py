@@ -7,11 +7,11 @@ Two things differ: arrays of columns stay on one line, and what is large has no 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
-import numpy.typing as npt
 
+from tensorkeep.arrays import Array
 from tensorkeep.errors import InvalidArgumentError
 from tensorkeep.proto.json_text import message_json
 from tensorkeep.proto.messages import parse
@@ -31,8 +31,6 @@ from tensorkeep.serving.rest.json_text import (
     quoted,
 )
 from tensorkeep.serving.statuses import code_name
-
-Array = npt.NDArray[Any]
 
 _SPACED_BELOW: Final = 1 << 16  # bytes
 

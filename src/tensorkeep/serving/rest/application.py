@@ -14,9 +14,9 @@ from dataclasses import dataclass, field
 from typing import Any, Final, Protocol, TypeVar
 from urllib.parse import unquote
 
-import numpy.typing as npt
 import orjson
 
+from tensorkeep.arrays import Array
 from tensorkeep.errors import TensorKeepError, UnauthenticatedError
 from tensorkeep.proto.messages import SignatureDef
 from tensorkeep.proto.serving import (
@@ -54,7 +54,6 @@ from tensorkeep.serving.statuses import code_of, http_status
 
 __all__ = ["Answer", "InferenceAsked", "OpenedAsked", "RestApplication", "rest_application"]
 
-Array = npt.NDArray[Any]
 Result = TypeVar("Result")
 
 _LOG: Final = logging.getLogger("tensorkeep.serving")

@@ -9,11 +9,9 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from tensorkeep.arrays import Array
 from tensorkeep.errors import DataLossError, InvalidArgumentError, TensorKeepError, UnimplementedError
-
-Array = npt.NDArray[Any]
 
 
 def _pyarrow() -> Any:

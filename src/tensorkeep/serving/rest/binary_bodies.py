@@ -13,18 +13,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
-import numpy.typing as npt
 
+from tensorkeep.arrays import Array
 from tensorkeep.dtypes import DType
 from tensorkeep.errors import InvalidArgumentError, TensorKeepError
 from tensorkeep.io.files.numpy_files import decode_npy, decode_npz, encode_npy, encode_npz
 from tensorkeep.proto.messages import SignatureDef
 from tensorkeep.serving.rest.arrow_bodies import decode_arrow, encode_arrow
 
-Array = npt.NDArray[Any]
 Arrays = dict[str, Array]
 Body = bytes | bytearray | memoryview
 

@@ -12,13 +12,13 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
+from tensorkeep.arrays import Array
 from tensorkeep.dtypes import DType
 from tensorkeep.errors import InvalidArgumentError, TensorKeepError, UnimplementedError
 from tensorkeep.native.json_tape import AUX_SHIFT, FIRST_FLOAT_SHIFT, FLOATS, RANK_SHIFT, Kind
 from tensorkeep.serving.rest.json_text import number_text
 from tensorkeep.serving.rest.json_values import JsonDocument, base64_content
 
-Array = npt.NDArray[Any]
 Nodes = npt.NDArray[np.int64]
 
 _FLOATING: Final = ("float32", "float64")

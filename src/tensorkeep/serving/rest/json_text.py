@@ -14,8 +14,8 @@ from collections.abc import Callable
 from typing import Any, Final
 
 import numpy as np
-import numpy.typing as npt
 
+from tensorkeep.arrays import Array
 from tensorkeep.dtypes import DType
 from tensorkeep.errors import InvalidArgumentError, UnimplementedError
 
@@ -26,7 +26,6 @@ except ImportError as missing:
         f'Serving needs the package orjson, which cannot be imported ({missing}): pip install "tensorkeep[serve]"'
     ) from missing
 
-Array = npt.NDArray[Any]
 
 _OPTION: Final = orjson.OPT_SERIALIZE_NUMPY
 _WRITTEN: Final = frozenset(map(np.dtype, ["f4", "f8", "i1", "u1", "i2", "u2", "i4", "u4", "i8", "u8", "?", "O"]))

@@ -12,6 +12,7 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
+from tensorkeep.arrays import Array
 from tensorkeep.errors import InvalidArgumentError, ResourceExhaustedError
 from tensorkeep.native.json_tape import (
     AUX_SHIFT,
@@ -25,8 +26,6 @@ from tensorkeep.native.json_tape import (
     read_json,
 )
 from tensorkeep.serving.rest.json_text import number_text, quoted
-
-Array = npt.NDArray[Any]
 
 _MOST_SHOWN: Final = 256  # bytes of a value in a message
 _BASE64: Final = re.compile(rb"[A-Za-z0-9+/]*")

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from math import prod
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
-import numpy.typing as npt
 
+from tensorkeep.arrays import Array
 from tensorkeep.dtypes import DType
 from tensorkeep.errors import InvalidArgumentError, TensorKeepError
 from tensorkeep.native.json_tape import JsonLimits, Kind
@@ -18,7 +18,6 @@ from tensorkeep.serving.rest.json_arrays import array_of, offence, regular_array
 from tensorkeep.serving.rest.json_values import JsonDocument, read_document
 from tensorkeep.serving.statuses import code_name, code_of
 
-Array = npt.NDArray[Any]
 Arrays = dict[str, Array]
 Types = Mapping[str, DType]
 

@@ -8,9 +8,9 @@ from typing import Any, Final
 
 import numpy as np
 
+from tensorkeep.arrays import Array
 from tensorkeep.proto.serving import ClassificationResult, PredictionLog, RegressionResult
 from tensorkeep.proto.tensors import array_of_tensor
-from tensorkeep.serving.servables import Array
 
 _TINY: Final = 1e-12  # what a difference is divided by at least
 

@@ -19,8 +19,8 @@ from tensorkeep.errors import (
     UnavailableError,
 )
 from tensorkeep.serving.asked import Call, ModelAsked
+from tensorkeep.serving.statuses import TIMED_OUT
 
-TIMED_OUT: Final = "Timed out waiting for notification"
 EVERY_MODEL: Final = ""
 """The name under which limits are for all models that have none of their own."""
 
