@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from tensorkeep.ops.linear_algebra._factors import cholesky
 from tensorkeep.tf1.functions.gradients import reverse_walk
 from tensorkeep.tf1.functions.linear_algebra import matrices
 from tests.interop.programs import build, our_names, v1
@@ -255,3 +256,10 @@ def _gradients(tf: Any, function: Callable[..., Any], *values: Any) -> Any:
 @pytest.mark.parametrize("name", sorted(GRADIENTS))
 def test_gradients_are_tensorflows_nodes(name: str) -> None:
     _check(GRADIENTS[name])
+
+
+def test_the_lower_half_of_a_factor_that_does_not_exist_is_tensorflows() -> None:
+    negative = np.array([[1.0, 0.0], [0.0, -1.0]])  # TensorFlow leaves open what is in the upper half
+    with v1.Graph().as_default(), v1.Session() as session:
+        theirs = session.run(v1.linalg.cholesky(negative))
+    np.testing.assert_array_equal(np.tril(cholesky(negative)), np.tril(theirs))
