@@ -35,13 +35,13 @@ STANDS_ON: Final[dict[str, tuple[str, ...]]] = {
     "edit": ("embedding",),
     # … and graphs,
     "graph": ("proto",),
-    "onnx": ("graph",),
-    "runtime": ("onnx",),
+    "runtime": ("graph",),
     "metagraph": ("graph",),
     # which meet here.
     "ops": ("embedding", "runtime"),
     "saving": ("metagraph", "ops"),
-    "saved_model": ("saving",),
+    "onnx": ("ops",),  # graphs as ONNX models, and the engine that runs them by ONNX Runtime
+    "saved_model": ("saving", "onnx"),
     # TensorFlow 1's Python: functions, variables, layers, training. Nothing above this line knows of it.
     "tf1": ("saved_model",),
     "saved_model.layers": ("tf1",),

@@ -1,0 +1,124 @@
+"""ONNX models made of graphs: translated, put in order, checked, as bytes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+import onnx
+import onnx_ir as ir
+from onnx_ir.passes import common as tidying
+
+from tensorkeep.errors import InvalidArgumentError
+from tensorkeep.graph.graph import Tensor
+from tensorkeep.io.showing.amounts import some_of
+from tensorkeep.onnx.graphs import OLDEST_OPSET, CannotTranslateError
+from tensorkeep.onnx.passes.every import PASSES
+from tensorkeep.onnx.terms import Term
+from tensorkeep.onnx.translation import Outcome, ResourceOf, Translator
+
+NEWEST_OPSET: Final[int] = onnx.defs.onnx_opset_version()
+# The version of the file format that came with each version of the operators: what runs those reads it.
+_FORMATS: Final = {13: 7, 15: 8, 19: 9, 21: 10, 23: 11, 24: 12, 25: 13}
+
+
+@dataclass(frozen=True)
+class TranslateOptions:
+    """How a graph is translated."""
+
+    opset: int
+    folds: bool = True
+    """Whether what is known before the model runs is computed now, and neighbours that fit are made one."""
+    custom_ops: Mapping[str, str] = field(default_factory=dict)
+    """Ops that become nodes of their own names, for others to run: the domain of each."""
+    axes: Mapping[str, Sequence[str | None]] = field(default_factory=dict)
+    """Names for axes of inputs whose sizes are not known; others are called after the input."""
+    is_for_engine: bool = False
+
+
+@dataclass(frozen=True)
+class Translated:
+    """An ONNX model, and what became of each operation."""
+
+    model: ir.Model
+    outcome: Outcome
+
+    def proto(self) -> onnx.ModelProto:
+        """The model as a message, constants in it."""
+        return ir.to_proto(self.model)
+
+
+def translate_graph(
+    inputs: Mapping[str, Tensor],
+    outputs: Mapping[str, Tensor],
+    resource_of: ResourceOf,
+    options: TranslateOptions,
+    known: Mapping[Tensor, object] | None = None,
+) -> Translated:
+    """The ONNX model that computes outputs from inputs, both called by the names given.
+
+    `known` has the resources that tensors lead to which are not made by operations. Raises one error with all that
+    cannot be translated.
+    """
+    if not OLDEST_OPSET <= options.opset <= NEWEST_OPSET:
+        raise InvalidArgumentError(f"opset {options.opset}: from {OLDEST_OPSET} to {NEWEST_OPSET} can be written")
+    translator = Translator(
+        options.opset,
+        resource_of,
+        is_for_engine=options.is_for_engine,
+        folds=options.folds,
+        custom_ops=options.custom_ops,
+    )
+    to = translator.graph()
+    for name in outputs:  # names that others may not take
+        translator.model.new_name(name)
+    given = {tensor: to.input(tensor.dtype, tensor.static_shape.dims, name) for name, tensor in inputs.items()}
+    terms = {**given, **{tensor: Term(tensor.dtype, (), held=item) for tensor, item in (known or {}).items()}}
+    results = translator.translate(to, list(outputs.values()), terms)
+    _raise_problems(translator.outcome)
+    graph = to.finished(list(given.values()), results, "model")
+    for value, name in zip(graph.outputs, outputs, strict=True):
+        value.name = name
+    _name_axes(graph, options.axes)
+    graph.initializers.update(translator.model.constants)
+    graph.opset_imports.update({"": options.opset} | dict.fromkeys(translator.model.domains - {""}, 1))
+    model = ir.Model(graph, ir_version=_format_of(options.opset))
+    for change in PASSES if options.folds else ():
+        change(model)
+    _tidy(model)
+    return Translated(model, translator.outcome)
+
+
+def _format_of(opset: int) -> int:
+    return max(number for since, number in _FORMATS.items() if since <= opset)
+
+
+def _raise_problems(outcome: Outcome) -> None:
+    if not outcome.problems:
+        return
+    by_reason: dict[tuple[str, str], list[str]] = {}
+    for problem in outcome.problems:
+        by_reason.setdefault((problem.op, problem.reason), []).append(problem.node)
+    lines = [f"  {op}: {reason} ({some_of(nodes, 3)})" for (op, reason), nodes in sorted(by_reason.items())]
+    raise CannotTranslateError("\n".join(["these operations cannot be translated to ONNX:", *lines]))
+
+
+def _name_axes(graph: ir.Graph, axes: Mapping[str, Sequence[str | None]]) -> None:
+    """Gives axes of inputs whose sizes are not known names, by which programs find them."""
+    for value in graph.inputs:
+        if value.shape is None or value.name is None:
+            continue
+        names = axes.get(value.name, ())
+        for axis, size in enumerate(value.shape):
+            if not isinstance(size, int):
+                wanted = names[axis] if axis < len(names) else None
+                value.shape[axis] = wanted or f"{value.name}_{axis}"
+
+
+def _tidy(model: ir.Model) -> None:
+    """Drops what nothing needs, and states once what was stated twice."""
+    tidying.CommonSubexpressionEliminationPass()(model)
+    tidying.IdentityEliminationPass()(model)
+    tidying.RemoveUnusedNodesPass()(model)
+    tidying.RemoveUnusedOpsetsPass()(model)

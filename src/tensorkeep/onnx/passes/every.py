@@ -1,0 +1,10 @@
+"""The passes in the order in which they run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Final
+
+import onnx_ir as ir
+
+PASSES: Final[tuple[Callable[[ir.Model], object], ...]] = ()

@@ -1,0 +1,34 @@
+"""What only passes values on, and where values come from: variables and the tensors that are read from them."""
+
+from __future__ import annotations
+
+from tensorkeep.onnx.graphs import OnnxGraph
+from tensorkeep.onnx.rules.registry import rule
+from tensorkeep.onnx.terms import Term, constant_term
+from tensorkeep.runtime.resources import VariableResource
+
+
+@rule(
+    "Identity", "Snapshot", "StopGradient", "PreventGradient", "EnsureShape", "CheckNumerics", "CheckNumericsV2",
+    "DeepCopy", "_MklIdentity", "PlaceholderWithDefault", "DebugGradientIdentity", "OptimizationBarrier",
+    takes_complex=True,
+)  # fmt: skip
+def passed_on(to: OnnxGraph, *inputs: Term) -> Term | list[Term]:
+    """The same value. What only checks values is said to be dropped, by the translation."""
+    return list(inputs) if len(inputs) != 1 or isinstance(inputs[0], list) else inputs[0]
+
+
+@rule("IdentityN", takes_complex=True)
+def all_passed_on(to: OnnxGraph, values: list[Term]) -> list[list[Term]]:
+    return [values]
+
+
+@rule("ReadVariableOp", takes_complex=True)
+def read_variable(to: OnnxGraph, resource: Term) -> Term:
+    """A variable's value is a constant of the file."""
+    held = resource.held
+    if not isinstance(held, VariableResource):
+        to.refuse("its variable is not known before the model runs")
+    if not held.is_initialized:
+        to.refuse(f'the variable "{held.name}" has no value: restore or initialize it first')
+    return constant_term(held.read(), held.dtype, held.name)

@@ -1,0 +1,324 @@
+"""A graph to ONNX: operation by operation, with functions in their places and constants folded.
+
+An operation whose inputs are all known is computed now, by its kernel, if it only computes and what it gives is no
+larger than the model; every other becomes what its rule says. What cannot be translated is noted and gone around, so
+that one error has all of it. Nothing that a graph keeps, reads or checks is run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+import numpy as np
+
+import tensorkeep.onnx.rules.every
+import tensorkeep.ops.every  # noqa: F401 - a graph may use any op
+from tensorkeep.arrays import Array
+from tensorkeep.dtypes import RESOURCE, STRING, VARIANT, DType
+from tensorkeep.errors import TensorKeepError
+from tensorkeep.graph.functions import FunctionBody, find_function, function_body
+from tensorkeep.graph.graph import Operation, Tensor
+from tensorkeep.graph.messages.attrs import FunctionRef
+from tensorkeep.graph.registry.opspec import capabilities_of, flatten, group, kernel_of, keyword_names
+from tensorkeep.onnx.graphs import AttrValue, OnnxGraph, OnnxModel
+from tensorkeep.onnx.known_sizes import known_sizes
+from tensorkeep.onnx.rules.registry import RULES
+from tensorkeep.onnx.terms import Term, constant_term, element_type, shape_in_file
+from tensorkeep.proto.tensors import array_of_tensor
+from tensorkeep.runtime.blocks import Block, Choice, Loop, Step, structure
+from tensorkeep.runtime.liveness import UnstructuredError
+from tensorkeep.runtime.plan import Plan, make_plan
+from tensorkeep.runtime.program import as_strings
+from tensorkeep.shapes import UNKNOWN_SHAPE, Shape
+
+_CALLS: Final = frozenset(("PartitionedCall", "StatefulPartitionedCall", "RemoteCall"))
+_CHECKS: Final = frozenset(("Assert", "CheckNumerics", "CheckNumericsV2", "Print", "PrintV2", "EnsureShape", "Abort"))
+_RANDOM: Final = ("Random", "Stateless", "Multinomial", "TruncatedNormal", "ParameterizedTruncatedNormal")
+_DEEPEST: Final = 100  # calls in each other
+_SPARE: Final = 16 << 20  # bytes that may be computed now, beyond as many as the constants have
+
+
+@dataclass(frozen=True)
+class Problem:
+    """An operation that could not be translated."""
+
+    node: str
+    op: str
+    reason: str
+
+
+@dataclass(frozen=True)
+class Became:
+    """What one operation became: nodes by their op, or a word for what was done with it."""
+
+    node: str
+    op: str
+    how: str
+
+
+@dataclass
+class Outcome:
+    """What happened to each operation."""
+
+    problems: list[Problem] = field(default_factory=list)
+    nodes: list[Became] = field(default_factory=list)
+    dropped: list[Became] = field(default_factory=list)
+    """Operations that check, print or keep something, which the file does not do."""
+
+
+ResourceOf = Callable[[Operation], object]
+"""What an operation gives that makes a resource: a variable, a table. None if that cannot be had."""
+
+
+class Translator:
+    """Translates the graphs of one model."""
+
+    def __init__(
+        self,
+        opset: int,
+        resource_of: ResourceOf,
+        *,
+        is_for_engine: bool = False,
+        folds: bool = True,
+        custom_ops: Mapping[str, str] | None = None,
+    ) -> None:
+        """`custom_ops` has the domain of each op that becomes a node of its own name, which others are to run."""
+        self.model = OnnxModel(opset, is_for_engine)
+        self.outcome = Outcome()
+        self._resource_of = resource_of
+        self._folds = folds
+        self._custom_ops = custom_ops or {}
+        self._constant_bytes = 0
+        self._folded_bytes = 0
+        self._depth = 0
+
+    # ------------------------------------------------------------------------------------------------ graphs
+
+    def graph(self) -> OnnxGraph:
+        """A new graph to write to: the model's own."""
+        return OnnxGraph(self.model, self)
+
+    def translate(
+        self, to: OnnxGraph, fetches: Sequence[Tensor], given: Mapping[Tensor, Term], targets: Sequence[Operation] = ()
+    ) -> list[Term]:
+        """Writes what computes tensors from others, and gives the terms of the former."""
+        terms = dict(given)
+        plan = make_plan(tuple(fetches), targets, tuple(terms))
+        self.run(to, plan, terms)
+        return [terms[tensor] for tensor in fetches]
+
+    def run(self, to: OnnxGraph, plan: Plan, terms: dict[Tensor, Term]) -> None:
+        """Translates the operations of a plan in their order; adds the terms of their outputs to `terms`."""
+        try:
+            block = structure(plan).block
+        except UnstructuredError as error:
+            for op in plan.ops:
+                if op.type in ("Merge", "Exit", "RefMerge", "RefExit"):
+                    self._refused(to, op, f"its branches and loops cannot be told apart: {error}", terms)
+            block = Block(items=[Step(op) for op in plan.ops])
+        self.run_block(to, block, terms)
+
+    def run_block(self, to: OnnxGraph, block: Block, terms: dict[Tensor, Term]) -> None:
+        """Translates what is in a block: operations, and the branches and loops of TensorFlow 1."""
+        for item in block.items:
+            if isinstance(item, Step):
+                self.step(to, item.op, terms)
+            elif isinstance(item, Choice):
+                self._refused(to, item.predicate.op, "branches of TensorFlow 1 have no rule yet", terms)
+            elif isinstance(item, Loop):
+                self._refused(to, item.op, "loops of TensorFlow 1 have no rule yet", terms)
+
+    # -------------------------------------------------------------------------------------------- operations
+
+    def step(self, to: OnnxGraph, op: Operation, terms: dict[Tensor, Term]) -> None:
+        """Translates one operation."""
+        if all(tensor in terms for tensor in op.outputs) and op.outputs:
+            return
+        old, to.operation = to.operation, op
+        try:
+            self._translate_one(to, op, terms)
+        finally:
+            to.operation = old
+
+    def _translate_one(self, to: OnnxGraph, op: Operation, terms: dict[Tensor, Term]) -> None:
+        if not op.outputs:
+            if op.type not in ("NoOp", "ControlTrigger"):
+                self.outcome.dropped.append(Became(to.scope + op.name, op.type, "dropped"))
+            return
+        if op.type in _CHECKS:
+            self.outcome.dropped.append(Became(to.scope + op.name, op.type, "dropped"))
+        missing = [tensor.name for tensor in op.inputs if tensor not in terms]
+        if missing:
+            self._refused(to, op, f'its input "{missing[0]}" is not there', terms)
+            return
+        inputs = [terms[tensor] for tensor in op.inputs]
+        if any(term.is_lost for term in inputs):
+            self._lose(op, terms)
+            return
+        before = len(to.nodes)
+        try:
+            results, how = self._results(to, op, inputs)
+        except (TensorKeepError, RecursionError) as error:
+            del to.nodes[before:]
+            self._refused(to, op, str(error).partition("\n")[0] or type(error).__name__, terms)
+            return
+        for tensor, result in zip(op.outputs, results, strict=True):
+            terms[tensor] = self._told(tensor, result)
+        made = how or ", ".join(node.op_type for node in to.nodes[before:]) or "nothing: the value is passed on"
+        self.outcome.nodes.append(Became(to.scope + op.name, op.type, made))
+
+    def _results(self, to: OnnxGraph, op: Operation, inputs: list[Term]) -> tuple[list[Term], str]:
+        if op.type == "Const":
+            return [self._constant(op)], "a constant"
+        if any(tensor.dtype is RESOURCE for tensor in op.outputs) or op.type in ("VariableV2", "Variable"):
+            held = self._resource_of(op)
+            if held is not None:
+                return [Term(tensor.dtype.base_dtype, (), held=held) for tensor in op.outputs], "what it holds"
+        if op.type in op.graph.functions or op.type in _CALLS:
+            return self._called(to, op, inputs), "its function's nodes"
+        folded = self._folded(op, inputs)
+        if folded is not None:
+            return folded, "a constant, folded"
+        sizes = known_sizes(op, inputs) if self._folds else None
+        if sizes is not None and all(isinstance(size, int) for size in sizes):
+            return [self._of_sizes(op.outputs[0], sizes)], "a constant, by shapes"
+        results = self._ruled(to, op, inputs)
+        if sizes is not None and results[0].array is None:
+            results[0].sizes = sizes
+        return results, ""
+
+    def _ruled(self, to: OnnxGraph, op: Operation, inputs: list[Term]) -> list[Term]:
+        """What an operation's rule gives."""
+        domain = self._custom_ops.get(op.type)
+        if domain is not None:
+            return self._custom(to, op, inputs, domain)
+        found = RULES.get(op.type)
+        if found is None:
+            to.refuse("no rule says what it is in ONNX")
+        to.require_opset(found.oldest_opset, op.type)
+        if not found.takes_complex and any(tensor.dtype.is_complex for tensor in (*op.inputs, *op.outputs)):
+            to.refuse("ONNX Runtime does not compute with complex numbers")
+        arguments = group(op.spec.schema.inputs, inputs, op.attr) if op.spec.has_list_inputs else inputs
+        results = flatten(found.function(to, *arguments, **{name: op.attr(name) for name in found.attrs}))
+        assert len(results) == len(op.outputs), f"the rule of {op.type} gave {len(results)} of {len(op.outputs)} terms"
+        return list(results)
+
+    def _custom(self, to: OnnxGraph, op: Operation, inputs: list[Term], domain: str) -> list[Term]:
+        """A node for others to run, called as the op, with those of its attributes that ONNX can hold."""
+        attrs: dict[str, AttrValue | None] = {}
+        for name in (attr.name for attr in op.spec.schema.attrs):
+            value = op.attr(name)
+            if isinstance(value, DType):
+                value = int(element_type(value))
+            if isinstance(value, bool | int | float | bytes | str):
+                attrs[name] = value
+            elif isinstance(value, list | tuple) and all(isinstance(item, int | float) for item in value):
+                attrs[name] = list(value)
+        dtypes = [tensor.dtype for tensor in op.outputs]
+        return list(to.node_with_outputs(op.type, inputs, len(dtypes), dtypes, domain=domain, attrs=attrs))
+
+    def _told(self, tensor: Tensor, term: Term) -> Term:
+        """A rule's result with what the graph says of its shape."""
+        known = tensor.static_shape
+        if term.array is None and term.held is None and known.dims is not None:
+            own = Shape(term.dims)
+            term.dims = own.merge(known).dims if own.is_compatible(known) else known.dims
+            if term.value is not None and term.value.shape is None:
+                term.value.shape = shape_in_file(term)
+        return term
+
+    def _refused(self, to: OnnxGraph, op: Operation, reason: str, terms: dict[Tensor, Term]) -> None:
+        self.outcome.problems.append(Problem(to.scope + op.name, op.type, reason))
+        self._lose(op, terms)
+
+    def _lose(self, op: Operation, terms: dict[Tensor, Term]) -> None:
+        for tensor in op.outputs:
+            terms.setdefault(tensor, Term(tensor.dtype.base_dtype, tensor.static_shape.dims, is_lost=True))
+
+    # --------------------------------------------------------------------------------------------- functions
+
+    def body(self, op: Operation, reference: FunctionRef, arguments: Sequence[Term]) -> FunctionBody:
+        """The body of a function of the graph's library, told the shapes of its arguments."""
+        library = op.graph.functions
+        shapes = [Shape(term.dims) if term.held is None else UNKNOWN_SHAPE for term in arguments]
+        return function_body(find_function(reference.name, library), library, reference.attrs, shapes)
+
+    def call(self, to: OnnxGraph, op: Operation, reference: FunctionRef, arguments: Sequence[Term]) -> list[Term]:
+        """Writes the nodes of a function where it is called, and gives the terms of its results."""
+        if self._depth >= _DEEPEST:
+            to.refuse(f"functions call each other more than {_DEEPEST} deep")
+        body = self.body(op, reference, arguments)
+        old = to.scope
+        to.scope = f"{old}{op.name}/"
+        self._depth += 1
+        try:
+            return self.translate(to, body.outputs, dict(zip(body.inputs, arguments, strict=True)), body.controls)
+        finally:
+            to.scope = old
+            self._depth -= 1
+
+    def _called(self, to: OnnxGraph, op: Operation, inputs: list[Term]) -> list[Term]:
+        if op.type not in _CALLS:
+            return self.call(to, op, FunctionRef(op.type, dict(op.attrs)), inputs)
+        reference = op.attr("f")
+        assert isinstance(reference, FunctionRef)
+        return self.call(to, op, reference, inputs[1:] if op.type == "RemoteCall" else inputs)
+
+    # --------------------------------------------------------------------------------------------- constants
+
+    def _constant(self, op: Operation) -> Term:
+        array = array_of_tensor(op.attr("value"), f'constant "{op.name}"')
+        self._constant_bytes += array.nbytes
+        return constant_term(array, op.outputs[0].dtype, op.name)
+
+    def _of_sizes(self, tensor: Tensor, sizes: Sequence[Any]) -> Term:
+        dims = tensor.static_shape.dims
+        array = np.array(sizes, tensor.dtype.array_dtype)
+        return constant_term(array.reshape(()) if dims == () else array, tensor.dtype)
+
+    def _folded(self, op: Operation, inputs: list[Term]) -> list[Term] | None:
+        """What an operation gives whose inputs are all known; None if it cannot or should not be computed now."""
+        if not self._folds or not inputs or not _is_pure(op) or any(term.array is None for term in inputs):
+            return None
+        sizes = [tensor.static_shape.element_count() for tensor in op.outputs]
+        taken = sum(term.array.nbytes for term in inputs if term.array is not None)
+        self._constant_bytes = max(self._constant_bytes, taken)
+        expected = sum((size or 0) * max(tensor.dtype.itemsize, 1)
+                       for size, tensor in zip(sizes, op.outputs, strict=True))  # fmt: skip
+        if None in sizes or self._folded_bytes + expected > self._constant_bytes + _SPARE:
+            return None
+        results = _computed(op, [term.array for term in inputs if term.array is not None])
+        if results is None:
+            return None
+        self._folded_bytes += sum(array.nbytes for array in results)
+        return [constant_term(array, tensor.dtype, op.name) for array, tensor in zip(results, op.outputs, strict=True)]
+
+
+def _is_pure(op: Operation) -> bool:
+    """Whether an operation always gives the same for the same inputs, and does nothing else."""
+    spec = op.spec
+    return not (
+        capabilities_of(op)
+        or spec.schema.is_stateful
+        or spec.kernel_takes_context
+        or spec.kernel_function is None
+        or op.type in op.graph.functions
+        or op.type.startswith(_RANDOM)
+        or any(tensor.dtype in (RESOURCE, VARIANT) or tensor.dtype.is_ref for tensor in (*op.inputs, *op.outputs))
+    )
+
+
+def _computed(op: Operation, arrays: list[Array]) -> list[Array] | None:
+    """What an operation's kernel gives; None if it fails, as it may in a branch that is never taken."""
+    kernel = kernel_of(op.spec)
+    arguments = group(op.spec.schema.inputs, arrays, op.attr) if op.spec.has_list_inputs else arrays
+    try:
+        with np.errstate(all="ignore"):
+            found = flatten(kernel(*arguments, **{name: op.attr(name) for name in keyword_names(kernel)}))
+    except (TensorKeepError, ArithmeticError, LookupError, TypeError, ValueError, MemoryError):
+        return None
+    if any(tensor.dtype is STRING for tensor in op.outputs):
+        found = as_strings(found)
+    return [np.asarray(item) for item in found]

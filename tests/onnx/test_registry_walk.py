@@ -1,0 +1,28 @@
+"""Every op that has a rule, on its samples: ONNX Runtime computes from the exported file what our kernel computes."""
+
+from __future__ import annotations
+
+import pytest
+
+import tensorkeep.onnx.rules.every  # noqa: F401 - makes the rules known
+from tensorkeep.onnx.rules.registry import RULES
+from tests.onnx.walking import OPSETS, walk_sample
+from tests.ops.sample import all_samples
+from tests.ops.walking import import_all_ops
+
+import_all_ops()
+
+WALKED = sorted(RULES.keys() & all_samples().keys())
+
+
+@pytest.mark.parametrize("opset", OPSETS)
+@pytest.mark.parametrize("name", WALKED)
+def test_what_onnx_runtime_computes_is_what_our_kernel_does(name: str, opset: int) -> None:
+    seen = [
+        walk_sample(name, sample, opset, shapes, f"{name}, sample {number}, shapes {shapes}, opset {opset}")
+        for number, sample in enumerate(all_samples()[name])
+        if not sample.fails
+        for shapes in (("known", "rank") if opset == OPSETS[-1] else ("known",))
+    ]
+    if opset == OPSETS[-1]:
+        assert any(found.state == "equal" for found in seen), {found.reason for found in seen}
