@@ -328,21 +328,25 @@ class OnnxGraph:
         return terms[0] if len(terms) == 1 else self.node("Concat", *terms, axis=axis)
 
     def reduce(self, op_type: str, term: Term, axes: Sequence[int] | Term | None, keepdims: bool = False) -> Term:
-        """ReduceSum, ReduceMean and the like over some axes; over all if `axes` is None."""
+        """ReduceSum, ReduceMean and the like over some axes; over all if `axes` is None, over none if it is empty."""
         kept = int(keepdims)
         as_input = op_type == "ReduceSum" or self.opset >= 18
         if axes is None:
-            return self.node(op_type, term, keepdims=kept)
+            return self.node(op_type, term, dims=_reduced(term.dims, None, keepdims), keepdims=kept)
         if isinstance(axes, Term) and axes.array is not None:
             axes = [int(axis) for axis in axes.array.reshape(-1)]
-        if not isinstance(axes, Term) and not axes:  # none at all: ONNX would take all
-            return term
-        if not as_input:
-            if isinstance(axes, Term):
+        if isinstance(axes, Term):
+            if not as_input:
                 self.refuse(f"axes of {op_type} that are computed need opset 18, and {self.opset} is asked for")
-            return self.node(op_type, term, keepdims=kept, axes=list(axes))
-        chosen = self.cast(axes, INT64) if isinstance(axes, Term) else self.constant(list(axes))
-        return self.node(op_type, term, chosen, keepdims=kept)
+            chosen = self.cast(axes if axes.rank == 1 else self.reshape(axes, [-1]), INT64)
+            dims = (None,) * len(term.dims) if term.dims is not None and keepdims else None
+            return self.node(op_type, term, chosen, dims=dims, keepdims=kept, noop_with_empty_axes=1)
+        if not axes:  # none at all: ONNX would take all
+            return term
+        dims = _reduced(term.dims, axes, keepdims)
+        if not as_input:
+            return self.node(op_type, term, dims=dims, keepdims=kept, axes=list(axes))
+        return self.node(op_type, term, self.constant(list(axes)), dims=dims, keepdims=kept)
 
     def split(self, term: Term, sizes: Sequence[int], axis: int) -> tuple[Term, ...]:
         """A value cut along an axis into parts of known sizes."""
@@ -375,6 +379,16 @@ class OnnxGraph:
         if term.array is None:
             self.refuse(f"{what} is computed while the model runs, and ONNX wants it in the file")
         return term.array
+
+
+def _reduced(dims: Dims | None, axes: Sequence[int] | None, keepdims: bool) -> Dims | None:
+    """The sizes that are left of a value that is reduced over some axes, or over all."""
+    if dims is None:
+        return None if keepdims or axes is not None else ()
+    gone = range(len(dims)) if axes is None else {axis % len(dims) for axis in axes}
+    if keepdims:
+        return tuple(1 if axis in gone else size for axis, size in enumerate(dims))
+    return tuple(size for axis, size in enumerate(dims) if axis not in gone)
 
 
 @cache
