@@ -332,18 +332,22 @@ class OnnxGraph:
         kept = int(keepdims)
         as_input = op_type == "ReduceSum" or self.opset >= 18
         if axes is None:
-            return self.node(op_type, term, dims=_reduced(term.dims, None, keepdims), keepdims=kept)
+            return self.node(op_type, term, dims=reduced_dims(term.dims, None, keepdims), keepdims=kept)
         if isinstance(axes, Term) and axes.array is not None:
             axes = [int(axis) for axis in axes.array.reshape(-1)]
         if isinstance(axes, Term):
             if not as_input:
                 self.refuse(f"axes of {op_type} that are computed need opset 18, and {self.opset} is asked for")
             chosen = self.cast(axes if axes.rank == 1 else self.reshape(axes, [-1]), INT64)
-            dims = (None,) * len(term.dims) if term.dims is not None and keepdims else None
+            count = 1 if axes.rank == 0 else axes.size(0)
+            if term.dims is None or not (keepdims or count is not None):
+                dims = None
+            else:
+                dims = (None,) * (len(term.dims) - (0 if keepdims else count or 0))
             return self.node(op_type, term, chosen, dims=dims, keepdims=kept, noop_with_empty_axes=1)
         if not axes:  # none at all: ONNX would take all
             return term
-        dims = _reduced(term.dims, axes, keepdims)
+        dims = reduced_dims(term.dims, axes, keepdims)
         if not as_input:
             return self.node(op_type, term, dims=dims, keepdims=kept, axes=list(axes))
         return self.node(op_type, term, self.constant(list(axes)), dims=dims, keepdims=kept)
@@ -381,7 +385,7 @@ class OnnxGraph:
         return term.array
 
 
-def _reduced(dims: Dims | None, axes: Sequence[int] | None, keepdims: bool) -> Dims | None:
+def reduced_dims(dims: Dims | None, axes: Sequence[int] | None, keepdims: bool) -> Dims | None:
     """The sizes that are left of a value that is reduced over some axes, or over all."""
     if dims is None:
         return None if keepdims or axes is not None else ()

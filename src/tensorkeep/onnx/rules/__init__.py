@@ -8,9 +8,21 @@ A rule gets one term per input of the op's signature (a list of them where the s
 those attributes that it names. It gives one term per output; with several outputs a tuple, and a list in the place of
 an output that is a list. It runs nothing: what it knows of values before the model runs, it has from its terms.
 
-arithmetic  arithmetic of single elements
-every       all rules: importing this makes them known
-matrices    products of matrices
-passing     what only passes values on, and where values come from
-registry    which op has which rule
+angles             the angle of a point, which ONNX has no operator for
+arithmetic         arithmetic of two values that are stretched to each other
+bits               bits of whole numbers: logic, shifts, and how many are set
+casts              conversions between element types
+comparisons        comparisons, and logic
+complex_numbers    complex numbers, which are pairs of floats in the file
+elementwise        operators on single elements, as rules use them: in which type they are computed
+every              all rules: importing this makes them known
+fourier            Fourier transforms
+functions          functions of one value, element by element
+matrices           products of matrices, Einstein's notation, determinants and inverses
+passing            what only passes values on, and where values come from
+quantisation       numbers as whole numbers of few bits over a range, and back
+random             random numbers
+reductions         reductions along axes: sums, means, products, extremes, truth, norms
+registry           which op has which rule
+special_functions  the error function and its inverses, gamma functions
 """

@@ -1,5 +1,27 @@
 """All rules: importing this makes them known."""
 
-from tensorkeep.onnx.rules import arithmetic, matrices, passing
+from tensorkeep.onnx.rules import (
+    angles,
+    arithmetic,
+    bits,
+    casts,
+    comparisons,
+    complex_numbers,
+    functions,
+    matrices,
+    passing,
+    reductions,
+)
 
-__all__ = ["arithmetic", "matrices", "passing"]
+__all__ = [
+    "angles",
+    "arithmetic",
+    "bits",
+    "casts",
+    "comparisons",
+    "complex_numbers",
+    "functions",
+    "matrices",
+    "passing",
+    "reductions",
+]
