@@ -14,11 +14,12 @@ bits               bits of whole numbers: logic, shifts, and how many are set
 casts              conversions between element types
 comparisons        comparisons, and logic
 complex_numbers    complex numbers, which are pairs of floats in the file
+einstein           sums of products by Einstein's notation
 elementwise        operators on single elements, as rules use them: in which type they are computed
 every              all rules: importing this makes them known
 fourier            Fourier transforms
 functions          functions of one value, element by element
-matrices           products of matrices, Einstein's notation, determinants and inverses
+matrices           products of matrices, determinants and inverses
 passing            what only passes values on, and where values come from
 quantisation       numbers as whole numbers of few bits over a range, and back
 random             random numbers

@@ -7,10 +7,12 @@ from tensorkeep.onnx.rules import (
     casts,
     comparisons,
     complex_numbers,
+    einstein,
     functions,
     matrices,
     passing,
     reductions,
+    special_functions,
 )
 
 __all__ = [
@@ -20,8 +22,10 @@ __all__ = [
     "casts",
     "comparisons",
     "complex_numbers",
+    "einstein",
     "functions",
     "matrices",
     "passing",
     "reductions",
+    "special_functions",
 ]

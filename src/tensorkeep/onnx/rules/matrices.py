@@ -1,4 +1,4 @@
-"""Products of matrices, sums of products by Einstein's notation, determinants and inverses."""
+"""Products of matrices, determinants and inverses."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _GEMM: Final = frozenset(("float16", "float32", "float64"))
 def product(to: OnnxGraph, a: Term, b: Term) -> Term:
     """The product of matrices, or of batches of them that are stretched to each other."""
     if a.is_complex:
-        return _of_parts(to, a, b, lambda x, y: product(to, x, y))
+        return product_of_parts(to, a, b, lambda x, y: product(to, x, y))
     own, dims = a.dtype, _product_dims(a, b)
     if is_empty(dims):
         return nothing(own, dims)
@@ -37,7 +37,7 @@ def _product_dims(a: Term, b: Term) -> Dims | None:
     return None if batch is None else (*batch, a.dims[-2], b.dims[-1])
 
 
-def _of_parts(to: OnnxGraph, a: Term, b: Term, multiply: Callable[[Term, Term], Term]) -> Term:
+def product_of_parts(to: OnnxGraph, a: Term, b: Term, multiply: Callable[[Term, Term], Term]) -> Term:
     """A product of complex numbers by products of their parts."""
     (ar, ai), (br, bi) = ((part(to, z, 0), part(to, z, 1)) for z in (a, b))
     real = elementwise(to, "Sub", multiply(ar, br), multiply(ai, bi))
@@ -116,57 +116,14 @@ def bias_add(to: OnnxGraph, value: Term, bias: Term) -> Term:
     return elementwise(to, "Add", value, bias)
 
 
-# ---------------------------------------------------------------------------------------------------- Einstein's notation
-
-
-@rule("Einsum", takes_complex=True)
-def einsum(to: OnnxGraph, inputs: list[Term], *, equation: bytes) -> Term:
-    """A sum of products. Labels that the result has twice, which would fill a diagonal, ONNX has not."""
-    text = equation.decode()
-    result = text.partition("->")[2].replace("...", "")
-    if len(set(result)) < len(result):
-        to.refuse(f'the result of "{text}" has a label twice')
-    if inputs[0].is_complex:
-        if len(inputs) == 2:
-            return _of_parts(to, inputs[0], inputs[1], lambda x, y: _einsum(to, [x, y], text))
-        parts = [_einsum(to, [part(to, inputs[0], which)], text) for which in (0, 1)]
-        return joined(to, parts[0], parts[1], inputs[0].dtype)
-    return _einsum(to, inputs, text)
-
-
-def _einsum(to: OnnxGraph, inputs: list[Term], text: str) -> Term:
-    own = inputs[0].dtype
-    inputs = _with_equal_ellipses(to, inputs, text)
-    wide = computed_in(to, "Einsum", own)
-    return to.cast(to.node("Einsum", *[to.cast(term, wide) for term in inputs], equation=text), own)
-
-
-def _with_equal_ellipses(to: OnnxGraph, inputs: list[Term], text: str) -> list[Term]:
-    """The inputs with axes of size 1 where an ellipsis stands for fewer axes than that of the other input."""
-    labels = text.partition("->")[0].split(",")
-    if len(inputs) < 2 or not all("..." in item for item in labels):
-        return inputs
-    under = [to.known_rank(term) - len(item) + 3 for term, item in zip(inputs, labels, strict=True)]
-    starts = [item.index("...") for item in labels]
-    return [
-        to.unsqueeze(term, list(range(start, start + max(under) - count)))
-        for term, start, count in zip(inputs, starts, under, strict=True)
-    ]
-
-
 # ---------------------------------------------------------------------------------------------------- Linear algebra
 
 
 @rule("MatrixDeterminant")
 def matrix_determinant(to: OnnxGraph, input: Term) -> Term:
-    return elementwise_over_matrices(to, "Det", input)
-
-
-def elementwise_over_matrices(to: OnnxGraph, op_type: str, input: Term) -> Term:
-    """An operator that gives a number for each matrix."""
     dims = None if input.dims is None else input.dims[:-2]
-    wide = computed_in(to, op_type, input.dtype)
-    return to.cast(to.node(op_type, to.cast(input, wide), dims=dims), input.dtype)
+    wide = computed_in(to, "Det", input.dtype)
+    return to.cast(to.node("Det", to.cast(input, wide), dims=dims), input.dtype)
 
 
 @rule("MatrixInverse")
