@@ -1,4 +1,4 @@
-"""Arithmetic of two values that are stretched to each other: sums, products, quotients, remainders, powers, extremes."""
+"""Arithmetic of two values, stretched to each other: sums, products, quotients, remainders, powers, extremes."""
 
 from __future__ import annotations
 
@@ -146,7 +146,7 @@ def floor_div(to: OnnxGraph, x: Term, y: Term) -> Term:
     """The quotient rounded down: of whole numbers one less than ONNX's where that was rounded up."""
     if not x.dtype.is_integer:
         return elementwise(to, "Floor", elementwise(to, "Div", x, y))
-    if x.dtype.is_unsigned or _is_size(x) and y.array is not None and bool(np.all(y.array > 0)):
+    if x.dtype.is_unsigned or (_is_size(x) and y.array is not None and bool(np.all(y.array > 0))):
         return _truncated_quotient(to, x, y)
     if is_empty(broadcast_dims(x, y)):
         return elementwise(to, "Div", x, y)
@@ -163,7 +163,9 @@ def floor_div(to: OnnxGraph, x: Term, y: Term) -> Term:
 
 def _is_size(x: Term) -> bool:
     """Whether a value is made of sizes of axes, which are never negative."""
-    return x.sizes is not None and all(size is not None and (not isinstance(size, int) or size >= 0) for size in x.sizes)
+    return x.sizes is not None and all(
+        size is not None and (not isinstance(size, int) or size >= 0) for size in x.sizes
+    )
 
 
 # ---------------------------------------------------------------------------------------------------- Remainders

@@ -82,4 +82,3 @@ def approximate_equal(to: OnnxGraph, x: Term, y: Term, *, tolerance: float) -> T
     allowed = np.float32(tolerance)
     distance = Expression(to, elementwise(to, "Abs", elementwise(to, "Sub", x, y)))
     return distance < to.constant(allowed.astype(x.dtype.array_dtype), x.dtype)
-

@@ -77,7 +77,9 @@ def angle(to: OnnxGraph, input: Term, *, Tout: DType) -> Term:  # noqa: N803
 def _scaled(to: OnnxGraph, z: Term, factors: list[int]) -> Term:
     """Complex numbers with their parts multiplied by a number each."""
     if z.array is not None:
-        return constant_term((z.array.real * factors[0] + 1j * z.array.imag * factors[1]).astype(z.array.dtype), z.dtype)
+        return constant_term(
+            (z.array.real * factors[0] + 1j * z.array.imag * factors[1]).astype(z.array.dtype), z.dtype
+        )
     return to.node("Mul", z, to.constant(factors, z.dtype.real_dtype), dtype=z.dtype, dims=z.dims)
 
 
@@ -127,9 +129,7 @@ def square_of_size(to: OnnxGraph, z: Term) -> Term:
 def exponential_of_pairs(to: OnnxGraph, z: Term) -> Term:
     """The cosine and the sine of the imaginary part, times the exponential of the real one."""
     turn = part(to, z, 1)
-    wheel = joined(
-        to, to.node("Cos", turn, dims=turn.dims), to.node("Sin", turn, dims=turn.dims), z.dtype
-    )
+    wheel = joined(to, to.node("Cos", turn, dims=turn.dims), to.node("Sin", turn, dims=turn.dims), z.dtype)
     size = part(to, z, 0, keepdims=True)
     return to.node("Mul", wheel, to.node("Exp", size, dims=size.dims), dtype=z.dtype, dims=z.dims)
 

@@ -1,6 +1,6 @@
 """Operators on single elements, as rules use them: in which type they are computed, and of which shape the result is.
 
-    elementwise(to, "Max", x, y)            one node for float32; for int16 it is computed in int32, which gives the same
+    elementwise(to, "Max", x, y)        one node for float32; for int16 it is computed in int32, which gives the same
 
 ONNX Runtime's processor kernels are not there for all types that ONNX allows. A narrow type is computed in a wider one
 where the result is the same: whole numbers wrap round as they would have, and floats of 16 bits are rounded once. What

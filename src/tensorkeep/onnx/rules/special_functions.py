@@ -141,4 +141,3 @@ def digamma(to: OnnxGraph, x: Term) -> Term:
     turn = _fraction(value)
     left = right - math.pi * (turn.apply("Cos") / turn.apply("Sin"))
     return to.cast(right.unless(is_left, left).term, x.dtype)
-

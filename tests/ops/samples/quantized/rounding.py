@@ -121,6 +121,8 @@ SAMPLES = {
     "QuantizeAndDequantizeV2": _V2,
     "QuantizeAndDequantizeV3": [
         sample(X, F(-1), F(2), np.int32(8)),
+        sample(X, F(-1), F(2), np.int32(8), constant=(3,)),
+        sample(X, F(-1), F(2), np.int32(5), constant=(1, 2, 3), narrow_range=True),
         sample(X, F(-1), F(2), np.int32(4), narrow_range=True),
         sample(X, F(0), F(0), np.int32(4), range_given=False, signed_input=False),
         sample(X, LOW, HIGH, np.int32(5), axis=1),
