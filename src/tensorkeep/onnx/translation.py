@@ -35,7 +35,7 @@ from tensorkeep.shapes import UNKNOWN_SHAPE, Shape
 
 _CALLS: Final = frozenset(("PartitionedCall", "StatefulPartitionedCall", "RemoteCall"))
 _CHECKS: Final = frozenset(("Assert", "CheckNumerics", "CheckNumericsV2", "Print", "PrintV2", "EnsureShape", "Abort"))
-_RANDOM: Final = ("Random", "Stateless", "Multinomial", "TruncatedNormal", "ParameterizedTruncatedNormal")
+_RANDOM: Final = ("Random", "Multinomial", "TruncatedNormal", "ParameterizedTruncatedNormal")
 _DEEPEST: Final = 100  # calls in each other
 _SPARE: Final = 16 << 20  # bytes that may be computed now, beyond as many as the constants have
 
