@@ -1,5 +1,25 @@
 """All rules: importing this makes them known."""
 
-from tensorkeep.onnx.rules import arithmetic, matrices, passing
+from tensorkeep.onnx.rules import (
+    arithmetic,
+    gathering,
+    joining,
+    matrices,
+    passing,
+    scattering,
+    selecting,
+    shapes,
+    slicing,
+)
 
-__all__ = ["arithmetic", "matrices", "passing"]
+__all__ = [
+    "arithmetic",
+    "gathering",
+    "joining",
+    "matrices",
+    "passing",
+    "scattering",
+    "selecting",
+    "shapes",
+    "slicing",
+]
