@@ -18,7 +18,7 @@ _LEFT_OUT: Final = {
     "ArgMax": "bool string int16 uint16 uint32 uint64 float16 bfloat16",
     "Clip": "bool string int16 uint16 bfloat16",
     "CumSum": "bool string int8 int16 uint8 uint16 uint32 uint64 float16 bfloat16",
-    "DepthToSpace": "bool string int16 int32 int64 uint16 uint32 uint64 float16 bfloat16",
+    "DepthToSpace": "bool string int8 uint8 int16 int32 int64 uint16 uint32 uint64 float16 bfloat16",
     "Equal": "string float16 bfloat16",
     "Expand": "bfloat16",
     "Less": "bool string float16 bfloat16",
@@ -63,6 +63,11 @@ def carrier(op_type: str, dtype: DType) -> DType:
     if name not in left_out or (name == "uint64" and family in _ORDERING):
         return dtype.base_dtype
     return next((DType.of(wider) for wider in _WIDER.get(name, ()) if wider not in left_out), dtype.base_dtype)
+
+
+def runs(op_type: str, dtype: DType) -> bool:
+    """Whether ONNX Runtime runs an operator on values of a type as they are."""
+    return dtype.base_dtype.name.removeprefix("q") not in _LEFT_OUT[_SAME.get(op_type, op_type)].split()
 
 
 def carried_node(

@@ -2,24 +2,32 @@
 
 from tensorkeep.onnx.rules import (
     arithmetic,
+    diagonals,
     gathering,
     joining,
     matrices,
     passing,
+    patches,
     scattering,
+    segments,
     selecting,
+    sequences,
     shapes,
     slicing,
 )
 
 __all__ = [
     "arithmetic",
+    "diagonals",
     "gathering",
     "joining",
     "matrices",
     "passing",
+    "patches",
     "scattering",
+    "segments",
     "selecting",
+    "sequences",
     "shapes",
     "slicing",
 ]

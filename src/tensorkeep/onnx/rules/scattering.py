@@ -10,7 +10,7 @@ from typing import Final
 
 import numpy as np
 
-from tensorkeep.dtypes import BOOL, INT64, STRING
+from tensorkeep.dtypes import BOOL, INT64, STRING, DType
 from tensorkeep.onnx.graphs import OnnxGraph
 from tensorkeep.onnx.rules._carriers import carried_node, carrier
 from tensorkeep.onnx.rules._sizes import Part, all_known, axes_of, parts_of, product, reshaped, vector, whole_vector
@@ -23,18 +23,22 @@ REDUCTIONS: Final = {"add": 16, "mul": 16, "max": 18, "min": 18}
 """What values that go to one place become, and since when ONNX knows it."""
 
 
+def carrier_of_reduction(reduction: str, dtype: DType) -> DType:
+    """The type in which values that go to one place are joined."""
+    return carrier("ReduceSum" if reduction in ("add", "mul") else "ReduceMax", dtype)
+
+
 def put_rows(to: OnnxGraph, whole: Term, places: Term, rows: Term, reduction: str) -> Term:
     """A value with rows put into it, at places of its first axis, joined with what is there by a reduction."""
     to.require_opset(REDUCTIONS[reduction], f"to put several values in one place ({reduction})")
-    wide = carrier("ReduceSum", rows.dtype) if reduction in ("add", "mul") else carrier("ReduceMax", rows.dtype)
+    wide = carrier_of_reduction(reduction, rows.dtype)
     more = to.known_rank(rows) - 1 + rows.is_complex
     if more:
         places = to.node("Expand", _with_axes(to, places, more), to.node("Shape", rows, dtype=INT64))
-    given, added = to.cast(whole, wide), to.cast(rows, wide)
-    if rows.is_complex:
-        given, added = whole, rows
-    found = to.node("ScatterElements", given, places, added, axis=0, reduction=reduction)
-    return found if rows.is_complex else to.cast(found, rows.dtype)
+    found = to.node(
+        "ScatterElements", to.cast(whole, wide), places, to.cast(rows, wide), axis=0, reduction=reduction
+    )
+    return to.cast(found, rows.dtype)
 
 
 def _with_axes(to: OnnxGraph, places: Term, more: int) -> Term:
