@@ -84,7 +84,9 @@ class OnnxModel:
                 [bytes(item) for item in array.reshape(-1).tolist()], shape=ir.Shape(array.shape), name=name
             )
         else:
-            plain = array.view(_pair_of(array.dtype)).reshape(*array.shape, 2) if dtype.is_complex else array
+            plain = array
+            if dtype.is_complex:
+                plain = np.ascontiguousarray(array).view(_pair_of(array.dtype)).reshape(*array.shape, 2)
             tensor = ir.Tensor(np.ascontiguousarray(plain).reshape(plain.shape), kind, name=name)
         value = ir.Value(name=name, shape=ir.Shape(tensor.shape.numpy()), type=ir.TensorType(kind), const_value=tensor)
         self.constants[name] = value
@@ -261,16 +263,19 @@ class OnnxGraph:
         if term.array is not None:
             return constant_term(term.array.transpose(order), term.dtype, term.name)
         dims = None if term.dims is None else tuple(term.dims[axis] for axis in order)
-        return self.node("Transpose", term, dims=dims, perm=list(order))
+        pair = [len(order)] if term.is_complex else []
+        return self.node("Transpose", term, dims=dims, perm=[*order, *pair])
 
     def reshape(self, term: Term, dims: Sequence[int] | Term) -> Term:
         """The value with other axes: known sizes (-1 for one that follows, 0 for one that stays), or computed ones."""
+        pair = [2] if term.is_complex else []
         if isinstance(dims, Term):
-            return self.node("Reshape", term, self.cast(dims, INT64))
+            sizes = self.cast(dims, INT64)
+            return self.node("Reshape", term, self.concat([sizes, self.constant(pair)], 0) if pair else sizes)
         if term.array is not None and 0 not in dims:
             return constant_term(term.array.reshape(tuple(dims)), term.dtype, term.name)
         known = tuple(None if size < 1 else size for size in dims)
-        return self.node("Reshape", term, self.constant(list(dims)), dims=known)
+        return self.node("Reshape", term, self.constant(np.array([*dims, *pair], np.int64)), dims=known)
 
     def squeeze(self, term: Term, axes: Sequence[int]) -> Term:
         """The value without some axes, which are of size 1."""
@@ -278,9 +283,10 @@ class OnnxGraph:
             return term
         if term.array is not None:
             return constant_term(term.array.squeeze(tuple(axes)), term.dtype, term.name)
-        dims = None
+        dims: Dims | None = None
         if term.dims is not None:
             gone = {axis % len(term.dims) for axis in axes}
+            axes = sorted(gone)
             dims = tuple(size for axis, size in enumerate(term.dims) if axis not in gone)
         return self.node("Squeeze", term, self.constant(list(axes)), dims=dims)
 
@@ -294,6 +300,7 @@ class OnnxGraph:
         if term.dims is not None:
             rank = len(term.dims) + len(axes)
             new, old = {axis % rank for axis in axes}, iter(term.dims)
+            axes = sorted(new)
             dims = tuple(1 if axis in new else next(old) for axis in range(rank))
         return self.node("Unsqueeze", term, self.constant(list(axes)), dims=dims)
 
@@ -302,6 +309,8 @@ class OnnxGraph:
         if term.dims is not None and None not in term.dims[start:end]:
             return self.constant(np.array(term.dims[start:end], np.int64))
         rank = None if term.dims is None else len(term.dims[start:end])
+        if term.is_complex:  # the axis of the pairs is none
+            start, end, _ = slice(start, end).indices(self.known_rank(term))
         if self.opset >= 15 or (start is None and end is None):
             bounds = {"start": start, "end": end} if self.opset >= 15 else {}
             found = self.node("Shape", term, dtype=INT64, dims=(rank,), attrs=bounds)

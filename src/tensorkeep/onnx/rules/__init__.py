@@ -8,8 +8,10 @@ A rule gets one term per input of the op's signature (a list of them where the s
 those attributes that it names. It gives one term per output; with several outputs a tuple, and a list in the place of
 an output that is a list. It runs nothing: what it knows of values before the model runs, it has from its terms.
 
+_carriers          types that ONNX Runtime's kernels take, and the wider ones that others are computed in
+_sizes             vectors of sizes, put together from what is known of each of them
 angles             the angle of a point, which ONNX has no operator for
-arithmetic         arithmetic of two values that are stretched to each other
+arithmetic         arithmetic of single elements
 bits               bits of whole numbers: logic, shifts, and how many are set
 casts              conversions between element types
 comparisons        comparisons, and logic
@@ -19,11 +21,17 @@ elementwise        operators on single elements, as rules use them: in which typ
 every              all rules: importing this makes them known
 fourier            Fourier transforms
 functions          functions of one value, element by element
-matrices           products of matrices, determinants and inverses
+gathering          elements found by index: Gather and its like
+joining            values put together and taken apart along an axis: Pack, Concat, Split and their like
+matrices           products of matrices
 passing            what only passes values on, and where values come from
 quantisation       numbers as whole numbers of few bits over a range, and back
 random             random numbers
 reductions         reductions along axes: sums, means, products, extremes, truth, norms
 registry           which op has which rule
+scattering         values put in places given by index: ScatterNd and its like
+selecting          elements chosen by what they are: Where, Select, Unique, ArgMax, TopK, and the counting of values
+shapes             shapes of values and values of other shapes: Reshape, Transpose, Tile, Fill, Pad and their like
+slicing            parts of values: Slice, StridedSlice
 special_functions  the error function and its inverses, gamma functions
 """

@@ -1,0 +1,187 @@
+"""Images cut into blocks and patches: SpaceToDepth, SpaceToBatch, ExtractImagePatches, and their opposites."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from tensorkeep.onnx.graphs import OnnxGraph
+from tensorkeep.onnx.rules._carriers import runs
+from tensorkeep.onnx.rules._sizes import END, Part, axes_of, computed, reshaped
+from tensorkeep.onnx.rules.registry import rule
+from tensorkeep.onnx.rules.shapes import padded
+from tensorkeep.onnx.terms import Term
+
+# ---------------------------------------------------------------------------------------------------- Depth
+
+
+@rule("SpaceToDepth", takes_complex=True)
+def space_to_depth(to: OnnxGraph, input: Term, *, block_size: int, data_format: bytes) -> Term:
+    """ONNX has it for images with their channels first, and ONNX Runtime for few types: others are put in order."""
+    if runs("SpaceToDepth", input.dtype) and not input.is_complex:
+        return _by_node(to, "SpaceToDepth", input, block_size, data_format)
+    _check_channels_last(to, data_format)
+    batch, height, width, depth = axes_of(input)
+    b = block_size
+    rows, columns = computed(to, "Div", height, b), computed(to, "Div", width, b)
+    blocks = reshaped(to, input, [batch, rows, b, columns, b, depth])
+    blocks = _turned(to, blocks, [0, 1, 3, 2, 4, 5])
+    return reshaped(to, blocks, [batch, rows, columns, computed(to, "Mul", depth, b * b)])
+
+
+@rule("DepthToSpace", takes_complex=True)
+def depth_to_space(to: OnnxGraph, input: Term, *, block_size: int, data_format: bytes) -> Term:
+    if runs("DepthToSpace", input.dtype) and not input.is_complex:
+        return _by_node(to, "DepthToSpace", input, block_size, data_format)
+    _check_channels_last(to, data_format)
+    batch, height, width, depth = axes_of(input)
+    b = block_size
+    less = computed(to, "Div", depth, b * b)
+    blocks = _turned(to, reshaped(to, input, [batch, height, width, b, b, less]), [0, 1, 3, 2, 4, 5])
+    return reshaped(to, blocks, [batch, computed(to, "Mul", height, b), computed(to, "Mul", width, b), less])
+
+
+def _check_channels_last(to: OnnxGraph, data_format: bytes) -> None:
+    if data_format != b"NHWC":
+        to.refuse("images of this type are only cut with their channels last")
+
+
+def _by_node(to: OnnxGraph, op_type: str, input: Term, block_size: int, data_format: bytes) -> Term:
+    if data_format == b"NHWC":
+        found = to.node(op_type, to.channels_first(input), blocksize=block_size)
+        return to.channels_last(found, 4)
+    if data_format != b"NCHW":
+        to.refuse(f"images in the order {data_format.decode()} have no rule")
+    return to.node(op_type, input, blocksize=block_size)
+
+
+def _turned(to: OnnxGraph, blocks: Term, order: Sequence[int]) -> Term:
+    blocks.dims = blocks.dims or (None,) * len(order)
+    return to.transpose(blocks, list(order))
+
+
+# ---------------------------------------------------------------------------------------------------- Batch
+
+
+@rule("SpaceToBatchND", takes_complex=True)
+def space_to_batch_nd(to: OnnxGraph, input: Term, block_shape: Term, paddings: Term) -> Term:
+    blocks = [int(size) for size in to.known_array(block_shape, "the size of its blocks").reshape(-1)]
+    return _to_batch(to, input, blocks, paddings)
+
+
+@rule("SpaceToBatch", takes_complex=True)
+def space_to_batch(to: OnnxGraph, input: Term, paddings: Term, *, block_size: int) -> Term:
+    return _to_batch(to, input, [block_size, block_size], paddings)
+
+
+def _to_batch(to: OnnxGraph, input: Term, blocks: list[int], paddings: Term) -> Term:
+    """Each place of a block becomes an image of its own, all of one place after the other."""
+    rank, count = to.known_rank(input), len(blocks)
+    amounts = to.known_array(paddings, "how much is put around its input")
+    around = np.zeros((rank, 2), np.int64)
+    around[1 : count + 1] = amounts
+    sizes: list[Part] = axes_of(input)
+    outer = [computed(to, "Add", size, int(more)) for size, more in zip(sizes[1:], around[1:].sum(1), strict=True)]
+    rows = [computed(to, "Div", size, block) for size, block in zip(outer, blocks, strict=False)]
+    rest = sizes[count + 1 :]
+    wide = padded(to, input, to.constant(around), None)
+    if wide is not input:
+        wide.dims = tuple(size if isinstance(size, int) else None for size in [sizes[0], *outer])
+    cut = reshaped(to, wide, [sizes[0], *(part for pair in zip(rows, blocks, strict=True) for part in pair), *rest])
+    inside, outside = range(2, 2 * count + 1, 2), range(1, 2 * count, 2)
+    cut = _turned(to, cut, [*inside, 0, *outside, *range(2 * count + 1, 2 * count + 1 + len(rest))])
+    return reshaped(to, cut, [computed(to, "Mul", sizes[0], int(np.prod(blocks))), *rows, *rest])
+
+
+@rule("BatchToSpaceND", takes_complex=True)
+def batch_to_space_nd(to: OnnxGraph, input: Term, block_shape: Term, crops: Term) -> Term:
+    blocks = [int(size) for size in to.known_array(block_shape, "the size of its blocks").reshape(-1)]
+    return _to_space(to, input, blocks, crops)
+
+
+@rule("BatchToSpace", takes_complex=True)
+def batch_to_space(to: OnnxGraph, input: Term, crops: Term, *, block_size: int) -> Term:
+    return _to_space(to, input, [block_size, block_size], crops)
+
+
+def _to_space(to: OnnxGraph, input: Term, blocks: list[int], crops: Term) -> Term:
+    count = len(blocks)
+    to.known_rank(input)
+    amounts = to.known_array(crops, "how much is cut off")
+    sizes: list[Part] = axes_of(input)
+    batch = computed(to, "Div", sizes[0], int(np.prod(blocks)))
+    outer, rest = sizes[1 : count + 1], sizes[count + 1 :]
+    cut = reshaped(to, input, [*blocks, batch, *outer, *rest])
+    order = [x for i in range(count) for x in (count + 1 + i, i)]
+    cut = _turned(to, cut, [count, *order, *range(2 * count + 1, 2 * count + 1 + len(rest))])
+    wide = [computed(to, "Mul", size, block) for size, block in zip(outer, blocks, strict=True)]
+    found = reshaped(to, cut, [batch, *wide, *rest])
+    axes = [axis for axis in range(count) if amounts[axis].any()]
+    if not axes:
+        return found
+    starts = [int(amounts[axis][0]) for axis in axes]
+    ends = [-int(amounts[axis][1]) or END for axis in axes]
+    return to.slice(found, starts, ends, [axis + 1 for axis in axes])
+
+
+# ---------------------------------------------------------------------------------------------------- Patches
+
+
+@rule("ExtractImagePatches", takes_complex=True)
+def extract_image_patches(
+    to: OnnxGraph, images: Term, *, ksizes: list[int], strides: list[int], rates: list[int], padding: bytes
+) -> Term:
+    return _patches(to, images, ksizes, strides, rates, padding)
+
+
+@rule("ExtractVolumePatches")
+def extract_volume_patches(
+    to: OnnxGraph, input: Term, *, ksizes: list[int], strides: list[int], padding: bytes
+) -> Term:
+    return _patches(to, input, ksizes, strides, [1] * len(ksizes), padding)
+
+
+def _patches(
+    to: OnnxGraph, images: Term, ksizes: list[int], strides: list[int], rates: list[int], padding: bytes
+) -> Term:
+    """The elements of each window by their places, which are known if the size of the images is."""
+    rank = len(ksizes)
+    to.known_rank(images)
+    around = np.zeros((rank, 2), np.int64)
+    sizes: list[int] = []
+    places: list[np.ndarray] = []
+    for axis in range(1, rank - 1):
+        size = images.size(axis)
+        if size is None:
+            to.refuse("the size of its images is not known; tell their shape, by --shape")
+        window = ksizes[axis] + (ksizes[axis] - 1) * (rates[axis] - 1)
+        if padding == b"SAME":
+            count = -(-size // strides[axis])
+            missing = max(0, (count - 1) * strides[axis] + window - size)
+            around[axis] = (missing // 2, missing - missing // 2)
+        else:
+            count = max(0, -(-(size - window + 1) // strides[axis]))
+        sizes.append(size + int(around[axis].sum()))
+        places.append(np.arange(count)[:, None] * strides[axis] + np.arange(ksizes[axis]) * rates[axis])
+    outer = [axes_of(images)[0]]
+    depth = axes_of(images)[-1]
+    numbers = _window_places(places, sizes)
+    wide = padded(to, images, to.constant(around), None)
+    wide.dims = wide.dims or (images.size(0), *sizes, images.size(-1))
+    flat = reshaped(to, wide, [*outer, int(np.prod(sizes)), depth])
+    found = to.node("Gather", flat, numbers, axis=1)
+    found.dims = (images.size(0), *numbers.shape, images.size(-1))
+    return reshaped(to, found, [*outer, *numbers.shape[:-1], computed(to, "Mul", depth, int(np.prod(ksizes)))])
+
+
+def _window_places(places: list[np.ndarray], sizes: list[int]) -> np.ndarray:
+    """The numbers of the elements of all windows, those of a window along the last axis."""
+    spatial = len(sizes)
+    found = np.zeros((1,) * (2 * spatial), np.int64)
+    for axis, (along, size) in enumerate(zip(places, sizes, strict=True)):
+        shape = [1] * (2 * spatial)
+        shape[axis], shape[spatial + axis] = along.shape
+        found = found * size + along.reshape(shape)
+    counts = [along.shape[0] for along in places]
+    return found.reshape(*counts, -1) if 0 not in counts else np.zeros((*counts, 1), np.int64)

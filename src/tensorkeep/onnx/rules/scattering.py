@@ -1,0 +1,192 @@
+"""Values put in places given by index: ScatterNd, TensorScatterUpdate and its like, SparseToDense.
+
+Where several values go to one place and are to be summed, they are put there by ScatterElements: ONNX Runtime's
+ScatterND loses some of them where several threads work on it.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+import numpy as np
+
+from tensorkeep.dtypes import BOOL, INT64, STRING, DType
+from tensorkeep.onnx.graphs import OnnxGraph
+from tensorkeep.onnx.rules._carriers import carried_node, carrier
+from tensorkeep.onnx.rules._sizes import Part, all_known, axes_of, parts_of, product, reshaped, vector, whole_vector
+from tensorkeep.onnx.rules.gathering import checked_indices
+from tensorkeep.onnx.rules.registry import rule
+from tensorkeep.onnx.rules.shapes import filled
+from tensorkeep.onnx.terms import Term
+
+REDUCTIONS: Final = {"add": 16, "mul": 16, "max": 18, "min": 18}
+"""What values that go to one place become, and since when ONNX knows it."""
+
+
+def carrier_of_reduction(reduction: str, dtype: DType) -> DType:
+    """The type in which values that go to one place are joined."""
+    return carrier("ReduceSum" if reduction in ("add", "mul") else "ReduceMax", dtype)
+
+
+def put_rows(to: OnnxGraph, whole: Term, places: Term, rows: Term, reduction: str) -> Term:
+    """A value with rows put into it, at places of its first axis, joined with what is there by a reduction."""
+    to.require_opset(REDUCTIONS[reduction], f"to put several values in one place ({reduction})")
+    wide = carrier_of_reduction(reduction, rows.dtype)
+    more = to.known_rank(rows) - 1 + rows.is_complex
+    if more:
+        places = to.node("Expand", _with_axes(to, places, more), to.node("Shape", rows, dtype=INT64))
+    found = to.node(
+        "ScatterElements", to.cast(whole, wide), places, to.cast(rows, wide), axis=0, reduction=reduction
+    )
+    return to.cast(found, rows.dtype)
+
+
+def _with_axes(to: OnnxGraph, places: Term, more: int) -> Term:
+    return to.unsqueeze(places, list(range(1, more + 1)))
+
+
+def _scattered(
+    to: OnnxGraph, whole: Term, sizes: list[Part] | None, indices: Term, updates: Term, reduction: str | None
+) -> Term:
+    """A value of known rank and sizes with updates put into it."""
+    depth = indices.size(-1)
+    places = to.cast(checked_indices(to, indices), INT64)
+    if reduction is None:
+        if depth == 0:
+            to.refuse("its indices have no coordinates")
+        return to.node("ScatterND", whole, places, updates)
+    outer = to.known_rank(indices) - 1
+    if depth is None or sizes is None:
+        to.refuse("it is not known how many axes its indices are for")
+    if depth == 0:
+        to.refuse("its indices have no coordinates")
+    rest = sizes[depth:]
+    flat = whole if depth == 1 else reshaped(to, whole, [product(to, sizes[:depth]), *rest])
+    rows = updates if outer == 1 else _rows(to, updates, rest)
+    numbers = _linear(to, places, sizes[:depth]) if depth > 1 else _last_taken(to, places, outer)
+    if outer != 1:
+        numbers = to.reshape(numbers, [-1])
+    flat.dims = (None,) * (1 + len(rest))
+    rows.dims = (None,) * (1 + len(rest))
+    found = put_rows(to, flat, numbers, rows, reduction)
+    return found if depth == 1 else reshaped(to, found, sizes)
+
+
+def _rows(to: OnnxGraph, updates: Term, rest: list[Part]) -> Term:
+    return reshaped(to, updates, [-1, *rest]) if rest or updates.is_complex else to.reshape(updates, [-1])
+
+
+def _last_taken(to: OnnxGraph, places: Term, outer: int) -> Term:
+    """Indices of one coordinate without its axis."""
+    return to.squeeze(places, [outer])
+
+
+def _linear(to: OnnxGraph, places: Term, sizes: list[Part]) -> Term:
+    """Indices of several coordinates as numbers of all elements in a row."""
+    strides = vector(to, [product(to, sizes[at + 1 :]) for at in range(len(sizes))])
+    rank = to.known_rank(places)
+    return to.reduce("ReduceSum", to.node("Mul", places, strides, dims=places.dims), [rank - 1])
+
+
+def _check_policy(to: OnnxGraph, policy: bytes) -> None:
+    if policy.upper() == b"IGNORE":
+        to.refuse("ONNX does not pass over indices that lead nowhere")
+    if to.model.is_for_engine:
+        to.refuse("indices that lead nowhere are not found out")
+
+
+@rule("ScatterNd", takes_complex=True)
+def scatter_nd(to: OnnxGraph, indices: Term, updates: Term, shape: Term, *, bad_indices_policy: bytes) -> Term:
+    """Updates of one place are summed. Where no place is given twice, as for known indices, nothing is."""
+    _check_policy(to, bad_indices_policy)
+    nothing = np.array(b"" if updates.dtype is STRING else 0, updates.dtype.array_dtype)
+    sizes = parts_of(to, shape)
+    whole = filled(to, whole_vector(to, shape), to.constant(nothing, updates.dtype))
+    if all_known(sizes) is not None and 0 in sizes:
+        return whole
+    is_once = indices.array is not None and _are_distinct(indices.array)
+    if updates.dtype is STRING and not is_once:
+        to.refuse("strings that go to one place are to be put together, which ONNX does not do")
+    return _scattered(to, whole, sizes, indices, updates, None if is_once else "add")
+
+
+def _are_distinct(indices: np.ndarray) -> bool:
+    if not indices.shape[-1]:
+        return False
+    rows = indices.reshape(-1, indices.shape[-1])
+    return len(np.unique(rows, axis=0)) == len(rows)
+
+
+@rule("ScatterNdNonAliasingAdd", takes_complex=True)
+def scatter_nd_non_aliasing_add(
+    to: OnnxGraph, input: Term, indices: Term, updates: Term, *, bad_indices_policy: bytes
+) -> Term:
+    return _tensor_scattered(to, input, indices, updates, bad_indices_policy, "add")
+
+
+@rule("TensorScatterUpdate", takes_complex=True)
+def tensor_scatter_update(
+    to: OnnxGraph, tensor: Term, indices: Term, updates: Term, *, bad_indices_policy: bytes
+) -> Term:
+    """Of several updates of one place TensorFlow says that any may stay, as ONNX does."""
+    return _tensor_scattered(to, tensor, indices, updates, bad_indices_policy, None)
+
+
+@rule("TensorScatterAdd", takes_complex=True)
+def tensor_scatter_add(to: OnnxGraph, tensor: Term, indices: Term, updates: Term, *, bad_indices_policy: bytes) -> Term:
+    return _tensor_scattered(to, tensor, indices, updates, bad_indices_policy, "add")
+
+
+@rule("TensorScatterSub", takes_complex=True)
+def tensor_scatter_sub(to: OnnxGraph, tensor: Term, indices: Term, updates: Term, *, bad_indices_policy: bytes) -> Term:
+    zero = to.constant(np.array(0, updates.dtype.array_dtype), updates.dtype)
+    if updates.is_complex:
+        less = to.node("Neg", updates, dims=updates.dims)
+    else:
+        less = carried_node(to, "Sub", zero, updates, data=(0, 1), dims=updates.dims)
+    return _tensor_scattered(to, tensor, indices, less, bad_indices_policy, "add")
+
+
+@rule("TensorScatterMax")
+def tensor_scatter_max(to: OnnxGraph, tensor: Term, indices: Term, updates: Term, *, bad_indices_policy: bytes) -> Term:
+    return _tensor_scattered(to, tensor, indices, updates, bad_indices_policy, "max")
+
+
+@rule("TensorScatterMin")
+def tensor_scatter_min(to: OnnxGraph, tensor: Term, indices: Term, updates: Term, *, bad_indices_policy: bytes) -> Term:
+    return _tensor_scattered(to, tensor, indices, updates, bad_indices_policy, "min")
+
+
+def _tensor_scattered(
+    to: OnnxGraph, tensor: Term, indices: Term, updates: Term, policy: bytes, reduction: str | None
+) -> Term:
+    _check_policy(to, policy)
+    if updates.dtype is STRING and reduction is not None:
+        to.refuse("ONNX does not put strings together by index")
+    if updates.dtype is BOOL and reduction is not None:
+        to.refuse("ONNX does not join booleans by index")
+    return _scattered(to, tensor, axes_of(tensor) if tensor.dims is not None else None, indices, updates, reduction)
+
+
+# ---------------------------------------------------------------------------------------------------- Sparse
+
+
+@rule("SparseToDense")
+def sparse_to_dense(
+    to: OnnxGraph, sparse_indices: Term, output_shape: Term, sparse_values: Term, default_value: Term
+) -> Term:
+    """Values at some places of an array that has another value elsewhere."""
+    if to.model.is_for_engine:
+        to.refuse("indices that lead nowhere, come twice or are out of order are not found out")
+    whole = filled(to, whole_vector(to, output_shape), default_value)
+    rank = to.known_rank(sparse_indices)
+    places = to.cast(sparse_indices, INT64)
+    if rank == 0:
+        places = to.reshape(places, [1, 1])
+    elif rank == 1:
+        places = to.unsqueeze(places, [1])
+    count = to.shape(places, 0, 1) if places.size(0) is None else to.constant(np.array([places.size(0)]))
+    values = sparse_values
+    if sparse_values.rank == 0:
+        values = carried_node(to, "Expand", sparse_values, count)
+    return to.node("ScatterND", whole, places, values)
