@@ -8,9 +8,15 @@ A rule gets one term per input of the op's signature (a list of them where the s
 those attributes that it names. It gives one term per output; with several outputs a tuple, and a list in the place of
 an output that is a list. It runs nothing: what it knows of values before the model runs, it has from its terms.
 
-arithmetic  arithmetic of single elements
-every       all rules: importing this makes them known
-matrices    products of matrices
-passing     what only passes values on, and where values come from
-registry    which op has which rule
+activations    what a layer does with its sums: activations and softmax
+arithmetic     arithmetic of single elements
+convolutions   convolutions, and those that enlarge
+every          all rules: importing this makes them known
+losses         losses that begin with a softmax, and the decoding of sequences of classes
+matrices       products of matrices
+normalisation  normalisation of batches and of neighbouring channels
+passing        what only passes values on, and where values come from
+pooling        the maximum or the average of what is under windows
+registry       which op has which rule
+windows        windows that slide over images: the order of axes, strides and paddings, as ONNX says them
 """

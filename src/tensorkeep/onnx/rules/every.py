@@ -1,5 +1,23 @@
 """All rules: importing this makes them known."""
 
-from tensorkeep.onnx.rules import arithmetic, matrices, passing
+from tensorkeep.onnx.rules import (
+    activations,
+    arithmetic,
+    convolutions,
+    losses,
+    matrices,
+    normalisation,
+    passing,
+    pooling,
+)
 
-__all__ = ["arithmetic", "matrices", "passing"]
+__all__ = [
+    "activations",
+    "arithmetic",
+    "convolutions",
+    "losses",
+    "matrices",
+    "normalisation",
+    "passing",
+    "pooling",
+]
