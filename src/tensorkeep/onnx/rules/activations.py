@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from tensorkeep.dtypes import DType
+from tensorkeep.dtypes import FLOAT64, DType
 from tensorkeep.onnx.graphs import OnnxGraph
 from tensorkeep.onnx.rules.registry import rule
 from tensorkeep.onnx.rules.windows import widened
