@@ -1,4 +1,6 @@
 """Changes to an ONNX model as a whole, after all operations have been translated.
 
+editing    what all passes do to graphs: constants looked at and made, nodes put in the place of others
 every      the passes in the order in which they run
+layout     the order of axes, once for the whole model
 """

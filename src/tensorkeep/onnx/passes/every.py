@@ -7,4 +7,6 @@ from typing import Final
 
 import onnx_ir as ir
 
-PASSES: Final[tuple[Callable[[ir.Model], object], ...]] = ()
+from tensorkeep.onnx.passes.layout import order_axes
+
+PASSES: Final[tuple[Callable[[ir.Model], object], ...]] = (order_axes,)
