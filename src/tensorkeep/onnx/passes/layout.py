@@ -28,6 +28,7 @@ from tensorkeep.onnx.passes.editing import (
     ints_attribute,
     ints_of,
     is_op,
+    only_user,
     rank_of,
     size_of,
 )
@@ -144,6 +145,7 @@ class _Layout:
         transposes = [node for node in self.graph if is_op(node, "Transpose")]
         self.editor.drop_unused(transposes)
         for node in [node for node in self.graph if is_op(node, "Transpose")]:
+            self._over_padding(node)
             self._as_reshape(node)
 
     def _note_wanted(self, node: ir.Node) -> None:
@@ -191,7 +193,7 @@ class _Layout:
         if known is not node.outputs[0]:
             self.editor.take_place(node.outputs[0], known)
 
-    def transposed(self, value: ir.Value, order: Order, at: ir.Node) -> ir.Value:
+    def transposed(self, value: ir.Value, order: Order) -> ir.Value:
         """A value in another order, for a node to take."""
         key = id(value), order
         if key not in self.made:
@@ -228,10 +230,29 @@ class _Layout:
             self.made[id(output), order] = result
             self._keep += [output, result]
 
+    def _over_padding(self, node: ir.Node) -> None:
+        """Puts a Transpose before the Pad that it comes after, so that a convolution may take that."""
+        order, value = _order(node), node.inputs[0]
+        pad = None if value is None else value.producer()
+        if order is None or pad is None or value is None or not is_op(pad, "Pad") or pad.graph is not self.graph:
+            return
+        pads, source = ints_of(input_at(pad, 1)), pad.inputs[0]
+        if pads is None or source is None or input_at(pad, 3) is not None or only_user(value) is not node:
+            return
+        rank = len(order)
+        moved = [pads[end * rank + axis] for end in (0, 1) for axis in order]
+        before = self.transposed(source, order)
+        pad.replace_input_with(0, before)
+        pad.replace_input_with(1, self.editor.constant(np.array(moved, np.int64), f"{pad.name}/pads"))
+        if value.shape is not None:
+            value.shape = ir.Shape([value.shape[axis] for axis in order])
+        self.editor.take_place(node.outputs[0], value)
+        self.editor.drop_unused([node])
+
     def _as_reshape(self, node: ir.Node) -> None:
         """A Transpose that moves axes of size 1 only is a Reshape, which costs nothing."""
         order, source = _order(node), node.inputs[0]
-        if order is None or source is None or not self.moves_nothing(source, order):
+        if node.graph is None or order is None or source is None or not self.moves_nothing(source, order):
             return
         sizes = [size_of(source, axis) for axis in order]
         wanted = [size if size is not None else 0 if order[at] == at else -1 for at, size in enumerate(sizes)]
@@ -299,7 +320,7 @@ class _Layout:
             elif constant_of(value) is not None:
                 node.replace_input_with(at, self.reordered_constant(value, back))
             elif rank_of(value) != 0:
-                node.replace_input_with(at, self.transposed(value, back, node))
+                node.replace_input_with(at, self.transposed(value, back))
         self.passed_on(node, [order])
 
     def reordered_constant(self, value: ir.Value, back: Order) -> ir.Value:
@@ -338,7 +359,7 @@ class _Layout:
             elif (array := constant_of(value)) is not None:
                 node.replace_input_with(at, self.editor.constant_like(array.transpose(back), value))
             else:
-                node.replace_input_with(at, self.transposed(value, back, node))
+                node.replace_input_with(at, self.transposed(value, back))
         self._set_axis(node, order, 0)
         self.passed_on(node, [order])
 

@@ -17,7 +17,7 @@ import numpy as np
 
 from tensorkeep.dtypes import BFLOAT16, FLOAT32, INT64
 from tensorkeep.onnx.graphs import AttrValue, OnnxGraph
-from tensorkeep.onnx.terms import Dims, Term
+from tensorkeep.onnx.terms import Dims, Term, shape_in_file
 from tensorkeep.ops.nn.windows import Pair, Sliding, output_size, padding_size, paddings_of
 
 
@@ -32,6 +32,13 @@ def to_channels_first(to: OnnxGraph, images: Term, data_format: bytes) -> Term:
 
 def from_channels_first(to: OnnxGraph, images: Term, data_format: bytes, rank: int) -> Term:
     """What ONNX gives, in the order of axes that the operation has."""
+    if images.dims is None and to.operation is not None:
+        known = to.operation.outputs[0].static_shape.dims
+        if known is not None and len(known) == rank:
+            order = range(rank) if has_channels_first(data_format) else [0, rank - 1, *range(1, rank - 1)]
+            images.dims = tuple(known[axis] for axis in order)
+            if images.value is not None:
+                images.value.shape = shape_in_file(images)
     return images if has_channels_first(data_format) else to.channels_last(images, rank)
 
 
