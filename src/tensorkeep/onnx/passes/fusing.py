@@ -71,6 +71,24 @@ def _replaced(editor: Editor, node: ir.Node, by: ir.Value) -> bool:
 # ------------------------------------------------------------------------------- constants into weights and biases
 
 
+def _changes_nothing(editor: Editor, node: ir.Node) -> bool:
+    """A product with ones, or a sum with zeros, that spreads nothing."""
+    found = _with_constant(node)
+    if found is None:
+        return False
+    value, array, is_second = found
+    neutral = 1 if node.op_type in ("Mul", "Div") else 0
+    if not np.all(array == neutral) or (node.op_type in ("Sub", "Div") and not is_second):
+        return False
+    rank = rank_of(value)
+    if rank is None or array.ndim > rank:
+        return False
+    sizes = [size_of(value, axis) for axis in range(rank - array.ndim, rank)]
+    if any(size not in (1, had) for size, had in zip(array.shape, sizes, strict=True)):
+        return False
+    return _replaced(editor, node, value)
+
+
 def _with_constant(node: ir.Node) -> tuple[ir.Value, Array, bool] | None:
     """Of a node with two inputs one of which is known: the other, the known one, and whether that comes second."""
     first, second = node.inputs[0], node.inputs[1]
@@ -521,10 +539,13 @@ def _squeezed_back(editor: Editor, node: ir.Node) -> bool:
 
 
 _FUSE: Final[dict[str, tuple[Callable[[Editor, ir.Node], bool], ...]]] = {
-    "Add": (_into_weights, fuse_layer_normalisation),
-    "Sub": (_into_weights,),
-    "Mul": (_into_weights, _hard_sigmoid),
-    "Div": (_into_weights, _hard_sigmoid),
+    "Add": (_changes_nothing, _into_weights, fuse_layer_normalisation),
+    "Sub": (
+        _changes_nothing,
+        _into_weights,
+    ),
+    "Mul": (_changes_nothing, _into_weights, _hard_sigmoid),
+    "Div": (_changes_nothing, _into_weights, _hard_sigmoid),
     "BatchNormalization": (_normalised_into_weights,),
     "Conv": (_padding_into_windows,),
     "MaxPool": (_padding_into_windows,),

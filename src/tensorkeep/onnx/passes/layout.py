@@ -278,10 +278,24 @@ class _Layout:
         """Whether fewer transposes are left if a node is computed before them.
 
         Left as it is, each transposed input keeps its Transpose, and one follows if a later node wants it. Otherwise
-        each other input gets one, and one follows if no later node wants to be rid of it.
+        each other input gets one, and one follows if no later node wants to be rid of it. Where both are the same,
+        a node that follows a convolution alone is computed before, as that may take its constants.
         """
         wanted = any(id(value) in self.wanted for value in node.outputs)
-        return others + (not wanted) < transposed + wanted
+        left, passed = transposed + wanted, others + (not wanted)
+        return passed < left or (passed == left and self._follows_images(node))
+
+    def _follows_images(self, node: ir.Node) -> bool:
+        """Whether all that is transposed are images that no other node takes, or moves axes of size 1 only."""
+        for value in node.inputs:
+            found = self.before(value)
+            if found is None or value is None:
+                continue
+            rank = len(found[1])
+            is_of_images = found[1] == (0, *range(2, rank), 1) and only_user(value) is node
+            if not is_of_images and not self.moves_nothing(*found):
+                return False
+        return True
 
     def unary(self, node: ir.Node) -> None:
         found = self.before(node.inputs[0])
