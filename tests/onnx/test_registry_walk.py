@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 import tensorkeep.onnx.rules.every  # noqa: F401 - makes the rules known
@@ -14,6 +15,11 @@ import_all_ops()
 
 # What draws numbers draws others than TensorFlow: tests/onnx/rules/test_random.py has their distributions.
 DRAWN = {name for name, found in RULES.items() if found.function.__module__ == "tensorkeep.onnx.rules.random"}
+DIFFERENT = {
+    # TensorFlow begins to look for a maximum with the least number that is finite, ONNX Runtime with the first one.
+    "MaxPool": lambda sample: bool(np.isneginf(sample.inputs[0]).all()),
+}
+"""Samples of which ONNX Runtime makes something else, by op: what nobody's model depends on."""
 WALKED = sorted(RULES.keys() & all_samples().keys() - DRAWN)
 
 
@@ -23,7 +29,7 @@ def test_what_onnx_runtime_computes_is_what_our_kernel_does(name: str, opset: in
     seen = [
         walk_sample(name, sample, opset, shapes, f"{name}, sample {number}, shapes {shapes}, opset {opset}")
         for number, sample in enumerate(all_samples()[name])
-        if not sample.fails
+        if not sample.fails and not (name in DIFFERENT and DIFFERENT[name](sample))
         for shapes in (("known", "rank") if opset == OPSETS[-1] else ("known",))
     ]
     if opset == OPSETS[-1]:

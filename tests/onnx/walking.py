@@ -69,8 +69,16 @@ def walk_sample(name: str, sample: Sample, opset: int, shapes: str = "known", wh
     for tensor, mine, other in zip(node.outputs, ours, theirs, strict=True):
         if tensor.index not in sample.unspecified:
             given = from_onnx(other, tensor.dtype)
-            assert_close(given, mine, tensor.dtype, sample.tolerance, f"{what}, {tensor.name}")
+            assert_close(given, mine, tensor.dtype, _tolerance(sample, tensor.dtype), f"{what}, {tensor.name}")
     return Seen("equal")
+
+
+def _tolerance(sample: Sample, dtype: DType) -> float | None:
+    """What a sample allows; of halves at least what the type does.
+
+    TensorFlow rounds some of them after each step, and so do we; ONNX Runtime computes with float32 and rounds once.
+    """
+    return None if sample.tolerance is not None and dtype.is_floating and dtype.itemsize == 2 else sample.tolerance
 
 
 def to_onnx(value: Any, dtype: DType) -> Any:

@@ -6,5 +6,14 @@ from collections.abc import Callable
 from typing import Final
 
 import onnx_ir as ir
+from onnx_ir.passes import common as tidying
 
-PASSES: Final[tuple[Callable[[ir.Model], object], ...]] = ()
+from tensorkeep.onnx.passes.fusing import fuse_neighbours
+from tensorkeep.onnx.passes.layout import order_axes
+
+PASSES: Final[tuple[Callable[[ir.Model], object], ...]] = (
+    tidying.RemoveUnusedNodesPass(),
+    tidying.CommonSubexpressionEliminationPass(),
+    order_axes,
+    fuse_neighbours,
+)

@@ -10,12 +10,14 @@ an output that is a list. It runs nothing: what it knows of values before the mo
 
 _carriers          types that ONNX Runtime's kernels take, and the wider ones that others are computed in
 _sizes             vectors of sizes, put together from what is known of each of them
+activations        what a layer does with its sums: activations and softmax
 angles             the angle of a point, which ONNX has no operator for
 arithmetic         arithmetic of single elements
 bits               bits of whole numbers: logic, shifts, and how many are set
 casts              conversions between element types
 comparisons        comparisons, and logic
 complex_numbers    complex numbers, which are pairs of floats in the file
+convolutions       convolutions, and those that enlarge
 einstein           sums of products by Einstein's notation
 elementwise        operators on single elements, as rules use them: in which type they are computed
 every              all rules: importing this makes them known
@@ -23,8 +25,11 @@ fourier            Fourier transforms
 functions          functions of one value, element by element
 gathering          elements found by index: Gather and its like
 joining            values put together and taken apart along an axis: Pack, Concat, Split and their like
+losses             losses that begin with a softmax, and the decoding of sequences of classes
 matrices           products of matrices
+normalisation      normalisation of batches and of neighbouring channels
 passing            what only passes values on, and where values come from
+pooling            the maximum or the average of what is under windows
 quantisation       numbers as whole numbers of few bits over a range, and back
 random             random numbers
 reductions         reductions along axes: sums, means, products, extremes, truth, norms
@@ -34,4 +39,5 @@ selecting          elements chosen by what they are: Where, Select, Unique, ArgM
 shapes             shapes of values and values of other shapes: Reshape, Transpose, Tile, Fill, Pad and their like
 slicing            parts of values: Slice, StridedSlice
 special_functions  the error function and its inverses, gamma functions
+windows            windows that slide over images: the order of axes, strides and paddings, as ONNX says them
 """

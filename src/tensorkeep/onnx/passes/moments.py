@@ -1,0 +1,242 @@
+"""Normalisation by the moments of a layer, as frameworks write it out, made ONNX's LayerNormalization.
+
+mean = ReduceMean(x)                             over the last axes
+variance = ReduceMean((x - mean) ** 2)
+inverse = 1 / sqrt(variance + epsilon) * scale
+x * inverse + (offset - mean * inverse)          as Keras and `tf.nn.batch_normalization` have it
+(x - mean) * inverse + offset                    as others do
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+import onnx_ir as ir
+
+from tensorkeep.arrays import Array
+from tensorkeep.onnx.passes.editing import (
+    Editor,
+    constant_of,
+    input_at,
+    int_attribute,
+    ints_attribute,
+    ints_of,
+    is_op,
+    rank_of,
+)
+
+_OPSET = 17  # the first that has LayerNormalization
+
+
+@dataclass(frozen=True)
+class _Moments:
+    """What one over a deviation was computed from."""
+
+    x: ir.Value
+    mean: ir.Value
+    axes: tuple[int, ...]
+    epsilon: float
+    scale: Array | None
+
+
+def fuse_layer_normalisation(editor: Editor, node: ir.Node) -> bool:
+    """Makes one operator of all that ends in this sum, if it normalises a layer."""
+    if editor.opset < _OPSET or node.graph is None:
+        return False
+    for left, right in _pairs(node):
+        found = _keras(left, right) or _centered(left, right)
+        if found is not None:
+            return _made(editor, node, *found)
+    return False
+
+
+def _pairs(node: ir.Node | None) -> Iterator[tuple[ir.Value, ir.Value]]:
+    """The two inputs of a node, in both orders."""
+    if node is not None and len(node.inputs) == 2 and node.inputs[0] is not None and node.inputs[1] is not None:
+        yield node.inputs[0], node.inputs[1]
+        yield node.inputs[1], node.inputs[0]
+
+
+def _maker(value: ir.Value | None, *op_types: str) -> ir.Node | None:
+    producer = None if value is None else value.producer()
+    return producer if is_op(producer, *op_types) else None
+
+
+def _keras(left: ir.Value, right: ir.Value) -> tuple[_Moments, Array | None] | None:
+    """x * inverse, plus offset - mean * inverse in one of its forms."""
+    for x, inverse in _pairs(_maker(left, "Mul")):
+        moments = _inverse_deviation(inverse)
+        if moments is None or moments.x is not x:
+            continue
+        if _is_mean_times(right, moments.mean, inverse, negated=True):
+            return moments, None
+        if (sub := _maker(right, "Sub")) is not None and _is_mean_times(sub.inputs[1], moments.mean, inverse):
+            offset = constant_of(sub.inputs[0])
+            return None if offset is None else (moments, offset)
+        for product, offset_value in _pairs(_maker(right, "Add")):
+            offset = constant_of(offset_value)
+            if offset is not None and _is_mean_times(product, moments.mean, inverse, negated=True):
+                return moments, offset
+    return None
+
+
+def _is_mean_times(value: ir.Value | None, mean: ir.Value, inverse: ir.Value, negated: bool = False) -> bool:
+    """Whether a value is mean * inverse, or if that is asked for, less than nothing by as much."""
+    if negated and (neg := _maker(value, "Neg")) is not None:
+        return _is_mean_times(neg.inputs[0], mean, inverse)
+    for first, second in _pairs(_maker(value, "Mul")):
+        if second is not inverse:
+            continue
+        if not negated:
+            return first is mean
+        neg = _maker(first, "Neg")
+        return neg is not None and neg.inputs[0] is mean
+    return False
+
+
+def _centered(left: ir.Value, right: ir.Value) -> tuple[_Moments, Array | None] | None:
+    """(x - mean) * inverse plus an offset, or divided by the deviation, with a scale in either place."""
+    offset = constant_of(right)
+    if offset is None:
+        return None
+    for product, scale_value in [*_pairs(_maker(left, "Mul")), (left, None)]:
+        scale = None if scale_value is None else constant_of(scale_value)
+        if scale_value is not None and scale is None:
+            continue
+        moments = _divided(product)
+        if moments is not None and (scale is None or moments.scale is None):
+            return _Moments(moments.x, moments.mean, moments.axes, moments.epsilon,
+                            moments.scale if scale is None else scale), offset  # fmt: skip
+    return None
+
+
+def _divided(value: ir.Value | None) -> _Moments | None:
+    for centered, inverse in _pairs(_maker(value, "Mul")):
+        moments = _inverse_deviation(inverse)
+        if moments is not None and _is_difference(centered, moments.x, moments.mean):
+            return moments
+    div = _maker(value, "Div")
+    if div is not None and div.inputs[1] is not None:
+        moments = _deviation(_maker(div.inputs[1], "Sqrt"))
+        if moments is not None and _is_difference(div.inputs[0], moments.x, moments.mean):
+            return moments
+    return None
+
+
+def _is_difference(value: ir.Value | None, x: ir.Value, mean: ir.Value) -> bool:
+    sub = _maker(value, "Sub")
+    return sub is not None and sub.inputs[0] is x and sub.inputs[1] is mean
+
+
+def _inverse_deviation(value: ir.Value) -> _Moments | None:
+    """One over the deviation, times a scale that is known."""
+    found = _plain_inverse(value)
+    if found is not None:
+        return found
+    for inner, scale_value in _pairs(_maker(value, "Mul")):
+        scale = constant_of(scale_value)
+        found = None if scale is None else _plain_inverse(inner)
+        if found is not None:
+            return _Moments(found.x, found.mean, found.axes, found.epsilon, scale)
+    return None
+
+
+def _plain_inverse(value: ir.Value) -> _Moments | None:
+    if (one_over := _maker(value, "Reciprocal")) is not None:
+        return _deviation(_maker(one_over.inputs[0], "Sqrt"))
+    if (div := _maker(value, "Div")) is not None:
+        one = constant_of(div.inputs[0])
+        return _deviation(_maker(div.inputs[1], "Sqrt")) if one is not None and np.all(one == 1) else None
+    if (power := _maker(value, "Pow")) is not None:
+        exponent = constant_of(power.inputs[1])
+        return _variance(power.inputs[0]) if exponent is not None and np.all(exponent == -0.5) else None
+    return None
+
+
+def _deviation(sqrt: ir.Node | None) -> _Moments | None:
+    return None if sqrt is None else _variance(sqrt.inputs[0])
+
+
+def _variance(value: ir.Value | None) -> _Moments | None:
+    """The variance plus a small number, from what it was computed."""
+    for variance, epsilon_value in _pairs(_maker(value, "Add")):
+        epsilon = constant_of(epsilon_value)
+        mean_of = _maker(variance, "ReduceMean")
+        if epsilon is None or epsilon.size != 1 or mean_of is None:
+            continue
+        x, mean = _squared_difference(mean_of.inputs[0])
+        axes = _axes(mean_of)
+        if x is None or mean is None or axes is None:
+            return None
+        first = _maker(mean, "ReduceMean")
+        if first is None or first.inputs[0] is not x or _axes(first) != axes:
+            return None
+        return _Moments(x, mean, axes, float(epsilon.reshape(-1)[0]), None)
+    return None
+
+
+def _squared_difference(value: ir.Value | None) -> tuple[ir.Value | None, ir.Value | None]:
+    """x and its mean, if a value is the square of their difference."""
+    square = _maker(value, "Mul", "Pow")
+    if square is None:
+        return None, None
+    if square.op_type == "Mul":
+        if square.inputs[0] is not square.inputs[1]:
+            return None, None
+    else:
+        exponent = constant_of(square.inputs[1])
+        if exponent is None or not np.all(exponent == 2):
+            return None, None
+    sub = _maker(square.inputs[0], "Sub")
+    if sub is None:
+        return None, None
+    for x, mean in ((sub.inputs[0], sub.inputs[1]), (sub.inputs[1], sub.inputs[0])):
+        reduction = _maker(mean, "ReduceMean")
+        if reduction is not None and reduction.inputs[0] is x:
+            return x, mean
+    return None, None
+
+
+def _axes(node: ir.Node) -> tuple[int, ...] | None:
+    """The axes that a mean is over, from the end, if it keeps them and they are the last ones."""
+    if not int_attribute(node, "keepdims", 1) or node.inputs[0] is None:
+        return None
+    found = ints_of(input_at(node, 1)) if len(node.inputs) > 1 else ints_attribute(node, "axes")
+    rank = rank_of(node.inputs[0])
+    if not found or (rank is None and min(found) >= 0):
+        return None
+    axes = tuple(sorted(axis if axis < 0 else axis - (rank or 0) for axis in found))
+    return axes if axes == tuple(range(-len(axes), 0)) else None
+
+
+def _made(editor: Editor, node: ir.Node, moments: _Moments, offset: Array | None) -> bool:
+    if moments.x.shape is None or node.graph is None:
+        return False
+    sizes = [moments.x.shape[axis] for axis in moments.axes]
+    shape = tuple(size for size in sizes if isinstance(size, int))
+    if len(shape) != len(sizes) or moments.x.dtype not in (ir.DataType.FLOAT, ir.DataType.DOUBLE):
+        return False
+    vectors = []
+    plain = np.dtype(np.float32 if moments.x.dtype == ir.DataType.FLOAT else np.float64)
+    for array, name in ((moments.scale, "scale"), (offset, "offset")):
+        if array is None:
+            whole = np.ones(shape, plain) if name == "scale" else None
+        else:
+            small = array.reshape(array.shape[max(0, array.ndim - len(shape)) :]) if array.size else array
+            if array.size != small.size or small.dtype != plain:
+                return False
+            try:
+                whole = np.broadcast_to(small, shape)
+            except ValueError:
+                return False
+        if whole is not None:
+            vectors.append(editor.constant(np.ascontiguousarray(whole), f"{node.outputs[0].name}/{name}"))
+    attrs = {"axis": -len(moments.axes), "epsilon": moments.epsilon}
+    made = editor.node("LayerNormalization", [moments.x, *vectors], attrs, node.outputs[0])
+    node.graph.insert_after(node, made)
+    made.outputs[0].shape = node.outputs[0].shape
+    editor.take_place(node.outputs[0], made.outputs[0])
+    editor.drop_unused([node])
+    return True

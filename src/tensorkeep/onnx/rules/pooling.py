@@ -1,0 +1,145 @@
+"""The maximum or the average of what is under windows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+import numpy as np
+
+from tensorkeep.dtypes import BFLOAT16, FLOAT32, FLOAT64, INT64, DType
+from tensorkeep.onnx.graphs import OnnxGraph
+from tensorkeep.onnx.rules.registry import rule
+from tensorkeep.onnx.rules.windows import (
+    Windows,
+    centered,
+    channel_axis,
+    from_channels_first,
+    spatial_axes,
+    to_channels_first,
+    windows_of,
+)
+from tensorkeep.onnx.terms import Term
+from tensorkeep.ops.nn.windows import Ints, Sliding
+
+_WIDER: Final = {BFLOAT16: FLOAT32} | {
+    DType.of(name): FLOAT64 for name in ("int16", "uint16", "int32", "uint32")
+}  # types in which the pools of ONNX Runtime are exact, for those it has no pools of
+
+
+@rule("AvgPool")
+def avg_pool(
+    to: OnnxGraph, value: Term, *, ksize: Ints, strides: Ints, padding: bytes, data_format: bytes
+) -> Term:  # fmt: skip
+    return _average(to, value, ksize, Sliding(strides, padding, (), data_format))
+
+
+@rule("AvgPool3D")
+def avg_pool_3d(
+    to: OnnxGraph, input: Term, *, ksize: Ints, strides: Ints, padding: bytes, data_format: bytes
+) -> Term:  # fmt: skip
+    sliding = Sliding(strides, padding, (), data_format)
+    return _average(to, _middle(to, input, ksize, sliding), ksize, sliding)
+
+
+@rule("MaxPool")
+def max_pool(
+    to: OnnxGraph, input: Term, *,
+    ksize: Ints, strides: Ints, padding: bytes, explicit_paddings: Ints, data_format: bytes,
+) -> Term:  # fmt: skip
+    return _maximum(to, input, ksize, Sliding(strides, padding, explicit_paddings, data_format))
+
+
+@rule("MaxPoolV2")
+def max_pool_v2(
+    to: OnnxGraph, input: Term, ksize: Term, strides: Term, *, padding: bytes, data_format: bytes
+) -> Term:  # fmt: skip
+    size, step = to.known_array(ksize, "the size of its windows"), to.known_array(strides, "the step of its windows")
+    return _maximum(to, input, tuple(size.tolist()), Sliding(tuple(step.tolist()), padding, (), data_format))
+
+
+@rule("MaxPool3D")
+def max_pool_3d(
+    to: OnnxGraph, input: Term, *, ksize: Ints, strides: Ints, padding: bytes, data_format: bytes
+) -> Term:  # fmt: skip
+    """Three-dimensional maxima begin with -inf, ONNX Runtime's with the least number: they differ in nothing else."""
+    sliding = Sliding(strides, padding, (), data_format)
+    return _maximum(to, _middle(to, input, ksize, sliding), ksize, sliding)
+
+
+@rule("MaxPoolWithArgmax")
+def max_pool_with_argmax(
+    to: OnnxGraph, input: Term, *,
+    ksize: Ints, strides: Ints, padding: bytes, include_batch_in_index: bool, Targmax: DType,  # noqa: N803
+) -> tuple[Term, Term]:  # fmt: skip
+    """Maxima, and where each lies: ONNX counts through (batch, channels, rows, columns), TensorFlow through
+    (rows, columns, channels), with the batch or without."""
+    sliding = Sliding(strides, padding)
+    windows = _windows(to, input, ksize, sliding)
+    x = to_channels_first(to, _pooled_as(to, input), sliding.data_format)
+    attrs = windows.attrs()
+    maxima, places = to.node_with_outputs("MaxPool", [x], 2, [None, INT64], attrs=attrs)
+    maxima = to.channels_last(to.cast(maxima, input.dtype), 4)
+    places = to.channels_last(places, 4)
+    sizes = to.shape(input)
+    channels = to.constant(input.dims[3]) if input.dims and input.dims[3] else _element(to, sizes, 3)
+    area = _product(to, input, sizes, [1, 2])
+    numbers = to.node("Range", to.constant(0), channels, to.constant(1), dims=(input.size(3),))
+    in_image = to.node("Add", to.node("Mul", to.node("Mod", places, area), channels), numbers)
+    if include_batch_in_index:
+        whole = _product(to, input, sizes, [1, 2, 3])
+        image = to.node("Range", to.constant(0), _element(to, sizes, 0), to.constant(1))
+        in_image = to.node("Add", in_image, to.node("Mul", to.unsqueeze(image, [1, 2, 3]), whole))
+    return maxima, to.cast(in_image, Targmax)
+
+
+def _element(to: OnnxGraph, vector: Term, at: int) -> Term:
+    if vector.array is not None:
+        return to.constant(int(vector.array[at]))
+    return to.node("Gather", vector, to.constant(at), dims=(), axis=0)
+
+
+def _product(to: OnnxGraph, images: Term, sizes: Term, axes: Sequence[int]) -> Term:
+    known = [images.size(axis) for axis in axes]
+    numbers = [size for size in known if size is not None]
+    if len(numbers) == len(known):
+        return to.constant(int(np.prod(numbers)))
+    return to.reduce("ReduceProd", to.slice(sizes, [axes[0]], [axes[-1] + 1], [0]), None)
+
+
+def _average(to: OnnxGraph, images: Term, ksize: Ints, sliding: Sliding) -> Term:
+    """Averages of what is in the images, of which padding is no part."""
+    windows = _windows(to, images, ksize, sliding)
+    _refuse_unknown_padding(to, windows)
+    x = to_channels_first(to, to.cast(images, _WIDER.get(images.dtype, images.dtype)), sliding.data_format)
+    found = to.cast(to.node("AveragePool", x, attrs=windows.attrs()), images.dtype)
+    return from_channels_first(to, found, sliding.data_format, to.known_rank(images))
+
+
+def _maximum(to: OnnxGraph, images: Term, ksize: Ints, sliding: Sliding) -> Term:
+    windows = _windows(to, images, ksize, sliding)
+    _refuse_unknown_padding(to, windows)
+    x = to_channels_first(to, _pooled_as(to, images), sliding.data_format)
+    found = to.cast(to.node("MaxPool", x, attrs=windows.attrs()), images.dtype)
+    return from_channels_first(to, found, sliding.data_format, to.known_rank(images))
+
+
+def _pooled_as(to: OnnxGraph, images: Term) -> Term:
+    return to.cast(images, _WIDER.get(images.dtype, images.dtype))
+
+
+def _windows(to: OnnxGraph, images: Term, ksize: Ints, sliding: Sliding) -> Windows:
+    rank = to.known_rank(images)
+    if len(ksize) != rank or ksize[0] != 1 or ksize[channel_axis(rank, sliding.data_format)] != 1:
+        to.refuse("it pools over the batch or the channels")
+    space = spatial_axes(rank, sliding.data_format)
+    return windows_of(to, images, tuple(ksize[axis] for axis in space), sliding)
+
+
+def _refuse_unknown_padding(to: OnnxGraph, windows: Windows) -> None:
+    if None in windows.pads and not windows.are_padded_by_name:
+        to.refuse("its windows are smaller than their strides, over images whose size is not known")
+
+
+def _middle(to: OnnxGraph, images: Term, ksize: Ints, sliding: Sliding) -> Term:
+    return centered(to, images, _windows(to, images, ksize, sliding), sliding)
