@@ -119,6 +119,23 @@ def _name_axes(graph: ir.Graph, axes: Mapping[str, Sequence[str | None]]) -> Non
 def _tidy(model: ir.Model) -> None:
     """Drops what nothing needs, and states once what was stated twice."""
     tidying.CommonSubexpressionEliminationPass()(model)
-    tidying.IdentityEliminationPass()(model)
+    _drop_identities(model)
     tidying.RemoveUnusedNodesPass()(model)
     tidying.RemoveUnusedOpsetsPass()(model)
+
+
+def _drop_identities(model: ir.Model) -> None:
+    """Drops nodes that only pass a value on, but for those that give a graph's output a name of its own."""
+    for node in ir.traversal.RecursiveGraphIterator(model.graph):
+        if node.op_type != "Identity" or node.domain or node.inputs[0] is None:
+            continue
+        value, result = node.inputs[0], node.outputs[0]
+        if result.is_graph_output():
+            producer = value.producer()
+            if producer is None or producer.graph is not node.graph or value.is_graph_output():
+                continue
+            value.name = result.name
+        value.shape = value.shape or result.shape
+        ir.convenience.replace_all_uses_with(result, value, replace_graph_outputs=True)
+        assert node.graph is not None
+        node.graph.remove(node, safe=True)
