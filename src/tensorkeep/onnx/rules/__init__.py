@@ -9,8 +9,11 @@ those attributes that it names. It gives one term per output; with several outpu
 an output that is a list. It runs nothing: what it knows of values before the model runs, it has from its terms.
 
 arithmetic  arithmetic of single elements
+control_flow   branches and loops: those that call functions, and the nodes of TensorFlow 1's
 every       all rules: importing this makes them known
 matrices    products of matrices
 passing     what only passes values on, and where values come from
 registry    which op has which rule
+tensor_arrays  arrays of tensors of TensorFlow 1
+tensor_lists   TensorFlow 2's lists of tensors
 """

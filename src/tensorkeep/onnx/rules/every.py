@@ -1,5 +1,5 @@
 """All rules: importing this makes them known."""
 
-from tensorkeep.onnx.rules import arithmetic, matrices, passing
+from tensorkeep.onnx.rules import arithmetic, control_flow, matrices, passing, tensor_arrays, tensor_lists
 
-__all__ = ["arithmetic", "matrices", "passing"]
+__all__ = ["arithmetic", "control_flow", "matrices", "passing", "tensor_arrays", "tensor_lists"]
