@@ -77,6 +77,8 @@ def translate_graph(
     terms = {**given, **{tensor: Term(tensor.dtype, (), held=item) for tensor, item in (known or {}).items()}}
     results = translator.translate(to, list(outputs.values()), terms)
     _raise_problems(translator.outcome)
+    if translator.model.unproven_indices:
+        raise CannotTranslateError("an index into a list may be negative, which ONNX would count from the end")
     graph = to.finished(list(given.values()), results, "model")
     for value, name in zip(graph.outputs, outputs, strict=True):
         value.name = name

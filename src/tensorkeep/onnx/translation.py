@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 import numpy as np
 
@@ -19,18 +19,21 @@ from tensorkeep.arrays import Array
 from tensorkeep.dtypes import RESOURCE, STRING, VARIANT, DType
 from tensorkeep.errors import TensorKeepError
 from tensorkeep.graph.functions import FunctionBody, find_function, function_body
-from tensorkeep.graph.graph import Operation, Tensor
+from tensorkeep.graph.graph import HandleShape, Operation, Tensor
 from tensorkeep.graph.messages.attrs import FunctionRef
 from tensorkeep.graph.registry.opspec import capabilities_of, flatten, group, kernel_of, keyword_names
+from tensorkeep.onnx.branches_and_loops import LostError, Rounds, choose, give_up, known_truth, repeat
 from tensorkeep.onnx.graphs import AttrValue, OnnxGraph, OnnxModel
 from tensorkeep.onnx.known_sizes import known_sizes
 from tensorkeep.onnx.rules.registry import RULES
+from tensorkeep.onnx.tensor_lists import HeldList
 from tensorkeep.onnx.terms import Term, constant_term, element_type, shape_in_file
 from tensorkeep.proto.tensors import array_of_tensor
-from tensorkeep.runtime.blocks import Block, Choice, Loop, Step, structure
+from tensorkeep.runtime.blocks import Arm, Block, Choice, Loop, Step, structure
 from tensorkeep.runtime.liveness import UnstructuredError
 from tensorkeep.runtime.plan import Plan, make_plan
 from tensorkeep.runtime.program import as_strings
+from tensorkeep.runtime.resources import VariableResource
 from tensorkeep.shapes import UNKNOWN_SHAPE, Shape
 
 _CALLS: Final = frozenset(("PartitionedCall", "StatefulPartitionedCall", "RemoteCall"))
@@ -67,7 +70,17 @@ class Outcome:
     dropped: list[Became] = field(default_factory=list)
     """Operations that check, print or keep something, which the file does not do."""
 
+    def mark(self) -> tuple[int, int, int]:
+        """How much there is now, for `reset`."""
+        return len(self.problems), len(self.nodes), len(self.dropped)
 
+    def reset(self, mark: tuple[int, int, int]) -> None:
+        """Forgets what has been noted since: it is translated again."""
+        for noted, count in zip((self.problems, self.nodes, self.dropped), mark, strict=True):
+            del noted[count:]
+
+
+Result = TypeVar("Result")
 ResourceOf = Callable[[Operation], object]
 """What an operation gives that makes a resource: a variable, a table. None if that cannot be had."""
 
@@ -93,6 +106,8 @@ class Translator:
         self._constant_bytes = 0
         self._folded_bytes = 0
         self._depth = 0
+        self.loops = 0
+        """How many loops in each other are being written."""
 
     # ------------------------------------------------------------------------------------------------ graphs
 
@@ -107,6 +122,9 @@ class Translator:
         terms = dict(given)
         plan = make_plan(tuple(fetches), targets, tuple(terms))
         self.run(to, plan, terms)
+        for tensor in fetches:
+            if tensor not in terms:
+                self._refused(to, tensor.op, "it has a value only if a branch is taken", terms)
         return [terms[tensor] for tensor in fetches]
 
     def run(self, to: OnnxGraph, plan: Plan, terms: dict[Tensor, Term]) -> None:
@@ -122,13 +140,116 @@ class Translator:
 
     def run_block(self, to: OnnxGraph, block: Block, terms: dict[Tensor, Term]) -> None:
         """Translates what is in a block: operations, and the branches and loops of TensorFlow 1."""
+        earlier: dict[tuple[Tensor, bool], list[Block]] = {}
         for item in block.items:
             if isinstance(item, Step):
                 self.step(to, item.op, terms)
+            elif isinstance(item, Arm):
+                _take_arm(item, terms)
             elif isinstance(item, Choice):
-                self._refused(to, item.predicate.op, "branches of TensorFlow 1 have no rule yet", terms)
-            elif isinstance(item, Loop):
-                self._refused(to, item.op, "loops of TensorFlow 1 have no rule yet", terms)
+                self._choice(to, item, terms, earlier)
+            else:
+                self._loop(to, item, terms)
+
+    def _choice(
+        self, to: OnnxGraph, item: Choice, terms: dict[Tensor, Term], earlier: dict[tuple[Tensor, bool], list[Block]]
+    ) -> None:
+        """Translates a branch of TensorFlow 1: what merges take are the results of both sides.
+
+        A side may use what the same side of an earlier branch by the same predicate computes; that is computed again.
+        """
+        predicate, blocks = item.predicate, (item.then, item.otherwise)
+        merges = [merge for merge in _merged_in(item.then) if merge in set(_merged_in(item.otherwise))]
+        wanted = [tensor for merge in merges for tensor in merge.outputs if not tensor.index or tensor.consumers()]
+        if predicate not in terms or terms[predicate].is_lost:
+            self._lose_all(merges, terms)
+            return
+        known = known_truth(terms[predicate])
+        if known is not None:  # what it computes may be used by others that are chosen with it
+            self.run_block(to, blocks[not known], terms)
+            return
+
+        def side(truth: bool) -> Callable[[OnnxGraph], list[Term]]:
+            def piece(inner: OnnxGraph) -> list[Term]:
+                own = dict(terms)
+                for block in earlier.get((predicate, truth), ()):
+                    self.quietly(self.run_block, inner, block, own)
+                self.run_block(inner, blocks[not truth], own)
+                return [own[tensor] for tensor in wanted]
+
+            return piece
+
+        if not wanted:
+            for truth in (True, False):
+                earlier.setdefault((predicate, truth), []).append(blocks[not truth])
+            return
+        try:
+            found = self._named(to, merges[0], lambda: choose(to, terms[predicate], side(True), side(False)))
+        except LostError:
+            self._lose_all(merges, terms)
+            return
+        except TensorKeepError as error:
+            self._refused(to, merges[0], str(error).partition("\n")[0], terms)
+            self._lose_all(merges, terms)
+            return
+        terms.update(zip(wanted, found, strict=True))
+        for truth in (True, False):
+            earlier.setdefault((predicate, truth), []).append(blocks[not truth])
+
+    def _loop(self, to: OnnxGraph, item: Loop, terms: dict[Tensor, Term]) -> None:
+        """Translates a loop of TensorFlow 1."""
+        variables = [variable for variable in item.variables if variable.start in terms]
+
+        def with_variables(values: Sequence[Term]) -> dict[Tensor, Term]:
+            own = dict(terms)
+            own.update((variable.merge.outputs[0], value) for variable, value in zip(variables, values, strict=True))
+            return own
+
+        def goes_on(inner: OnnxGraph, values: list[Term]) -> Term:
+            own = with_variables(values)
+            self.quietly(self.run_block, inner, item.header, own)
+            return own[item.condition]
+
+        def once(inner: OnnxGraph, values: list[Term]) -> list[Term]:
+            own = with_variables(values)
+            self.run_block(inner, item.header, own)
+            self.run_block(inner, item.body, own)
+            return [own[variable.following] for variable in variables]
+
+        rounds = Rounds([terms[variable.start] for variable in variables], goes_on, once)
+        try:
+            found = self._named(to, item.op, lambda: repeat(to, rounds))
+        except (LostError, TensorKeepError, KeyError) as error:
+            if isinstance(error, TensorKeepError):
+                self._refused(to, item.op, str(error).partition("\n")[0], terms)
+            elif isinstance(error, KeyError):
+                self._refused(to, item.op, "a round of its loop needs what is not computed in it", terms)
+            found = [Term(term.dtype, term.dims, is_lost=True) for term in rounds.starts]
+        own = with_variables(found)
+        self.quietly(self.run_block, to, item.header, own)
+        self.run_block(to, item.after, own)
+        for tensor, term in own.items():
+            terms.setdefault(tensor, term)
+
+    def quietly(self, function: Callable[..., Result], *arguments: Any) -> Result:
+        """Calls a function that translates once more what is noted already."""
+        mark = self.outcome.mark()
+        try:
+            return function(*arguments)
+        finally:
+            self.outcome.reset((len(self.outcome.problems), *mark[1:]))
+
+    def _named(self, to: OnnxGraph, op: Operation, function: Callable[[], Result]) -> Result:
+        """Calls a function whose nodes are called after an operation."""
+        old, to.operation = to.operation, op
+        try:
+            return function()
+        finally:
+            to.operation = old
+
+    def _lose_all(self, ops: Sequence[Operation], terms: dict[Tensor, Term]) -> None:
+        for op in ops:
+            self._lose(op, terms)
 
     # -------------------------------------------------------------------------------------------- operations
 
@@ -160,8 +281,12 @@ class Translator:
         before = len(to.nodes)
         try:
             results, how = self._results(to, op, inputs)
+        except LostError:
+            give_up(to, before)
+            self._lose(op, terms)
+            return
         except (TensorKeepError, RecursionError) as error:
-            del to.nodes[before:]
+            give_up(to, before)
             self._refused(to, op, str(error).partition("\n")[0] or type(error).__name__, terms)
             return
         for tensor, result in zip(op.outputs, results, strict=True):
@@ -242,7 +367,7 @@ class Translator:
     def body(self, op: Operation, reference: FunctionRef, arguments: Sequence[Term]) -> FunctionBody:
         """The body of a function of the graph's library, told the shapes of its arguments."""
         library = op.graph.functions
-        shapes = [Shape(term.dims) if term.held is None else UNKNOWN_SHAPE for term in arguments]
+        shapes = [_shape_told(term) for term in arguments]
         return function_body(find_function(reference.name, library), library, reference.attrs, shapes)
 
     def call(self, to: OnnxGraph, op: Operation, reference: FunctionRef, arguments: Sequence[Term]) -> list[Term]:
@@ -294,6 +419,34 @@ class Translator:
             return None
         self._folded_bytes += sum(array.nbytes for array in results)
         return [constant_term(array, tensor.dtype, op.name) for array, tensor in zip(results, op.outputs, strict=True)]
+
+
+def _shape_told(term: Term) -> Shape:
+    """What a function is told of an argument's shape, or of that of what the argument leads to."""
+    if isinstance(term.held, HeldList):
+        return HandleShape((), term.held.dtype, Shape(term.held.element))
+    if isinstance(term.held, VariableResource):
+        return HandleShape((), term.held.dtype, term.held.shape)
+    return Shape(term.dims) if term.held is None else UNKNOWN_SHAPE
+
+
+def _take_arm(arm: Arm, terms: dict[Tensor, Term]) -> None:
+    """A merge takes one of its inputs, and says which."""
+    merge = arm.merge
+    terms[merge.outputs[0]] = terms[merge.inputs[arm.index]]
+    terms[merge.outputs[1]] = constant_term(np.array(arm.index, np.int32), merge.outputs[1].dtype)
+
+
+def _merged_in(block: Block) -> list[Operation]:
+    """The merges that take a value in a block, whichever way its own branches go."""
+    found: dict[Operation, None] = {}
+    for item in block.items:
+        if isinstance(item, Arm):
+            found[item.merge] = None
+        elif isinstance(item, Choice):
+            both = set(_merged_in(item.otherwise))
+            found.update((merge, None) for merge in _merged_in(item.then) if merge in both)
+    return list(found)
 
 
 def _is_pure(op: Operation) -> bool:

@@ -17,6 +17,7 @@ bits               bits of whole numbers: logic, shifts, and how many are set
 casts              conversions between element types
 comparisons        comparisons, and logic
 complex_numbers    complex numbers, which are pairs of floats in the file
+control_flow       branches and loops: those that call functions, and the nodes of TensorFlow 1's
 convolutions       convolutions, and those that enlarge
 einstein           sums of products by Einstein's notation
 elementwise        operators on single elements, as rules use them: in which type they are computed
@@ -39,5 +40,7 @@ selecting          elements chosen by what they are: Where, Select, Unique, ArgM
 shapes             shapes of values and values of other shapes: Reshape, Transpose, Tile, Fill, Pad and their like
 slicing            parts of values: Slice, StridedSlice
 special_functions  the error function and its inverses, gamma functions
+tensor_arrays      arrays of tensors of TensorFlow 1
+tensor_lists       TensorFlow 2's lists of tensors
 windows            windows that slide over images: the order of axes, strides and paddings, as ONNX says them
 """

@@ -8,6 +8,7 @@ from tensorkeep.onnx.rules import (
     casts,
     comparisons,
     complex_numbers,
+    control_flow,
     convolutions,
     diagonals,
     einstein,
@@ -31,6 +32,8 @@ from tensorkeep.onnx.rules import (
     shapes,
     slicing,
     special_functions,
+    tensor_arrays,
+    tensor_lists,
 )
 
 __all__ = [
@@ -41,6 +44,7 @@ __all__ = [
     "casts",
     "comparisons",
     "complex_numbers",
+    "control_flow",
     "convolutions",
     "diagonals",
     "einstein",
@@ -64,4 +68,6 @@ __all__ = [
     "shapes",
     "slicing",
     "special_functions",
+    "tensor_arrays",
+    "tensor_lists",
 ]
