@@ -45,6 +45,8 @@ class OnnxModel:
     """Whether it is run in the place of our kernels, so that it must fail where they fail."""
     constants: dict[str, ir.Value] = field(default_factory=dict)
     domains: set[str] = field(default_factory=set)
+    kept: dict[Any, Any] = field(default_factory=dict)
+    """What rules keep from one operation for the next: arrays made of a table, so that they are in the file once."""
     _names: dict[str, int] = field(default_factory=dict)
     _small: dict[tuple[Any, ...], ir.Value] = field(default_factory=dict)
     _large: dict[tuple[Any, ...], tuple[Array, ir.Value]] = field(default_factory=dict)
