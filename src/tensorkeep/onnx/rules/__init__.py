@@ -9,8 +9,11 @@ those attributes that it names. It gives one term per output; with several outpu
 an output that is a list. It runs nothing: what it knows of values before the model runs, it has from its terms.
 
 arithmetic  arithmetic of single elements
+embeddings  rows of embedding tables by keys, one by one and combined line by line
 every       all rules: importing this makes them known
 matrices    products of matrices
 passing     what only passes values on, and where values come from
 registry    which op has which rule
+tables      lookup tables: keys to values
+text        strings: joined, split, matched, as numbers and back
 """
