@@ -146,7 +146,7 @@ def test_rows_of_many_tables(made: Graph, op: str, is_given: bool) -> None:
     source = handle("a") if is_embedding else placeholder(dtype=FLOAT32, shape=[3, 2])
     init = initializer(source, ROWS) if is_embedding else None
     fed = placeholder(dtype=INT64, shape=[None, 2])
-    attrs = {"is_use_default_value_tensor": is_given} if is_embedding else {}
+    attrs: dict[str, Any] = {"is_use_default_value_tensor": is_given} if is_embedding else {}
     found = get_op(op)([source], [fed], np.array([5.0, 6.0], np.float32), dimension=2, **attrs)
     with session(made) as run:
         if is_embedding:

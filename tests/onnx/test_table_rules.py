@@ -35,7 +35,7 @@ def numbers(dtype: str, *items: float) -> Any:
 
 def table(kind: str, keys: Any, values: Any, **attrs: Any) -> Any:
     """A handle, and what fills the table."""
-    types = {"key_dtype": _dtype(keys), "value_dtype": _dtype(values)}
+    types: dict[str, Any] = {"key_dtype": _dtype(keys), "value_dtype": _dtype(values)}
     handle = get_op(kind)(**types, **attrs)
     filler = "InitializeTable" if "Mutable" not in kind else "LookupTableInsert"
     return handle, get_op(f"{filler}{'' if handle.dtype.is_ref else 'V2'}")(handle, keys, values)

@@ -83,7 +83,7 @@ def translate_graph(
     _name_axes(graph, options.axes)
     graph.initializers.update(translator.model.constants)
     graph.opset_imports.update(
-        {name: version_of_domain(name, options.opset) for name in {"", *translator.model.domains}}
+        {name: version_of_domain(name, options.opset) for name in sorted({"", *translator.model.domains})}
     )
     model = ir.Model(graph, ir_version=_format_of(options.opset))
     for change in PASSES if options.folds else ():
