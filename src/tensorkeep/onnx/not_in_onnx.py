@@ -1,7 +1,7 @@
 """Ops that ONNX has no operators for: why, and what to do instead.
 
-What is missing here has a rule, or could have one. What comes up most is what a model does before its numbers begin
-(records, pictures, strings that are hashed or cut) and what only training does.
+What is missing here has a rule, or could have one, or gives no value and is dropped. What comes up most is what a model
+does before its numbers begin (records, pictures, strings that are hashed or cut) and what only training does.
 """
 
 from __future__ import annotations
@@ -50,7 +50,6 @@ _FAMILIES: Final = {
 
 _HASHES: Final = ("ONNX has no operators that hash strings, which unknown words get their buckets by", CUT)
 _TRAINS: Final = ("a file keeps nothing from run to run, and so does not train", LEAVE)
-_FILLS: Final = ("a file keeps tables as they are, and fills none", LEAVE)
 _TEXT: Final = "ONNX has no operator that {}"
 
 _OPS: Final[Mapping[str, tuple[str, str]]] = {
@@ -87,21 +86,9 @@ _OPS: Final[Mapping[str, tuple[str, str]]] = {
     "GroupEmbeddingVariableLookupGrad": _TRAINS,
     "GroupVariableLookupGrad": _TRAINS,
     "KvResourceLookupTier": ("where rows of a table are kept says nothing of a file", LEAVE),
-    "InitializeTable": _FILLS,
-    "InitializeTableV2": _FILLS,
-    "InitializeTableFromTextFile": _FILLS,
-    "InitializeTableFromTextFileV2": _FILLS,
-    "LookupTableImport": _FILLS,
-    "LookupTableImportV2": _FILLS,
-    "LookupTableInsert": _FILLS,
-    "LookupTableInsertV2": _FILLS,
-    "LookupTableRemoveV2": _FILLS,
     "Assign": _TRAINS,
     "AssignAdd": _TRAINS,
     "AssignSub": _TRAINS,
-    "AssignVariableOp": _TRAINS,
-    "AssignAddVariableOp": _TRAINS,
-    "AssignSubVariableOp": _TRAINS,
     "CountUpTo": _TRAINS,
     "ResourceCountUpTo": _TRAINS,
     "Timestamp": ("ONNX has no operator that tells the time", CUT),
