@@ -21,6 +21,8 @@ from tests.ops.walking import OneNode, assert_close
 COMMON_TYPES = frozenset(("float32", "int32", "int64", "bool", "string"))
 """Types that ONNX Runtime computes with wherever ONNX does; of others it leaves out many operators."""
 OPSETS = (13, 18, 24)
+FAILS_THERE = {"StringToNumber": "stod"}
+"""Ops that ONNX Runtime fails on for some samples, with a word of its message: numbers beyond all that a type has."""
 
 
 @dataclass(frozen=True)
@@ -63,9 +65,16 @@ def walk_sample(name: str, sample: Sample, opset: int, shapes: str = "known", wh
         return Seen("not run", str(error))
     if any(tensor.dtype.base_dtype.numpy_name.startswith(".") for tensor in (*node.feeds, *node.outputs)):
         return Seen("not run", "ONNX Runtime takes no arrays of the types of ml_dtypes")
+    if not all(_is_text(value) for tensor, value in node.feeds.items() if tensor.dtype is STRING):
+        return Seen("not run", "strings of ONNX are text in UTF-8")
     taken = {item.name for item in session.get_inputs()}
     feeds = {key: to_onnx(node.feeds[tensor], tensor.dtype) for key, tensor in inputs.items() if key in taken}
-    theirs = session.run(list(outputs), feeds)
+    try:
+        theirs = session.run(list(outputs), feeds)
+    except Exception as error:
+        if name not in FAILS_THERE or FAILS_THERE[name] not in str(error):
+            raise AssertionError(f"{what}: ONNX Runtime fails: {error}") from error
+        return Seen("not run", str(error))
     for tensor, mine, other in zip(node.outputs, ours, theirs, strict=True):
         if tensor.index not in sample.unspecified:
             given = from_onnx(other, tensor.dtype)
@@ -81,13 +90,22 @@ def _tolerance(sample: Sample, dtype: DType) -> float | None:
     return None if sample.tolerance is not None and dtype.is_floating and dtype.itemsize == 2 else sample.tolerance
 
 
+def _is_text(value: Any) -> bool:
+    try:
+        for item in np.asarray(value).reshape(-1).tolist():
+            item.decode()
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
 def to_onnx(value: Any, dtype: DType) -> Any:
     """An array as ONNX Runtime takes it: text for strings, pairs for complex numbers."""
     array = np.asarray(value)
     if dtype is STRING:
-        return np.array([item.decode("utf-8", "surrogateescape") for item in array.reshape(-1)], object).reshape(
-            array.shape
-        )
+        flat = np.empty(array.size, object)
+        flat[:] = [item.decode() for item in array.reshape(-1).tolist()]
+        return flat.reshape(array.shape)
     if dtype.is_complex:
         part = np.float32 if array.dtype == np.complex64 else np.float64
         return np.stack([array.real, array.imag], -1).astype(part)

@@ -47,6 +47,8 @@ class OnnxModel:
     domains: set[str] = field(default_factory=set)
     unproven_indices: list[ir.Value] = field(default_factory=list)
     """For the engine: indices into lists that may be negative, unless a loop counts with them."""
+    kept: dict[Any, Any] = field(default_factory=dict)
+    """What rules keep from one operation for the next: arrays made of a table, so that they are in the file once."""
     _names: dict[str, int] = field(default_factory=dict)
     _small: dict[tuple[Any, ...], ir.Value] = field(default_factory=dict)
     _large: dict[tuple[Any, ...], tuple[Array, ir.Value]] = field(default_factory=dict)

@@ -84,12 +84,23 @@ def translate_graph(
         value.name = name
     _name_axes(graph, options.axes)
     graph.initializers.update(translator.model.constants)
-    graph.opset_imports.update({"": options.opset} | dict.fromkeys(translator.model.domains - {""}, 1))
+    graph.opset_imports.update(
+        {name: version_of_domain(name, options.opset) for name in sorted({"", *translator.model.domains})}
+    )
     model = ir.Model(graph, ir_version=_format_of(options.opset))
     for change in PASSES if options.folds else ():
         change(model)
     _tidy(model)
     return Translated(model, translator.outcome)
+
+
+def version_of_domain(domain: str, opset: int) -> int:
+    """The version of a set of operators that goes with one of ONNX's own; 1 of those that are not of ONNX."""
+    if not domain:
+        return opset
+    if domain != "ai.onnx.ml":
+        return 1
+    return max(int(ml) for _, _, own, ml, *_ in onnx.helper.VERSION_TABLE if int(own) <= opset)
 
 
 def _format_of(opset: int) -> int:

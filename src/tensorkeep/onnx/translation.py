@@ -25,6 +25,7 @@ from tensorkeep.graph.registry.opspec import capabilities_of, flatten, group, ke
 from tensorkeep.onnx.branches_and_loops import LostError, Rounds, choose, give_up, known_truth, repeat
 from tensorkeep.onnx.graphs import AttrValue, OnnxGraph, OnnxModel
 from tensorkeep.onnx.known_sizes import known_sizes
+from tensorkeep.onnx.not_in_onnx import NOT_IN_ONNX
 from tensorkeep.onnx.rules.registry import RULES
 from tensorkeep.onnx.tensor_lists import HeldList
 from tensorkeep.onnx.terms import Term, constant_term, element_type, shape_in_file
@@ -39,6 +40,9 @@ from tensorkeep.shapes import UNKNOWN_SHAPE, Shape
 _CALLS: Final = frozenset(("PartitionedCall", "StatefulPartitionedCall", "RemoteCall"))
 _CHECKS: Final = frozenset(("Assert", "CheckNumerics", "CheckNumericsV2", "Print", "PrintV2", "EnsureShape", "Abort"))
 _RANDOM: Final = ("Random", "Multinomial", "TruncatedNormal", "ParameterizedTruncatedNormal")
+_OLD_HANDLES: Final = frozenset(  # whose outputs are references: to variables and tables
+    ("VariableV2", "Variable", "HashTable", "MutableHashTable", "MutableHashTableOfTensors", "MutableDenseHashTable")
+)
 _DEEPEST: Final = 100  # calls in each other
 _SPARE: Final = 16 << 20  # bytes that may be computed now, beyond as many as the constants have
 
@@ -297,7 +301,7 @@ class Translator:
     def _results(self, to: OnnxGraph, op: Operation, inputs: list[Term]) -> tuple[list[Term], str]:
         if op.type == "Const":
             return [self._constant(op)], "a constant"
-        if any(tensor.dtype is RESOURCE for tensor in op.outputs) or op.type in ("VariableV2", "Variable"):
+        if any(tensor.dtype is RESOURCE for tensor in op.outputs) or op.type in _OLD_HANDLES:
             held = self._resource_of(op)
             if held is not None:
                 return [Term(tensor.dtype.base_dtype, (), held=held) for tensor in op.outputs], "what it holds"
@@ -321,7 +325,7 @@ class Translator:
             return self._custom(to, op, inputs, domain)
         found = RULES.get(op.type)
         if found is None:
-            to.refuse("no rule says what it is in ONNX")
+            to.refuse(NOT_IN_ONNX.get(op.type, "no rule says what it is in ONNX"))
         to.require_opset(found.oldest_opset, op.type)
         if not found.takes_complex and any(tensor.dtype.is_complex for tensor in (*op.inputs, *op.outputs)):
             to.refuse("ONNX Runtime does not compute with complex numbers")

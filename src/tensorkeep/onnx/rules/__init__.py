@@ -21,6 +21,7 @@ control_flow       branches and loops: those that call functions, and the nodes 
 convolutions       convolutions, and those that enlarge
 einstein           sums of products by Einstein's notation
 elementwise        operators on single elements, as rules use them: in which type they are computed
+embeddings         rows of embedding tables by keys, one by one and combined line by line
 every              all rules: importing this makes them known
 fourier            Fourier transforms
 functions          functions of one value, element by element
@@ -40,7 +41,9 @@ selecting          elements chosen by what they are: Where, Select, Unique, ArgM
 shapes             shapes of values and values of other shapes: Reshape, Transpose, Tile, Fill, Pad and their like
 slicing            parts of values: Slice, StridedSlice
 special_functions  the error function and its inverses, gamma functions
+tables             lookup tables: keys to values
 tensor_arrays      arrays of tensors of TensorFlow 1
 tensor_lists       TensorFlow 2's lists of tensors
+text               strings: joined, split, matched, as numbers and back
 windows            windows that slide over images: the order of axes, strides and paddings, as ONNX says them
 """

@@ -12,6 +12,7 @@ from tensorkeep.onnx.rules import (
     convolutions,
     diagonals,
     einstein,
+    embeddings,
     fourier,
     functions,
     gathering,
@@ -32,8 +33,10 @@ from tensorkeep.onnx.rules import (
     shapes,
     slicing,
     special_functions,
+    tables,
     tensor_arrays,
     tensor_lists,
+    text,
 )
 
 __all__ = [
@@ -48,6 +51,7 @@ __all__ = [
     "convolutions",
     "diagonals",
     "einstein",
+    "embeddings",
     "fourier",
     "functions",
     "gathering",
@@ -68,6 +72,8 @@ __all__ = [
     "shapes",
     "slicing",
     "special_functions",
+    "tables",
     "tensor_arrays",
     "tensor_lists",
+    "text",
 ]

@@ -8,7 +8,7 @@ hash_tables             DeepRec's older tables by key, `tf.hash_table`
 incremental             incremental checkpoints: what was touched since the last full save, written and read
 lookups                 embedding variables: tables of rows by 64-bit keys, behind handles
 _recording              what changed since a full checkpoint, for incremental ones
-_session_hash_tables    the hash tables of a session
+session_hash_tables     the hash tables of a session
 session_tables          the embedding variables of a session
 _snapshots              what a save writes of embedding variables: one snapshot for a table and all its slots
 sparse_recording        incremental checkpoints as DeepRec's graphs have them

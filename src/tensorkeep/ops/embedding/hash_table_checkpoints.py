@@ -15,7 +15,7 @@ from tensorkeep.embedding.hash_table.files import StoredHashTable, TensorNames, 
 from tensorkeep.errors import InvalidArgumentError, NotFoundError
 from tensorkeep.graph.graph import Tensor
 from tensorkeep.graph.registry.opspec import not_differentiable, op
-from tensorkeep.ops.embedding._session_hash_tables import TensibleResource, admission_of, table_of, variable_of
+from tensorkeep.ops.embedding.session_hash_tables import TensibleResource, admission_of, table_of, variable_of
 from tensorkeep.ops.files.checkpoint_access import access_of
 from tensorkeep.ops.files.checkpoints import range_of_keys, text_of, texts_of
 from tensorkeep.runtime.context import LOG, KernelContext

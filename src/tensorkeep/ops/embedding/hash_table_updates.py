@@ -15,7 +15,7 @@ from tensorkeep.embedding.hash_table.table import NOT_ADMITTED
 from tensorkeep.errors import InvalidArgumentError
 from tensorkeep.graph.graph import Tensor
 from tensorkeep.graph.registry.opspec import OpSpec, not_differentiable, op
-from tensorkeep.ops.embedding._session_hash_tables import TensibleResource, rows_to_change, variable_of
+from tensorkeep.ops.embedding.session_hash_tables import TensibleResource, rows_to_change, variable_of
 from tensorkeep.ops.shared.kernel_types import Array
 from tensorkeep.ops.shared.shape_rules import SCALAR
 from tensorkeep.ops.training.optimizer_steps import UPDATES, rounds

@@ -21,7 +21,7 @@ from tensorkeep.graph.composites import IndexedSlices
 from tensorkeep.graph.graph import HandleShape, Operation, Tensor
 from tensorkeep.graph.messages.attrs import FunctionRef
 from tensorkeep.graph.registry.opspec import OpSpec, not_differentiable, op
-from tensorkeep.ops.embedding._session_hash_tables import (
+from tensorkeep.ops.embedding.session_hash_tables import (
     AdmissionResource,
     HashTableResource,
     TensibleResource,

@@ -10,6 +10,7 @@ import numpy as np
 from tests.ops.sample import Sample, sample, strings
 
 WORDS = strings([[b"a", b"", b"Abc"], ["äöü ß".encode(), b"\xff\x00z", b" x y\n"]])
+TEXT = strings([[b"a", b"", b"Abc"], ["äöÜ ß".encode(), b"Z\x7f[@`{", b" x y\n"]])
 EMPTY = np.empty((0, 2), object)
 ONE = strings(b"Hello World")
 I32 = np.int32
@@ -37,6 +38,7 @@ FRACTIONS = texts(b"1", b"-2.5", b" 3e2 ", b".5", b"6.", b"nan", b"inf", b"-Infi
 SAMPLES: dict[str, list[Sample]] = {
     "StringJoin": [
         sample([WORDS, ONE, WORDS], separator=b"-"),
+        sample([TEXT, ONE, TEXT], separator=b"-"),
         sample([ONE, ONE]),
         sample([WORDS]),
         sample([EMPTY, ONE]),
@@ -45,6 +47,11 @@ SAMPLES: dict[str, list[Sample]] = {
     ],
     "ReduceJoin": [
         sample(WORDS, vector(0), constant=(1,)),
+        *(
+            sample(TEXT, vector(*axes), constant=(1,), separator=b",", keep_dims=kept)
+            for axes in ((0,), (-1,), (0, 1), (1, 0))
+            for kept in (False, True)
+        ),
         sample(WORDS, vector(-1), constant=(1,), separator=b","),
         sample(WORDS, vector(0, 1), constant=(1,), keep_dims=True),
         sample(WORDS, vector(1, 0)),
@@ -80,25 +87,29 @@ SAMPLES: dict[str, list[Sample]] = {
         sample([ONE], template=b"no", fails=True),
     ],
     "StringSplit": [
-        sample(texts(b"a b c", b"", b" d  e "), strings(b" ")),
-        sample(texts(b"a,b;c", b";", b",,x", b""), strings(b",;"), skip_empty=False),
+        sample(texts(b"a b c", b"", b" d  e "), strings(b" "), constant=(1,)),
+        sample(texts(b"a,b;c", b";", b",,x", b""), strings(b",;"), constant=(1,), skip_empty=False),
+        sample(texts(b"a,b;c", b";", b",,x", b""), strings(b",;"), constant=(1,)),
+        sample(texts(b"a,b", b"", b",,x"), strings(b","), constant=(1,), skip_empty=False),
         sample(texts(b"abc", b"", b"d"), strings(b"")),
         sample(texts(b"abc", b""), strings(b""), skip_empty=False),
-        sample(np.empty(0, object), strings(b" ")),
+        sample(np.empty(0, object), strings(b" "), constant=(1,)),
         sample(ONE, strings(b" "), fails=True),
         sample(texts(b"a"), texts(b" "), fails=True),
     ],
     "StringSplitV2": [
-        sample(texts(b"a  b c", b"", b" d\te\n "), strings(b"")),
-        sample(texts(b"a  b c", b" d\te\n f "), strings(b""), maxsplit=1),
-        sample(texts(b"1<>2<>3", b"<><>", b""), strings(b"<>")),
-        sample(texts(b"1<>2<>3", b"<><>", b""), strings(b"<>"), maxsplit=1),
+        sample(texts(b"a  b c", b"", b" d\te\n "), strings(b""), constant=(1,)),
+        sample(texts(b"a\tb\x0bc\r\nd \x0c  e", b"", b"  ", b"f"), strings(b""), constant=(1,)),
+        sample(texts(b"a  b c", b" d\te\n f "), strings(b""), constant=(1,), maxsplit=1),
+        sample(texts(b"1<>2<>3", b"<><>", b""), strings(b"<>"), constant=(1,)),
+        sample(texts(b"", b""), strings(b"<>"), constant=(1,)),
+        sample(texts(b"1<>2<>3", b"<><>", b""), strings(b"<>"), constant=(1,), maxsplit=1),
         *(
-            sample(texts(b"", b" a  b c ", b"a,b,,c", b"  ", b"abc  "), strings(mark), maxsplit=most)
+            sample(texts(b"", b" a  b c ", b"a,b,,c", b"  ", b"abc  "), strings(mark), constant=(1,), maxsplit=most)
             for mark in (b"", b",")
             for most in (-2, 0, 1, 2, 3)
         ),
-        sample(np.empty(0, object), strings(b" ")),
+        sample(np.empty(0, object), strings(b" "), constant=(1,)),
         sample(ONE, strings(b" "), fails=True),
     ],
     "Fingerprint": [
@@ -114,10 +125,11 @@ SAMPLES: dict[str, list[Sample]] = {
     ],
     "StringLower": [
         *elementwise(),
+        sample(TEXT),
         *elementwise(encoding=b"utf-8")[2:],
         sample(strings("ÄÖÜ ΑΣ".encode()), encoding=b"utf-8"),
     ],
-    "StringUpper": [*elementwise(), sample(strings("äöü ß é".encode()), encoding=b"utf-8")],
+    "StringUpper": [*elementwise(), sample(TEXT), sample(strings("äöü ß é".encode()), encoding=b"utf-8")],
     "StringStrip": [*elementwise(), sample(texts(b"  a b\t\n", b"\x0b\x0cx\r", b"   "))],
     "StringLength": [*elementwise(), *elementwise(unit=b"UTF8_CHAR")],
     "Substr": [
@@ -143,6 +155,7 @@ SAMPLES: dict[str, list[Sample]] = {
     "RegexFullMatch": [
         sample(WORDS, strings(rb"\w+")),
         sample(ONE, strings(b".*"), constant=(1,)),
+        sample(TEXT, strings(rb"\w+"), constant=(1,)),
         sample(ONE, texts(b"a"), fails=True),
         sample(ONE, strings(b"*"), fails=True),
     ],
