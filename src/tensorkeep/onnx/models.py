@@ -80,7 +80,11 @@ def translate_graph(
 
 
 def assembled(
-    translator: Translator, to: OnnxGraph, inputs: Sequence[Term], outputs: Mapping[str, Term], options: TranslateOptions
+    translator: Translator,
+    to: OnnxGraph,
+    inputs: Sequence[Term],
+    outputs: Mapping[str, Term],
+    options: TranslateOptions,
 ) -> Translated:
     """The model of a graph that has been written, whose names for outputs are taken already.
 

@@ -155,7 +155,7 @@ class Compiler:
                 self._resources[op.outputs[0]] = value
         asked = {predicate for condition in found.fetches for predicate, _ in condition or ()}
         wanted = frozenset((*plan.fetches, *asked))
-        question = PlanToSplit(plan, found.block, wanted, self._resources, self._by_kernels)
+        question = PlanToSplit(plan, found.block, wanted, self._resources, self._counts_steps, self._by_kernels)
         self._split = self._engine.split(question)
         if not self._split.parts:
             return found

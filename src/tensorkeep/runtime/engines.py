@@ -11,7 +11,7 @@ plan changes. All others run in the order that the plan has them in.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from heapq import heapify, heappop, heappush
 from typing import Any, Final, Protocol, TypeAlias
@@ -19,6 +19,7 @@ from typing import Any, Final, Protocol, TypeAlias
 from tensorkeep.dtypes import RESOURCE
 from tensorkeep.graph.functions import called_functions
 from tensorkeep.graph.graph import Operation, Tensor
+from tensorkeep.graph.ordering import LOOP_BACK
 from tensorkeep.graph.registry.capabilities import capabilities_of_node
 from tensorkeep.graph.registry.opspec import capabilities_of, find_op
 from tensorkeep.proto.messages import FunctionDef
@@ -26,7 +27,9 @@ from tensorkeep.runtime.blocks import Arm, Block, Choice, Item, Loop, PartCall, 
 from tensorkeep.runtime.plan import CONTROL_FLOW, Plan
 
 # What reads a variable without changing it.
-READS: Final = frozenset(("ReadVariableOp", "ResourceGather", "ResourceGatherNd", "VariableShape", "VarIsInitializedOp"))
+READS: Final = frozenset(
+    ("ReadVariableOp", "ResourceGather", "ResourceGatherNd", "VariableShape", "VarIsInitializedOp")
+)
 # What has functions, which are looked at in its place.
 _CALLS: Final = frozenset(
     ("PartitionedCall", "StatefulPartitionedCall", "If", "StatelessIf", "While", "StatelessWhile", "Case",
@@ -35,6 +38,7 @@ _CALLS: Final = frozenset(
 _CHECKS: Final = frozenset(("Abort", "Assert", "CheckNumerics", "CheckNumericsV2", "EnsureShape", "Print", "PrintV2"))
 _LOCAL: Final = "TensorArray"  # stateful, and made anew in every run
 _PASS_ON: Final = frozenset(("Identity", "RefIdentity", "Enter", "RefEnter", "Switch", "RefSwitch"))
+_LOOPS: Final = frozenset(("While", "StatelessWhile", "For", "StatelessFor", "MapDefun"))
 _GIVEN: Final = frozenset(("Placeholder", "PlaceholderV2"))
 
 Own: TypeAlias = Callable[..., Sequence[Any]]
@@ -83,6 +87,8 @@ class PlanToSplit:
     """What is wanted when all has run."""
     resources: Mapping[Tensor, object]
     """Of tensors that lead to resources, what they lead to, as far as that is known."""
+    counts_steps: bool
+    """Whether the rounds of loops have to be counted, so that our kernels have to run them."""
     own: Callable[[Plan], Own]
     """Makes a function of our kernels of a plan, to be called if the engine cannot run a part after all."""
 
@@ -180,6 +186,8 @@ class ItemGraph:
                 return "its value is fed"
             if reason := _effect(op):
                 return reason
+            if self._question.counts_steps and _repeats(op):
+                return "its rounds are counted, for a limit"
             for tensor in op.inputs:
                 if is_resource(tensor) and root_of(tensor) in self._changed:
                     return "the plan changes the variable"
@@ -226,6 +234,21 @@ def _effect(op: Operation) -> str:
     if op.type in functions or op.type in _CALLS:
         return _effect_of_functions([op.type] if op.type in functions else _functions_of(op), functions, set())
     return _effect_of_op(op.type)
+
+
+def _repeats(op: Operation) -> bool:
+    if op.type in _LOOPS or op.type == "LoopCond":
+        return True
+    pending, library = [*_functions_of(op), op.type], op.graph.functions
+    seen: set[str] = set()
+    while pending:
+        name = pending.pop()
+        if name in library and name not in seen:
+            seen.add(name)
+            if any(node.op in _LOOPS or node.op in LOOP_BACK for node in library[name].node_def):
+                return True
+            pending.extend(called for node in library[name].node_def for called in called_functions(node, library))
+    return False
 
 
 def _functions_of(op: Operation) -> list[str]:

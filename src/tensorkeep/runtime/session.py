@@ -39,8 +39,8 @@ class Session:
     graph. `allowed`, if given, says it for each class and type of operation instead of these two, and `files_of` which
     files an operation sees, instead of those of `filesystem`. `limits` say how long a run may take, how much memory and
     how many steps. Without `trusts_shapes` arrays of any shapes may be fed, whatever the graph says of them: the first
-    operation that cannot take one fails. `engine` runs parts of what is run, in the place of our kernels; where limits
-    are to be kept or shapes are not trusted, it is not asked.
+    operation that cannot take one fails. `engine` runs parts of what is run, in the place of our kernels. It is
+    not asked where memory is limited or shapes are not trusted, and for no loops where time or steps are limited.
     """
 
     def __init__(
@@ -70,7 +70,7 @@ class Session:
         self._is_free = limits.is_none
         self.surroundings.counts_steps = not limits.is_none
         self.surroundings.trusts_shapes = trusts_shapes
-        self.surroundings.engine = engine if limits.is_none and trusts_shapes else None
+        self.surroundings.engine = engine if limits.bytes is None and trusts_shapes else None
         self.surroundings.python_functions = graph.extras.setdefault(PYTHON_FUNCTIONS, {})
         python = {Capability.CALLS_PYTHON} if allow_python else frozenset()
         self._allowed = Allowed((_EVERYTHING if allow_io else frozenset()) | python) if allowed is None else allowed

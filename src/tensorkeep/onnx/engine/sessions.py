@@ -73,6 +73,8 @@ def _shared_constants(model: ir.Model, settings: Any) -> list[Any]:
         names.append(name)
         values.append(onnxruntime.OrtValue.ortvalue_from_numpy(array))
         values.append(array)
-        value.const_value = ir.ExternalTensor("elsewhere", 0, tensor.nbytes, tensor.dtype, shape=tensor.shape, name=name)
+        value.const_value = ir.ExternalTensor(
+            "elsewhere", 0, tensor.nbytes, tensor.dtype, shape=tensor.shape, name=name
+        )
     settings.add_external_initializers(names, values[::2])
     return values
