@@ -10,7 +10,7 @@ plan changes. All others run in the order that the plan has them in.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from heapq import heapify, heappop, heappush
@@ -54,6 +54,8 @@ class Part:
     outputs: tuple[Tensor, ...]
     run: Own
     """Gives the values of the outputs for those of the inputs."""
+    copied: tuple[Item, ...] = ()
+    """Items besides, whose values are known beforehand, and which it computes for itself."""
 
     @property
     def ops(self) -> list[Operation]:
@@ -179,6 +181,14 @@ class ItemGraph:
                 if last is not None:
                     self.sources[number].add(last)
                 last = number
+
+    def sources_without(self, gone: Collection[int]) -> list[set[int]]:
+        """The items that have to run before each, if some are not there: it waits for what these waited for."""
+        found: list[set[int]] = []
+        for before in self.sources:
+            kept = {source for source in before if source not in gone}
+            found.append(kept.union(*(found[source] for source in before if source in gone)))
+        return found
 
     def _reason(self, item: Item) -> str:
         for op in operations_in(item):
@@ -318,8 +328,10 @@ def with_parts(question: PlanToSplit, parts: Sequence[Part]) -> Block:
         needs[at].update(
             group_of[maker] for tensor in part.inputs for maker in graph.makers.get(tensor, ()) if maker in group_of
         )
+    own = graph.sources_without({numbers[id(item)] for part in parts for item in part.copied})
     for number, at in group_of.items():
-        needs[at].update(group_of[source] for source in graph.sources[number] if source in group_of)
+        sources = own[number] if number in part_of else graph.sources[number]
+        needs[at].update(group_of[source] for source in sources if source in group_of)
     order = _sorted([found - {at} for at, found in enumerate(needs)], firsts)
     arranged = Block(items=[groups[at] for at in order])
     for position, item in enumerate(arranged.items):

@@ -14,7 +14,7 @@ from tensorkeep.graph.ordering import topological
 from tensorkeep.onnx.engine.options import OnnxRuntime
 from tensorkeep.onnx.engine.partition import partition
 from tensorkeep.onnx.engine.parts import Constants, FasterPart, OnnxPart
-from tensorkeep.onnx.engine.sessions import OnnxSession
+from tensorkeep.onnx.engine.sessions import OnnxSession, providers_of
 from tensorkeep.onnx.engine.trial import Trial, passes_border, resource_term, try_plan
 from tensorkeep.onnx.models import TranslateOptions, assembled
 from tensorkeep.onnx.terms import Term
@@ -25,13 +25,13 @@ from tensorkeep.runtime.plan import Plan
 from tensorkeep.runtime.resources import VariableResource
 
 OPSET: Final = 20  # ONNX Runtime's own optimizations know the operators of this version best
-_WORTHWHILE: Final = 12.0  # small nodes; handing arrays over and back takes as long as our kernels need for so many
 
 
 class OnnxRuntimeEngine:
     """Runs what translates to ONNX in ONNX Runtime."""
 
     def __init__(self, options: OnnxRuntime = OnnxRuntime()) -> None:
+        providers_of(options)
         self.options = options
 
     def split(self, question: PlanToSplit) -> Split:
@@ -39,7 +39,7 @@ class OnnxRuntimeEngine:
         trial = try_plan(question, OPSET)
         reasons = [tried.reason for tried in trial.items]
         parts: list[Part] = []
-        for members in _groups(question, trial, reasons):
+        for members in _groups(question, trial, reasons, self.options.smallest):
             try:
                 parts.append(self._part(question, trial, members))
             except TensorKeepError as error:
@@ -67,8 +67,9 @@ class OnnxRuntimeEngine:
         held = [question.resources[tensor] for tensor in ends.variables]
         run.prepare([item for item in held if isinstance(item, VariableResource)])
         items = tuple(question.graph.items[number] for number in members)
-        own: Own = FasterPart(run) if self.options.only_if_faster else run
-        return Part(items, (*ends.arrays, *ends.variables), ends.outputs, own)
+        chosen: Own = FasterPart(run) if self.options.only_if_faster else run
+        copied = tuple(item for item in ends.items if item not in items)
+        return Part(items, (*ends.arrays, *ends.variables), ends.outputs, chosen, copied)
 
 
 def _named(item: Item) -> Iterable[Operation]:
@@ -84,13 +85,14 @@ def _operations(items: Iterable[Item]) -> tuple[Operation, ...]:
 # ------------------------------------------------------------------------------------------------------ the partition
 
 
-def _groups(question: PlanToSplit, trial: Trial, reasons: list[str]) -> list[list[int]]:
-    """The items of each part. Adds to `reasons` why some that translate cannot be in one."""
+def _groups(question: PlanToSplit, trial: Trial, reasons: list[str], smallest: float) -> list[list[int]]:
+    """The items of each part, which has at least so much to do. Adds to `reasons` why some that translate cannot be in one."""
     units = _units(question, trial, reasons)
     steps = sorted({id(unit): unit for unit in units.values()}.values(), key=lambda unit: unit[0])
     step_of = {number: at for at, unit in enumerate(steps) for number in unit}
+    waits = question.graph.sources_without({number for number, tried in enumerate(trial.items) if tried.is_free})
     sources = [
-        {step_of[source] for number in unit for source in question.graph.sources[number] if source in step_of} - {at}
+        {step_of[source] for number in unit for source in waits[number]} - {at}
         for at, unit in enumerate(steps)
     ]
     order = topological([sorted(found) for found in sources])
@@ -99,13 +101,13 @@ def _groups(question: PlanToSplit, trial: Trial, reasons: list[str]) -> list[lis
             if len(unit) > 1:
                 for number in unit:
                     reasons[number] = "it waits for something that waits for what it belongs together with"
-        return _groups(question, trial, reasons)
+        return _groups(question, trial, reasons, smallest)
     position = {step: at for at, step in enumerate(order)}
     weights = [sum(trial.items[number].weight for number in steps[step]) for step in order]
     found = partition(
         [sorted(position[source] for source in sources[step]) for step in order],
         [not any(reasons[number] for number in steps[step]) for step in order],
-        lambda piece: sum(weights[at] for at in piece) >= _WORTHWHILE,
+        lambda piece: sum(weights[at] for at in piece) >= smallest,
     )
     return [sorted(number for at in group for number in steps[order[at]]) for group in found]
 

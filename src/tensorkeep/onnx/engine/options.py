@@ -20,6 +20,8 @@ class OnnxRuntime:
     threads: int | None = None
     providers: tuple[str, ...] = ()
     options: Mapping[str, str] = field(default_factory=dict)
+    smallest: float = 12.0
+    """How much a part must have to do, in small nodes: below, handing arrays over takes longer than our kernels do."""
     only_if_faster: bool = False
     """Whether the first calls of a part are timed beside our kernels, and the faster of the two runs the others."""
 

@@ -87,6 +87,11 @@ class OnnxPart:
         return feed
 
     @property
+    def is_running(self) -> bool:
+        """Whether ONNX Runtime is still asked: it has not failed too often."""
+        return self._failures < _MOST_FAILURES
+
+    @property
     def own(self) -> Own:
         """The same by our kernels."""
         if self._own is None:

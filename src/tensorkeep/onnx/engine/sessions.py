@@ -39,7 +39,7 @@ class OnnxSession:
         self._constants = _shared_constants(model, settings)  # ONNX Runtime reads them where they are
         try:
             self._session = onnxruntime.InferenceSession(
-                ir.to_proto(model).SerializeToString(), settings, providers=_providers(options)
+                ir.to_proto(model).SerializeToString(), settings, providers=providers_of(options)
             )
         except Exception as error:  # of a module that is not to be named: the classes are made in compiled code
             raise CannotRunError(f"ONNX Runtime does not take the model: {str(error).strip()}") from error
@@ -49,7 +49,8 @@ class OnnxSession:
         self.run: Runner = getattr(getattr(self._session, "_sess", None), "run", None) or self._session.run
 
 
-def _providers(options: OnnxRuntime) -> list[str]:
+def providers_of(options: OnnxRuntime) -> list[str]:
+    """The execution providers that are asked for, and the processor's; an error if one is not in this build."""
     known = onnxruntime.get_available_providers()
     if missing := [name for name in options.providers if name not in known]:
         raise InvalidArgumentError(
