@@ -14,6 +14,7 @@ from tensorkeep.errors import InvalidArgumentError
 from tensorkeep.io.files.filesystem import path_text
 from tensorkeep.io.files.paths import absolute_path
 from tensorkeep.serving.process.options import (
+    ENGINES,
     GRPC_PORT,
     METRICS_PATH,
     REST_PORT,
@@ -59,6 +60,7 @@ def _add_arguments(parser: Parser) -> None:
     _add_protection(parser)
     parser.add_argument("--workers", metavar="N", type=int, default=1, help="processes that share ports and weights")
     parser.add_argument("--threads", metavar="N", type=int, default=0, help="threads of each that compute; 0: a share")
+    parser.add_argument("--engine", choices=ENGINES, default=ENGINES[0], help="what runs models (%(default)s)")
     parser.add_argument("--batching", action="store_true", help="join requests into batches")
     parser.add_argument("--batching-file", metavar="FILE", help="how: BatchingParameters as text")
     parser.add_argument("--canary", metavar="NAME=VERSION:PERCENT", action="append", default=[], help="send it a share")
@@ -170,6 +172,7 @@ def _loading_of(given: Namespace) -> Loading:
         allowed=tuple((name, tuple(filter(None, names.split(",")))) for name, names in allowed),
         deltas=tuple((name, _absolute(place)) for name, place in _pairs(given.deltas, "--deltas", "NAME=DIR")),
         unloads_first=tuple(given.unload_first),
+        engine=given.engine,
     )
 
 

@@ -9,7 +9,7 @@ A body refers to outputs by the names that the op's signature gives them, and ma
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -293,6 +293,29 @@ def attrs_key(attrs: Mapping[str, Attr]) -> tuple[tuple[str, bytes], ...]:
     """Attributes as a key of a dictionary."""
     encoded = ((name, encode_attr(value).SerializeToString(deterministic=True)) for name, value in attrs.items())
     return tuple(sorted(encoded))
+
+
+def called_functions(node: NodeDef, library: Mapping[str, FunctionDef]) -> Iterator[str]:
+    """The functions that a node refers to, each as often as it does."""
+    if node.op in library:
+        yield node.op
+    for value in node.attr.values():
+        yield from _referred(value, library)
+
+
+def _referred(value: AttrValue, library: Mapping[str, FunctionDef]) -> Iterator[str]:
+    kind = value.WhichOneof("value")
+    if kind == "func":
+        references = [value.func]
+    elif kind == "list":
+        references = list(value.list.func)
+    else:
+        return
+    for reference in references:
+        if reference.name in library:
+            yield reference.name
+        for inner in reference.attr.values():
+            yield from _referred(inner, library)
 
 
 def find_function(name: str, library: Mapping[str, FunctionDef]) -> FunctionDef:

@@ -13,7 +13,7 @@ from onnx_ir.passes import common as tidying
 from tensorkeep.errors import InvalidArgumentError
 from tensorkeep.graph.graph import Tensor
 from tensorkeep.io.showing.amounts import some_of
-from tensorkeep.onnx.graphs import OLDEST_OPSET, CannotTranslateError
+from tensorkeep.onnx.graphs import OLDEST_OPSET, CannotTranslateError, OnnxGraph
 from tensorkeep.onnx.passes.every import PASSES
 from tensorkeep.onnx.terms import Term
 from tensorkeep.onnx.translation import Outcome, ResourceOf, Translator
@@ -76,10 +76,24 @@ def translate_graph(
     given = {tensor: to.input(tensor.dtype, tensor.static_shape.dims, name) for name, tensor in inputs.items()}
     terms = {**given, **{tensor: Term(tensor.dtype, (), held=item) for tensor, item in (known or {}).items()}}
     results = translator.translate(to, list(outputs.values()), terms)
+    return assembled(translator, to, list(given.values()), dict(zip(outputs, results, strict=True)), options)
+
+
+def assembled(
+    translator: Translator,
+    to: OnnxGraph,
+    inputs: Sequence[Term],
+    outputs: Mapping[str, Term],
+    options: TranslateOptions,
+) -> Translated:
+    """The model of a graph that has been written, whose names for outputs are taken already.
+
+    Raises one error with all that could not be translated.
+    """
     _raise_problems(translator.outcome)
     if translator.model.unproven_indices:
         raise CannotTranslateError("an index into a list may be negative, which ONNX would count from the end")
-    graph = to.finished(list(given.values()), results, "model")
+    graph = to.finished(inputs, list(outputs.values()), "model")
     for value, name in zip(graph.outputs, outputs, strict=True):
         value.name = name
     _name_axes(graph, options.axes)

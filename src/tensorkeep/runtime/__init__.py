@@ -9,6 +9,7 @@ composite_values  values made of several arrays
 context           what a kernel may use besides its inputs
 deferred          values that are not there yet
 elements          tensors and operations of a graph, by name, by themselves, or by what stands for them
+engines           engines that run parts of a plan in the place of our kernels: what they are asked and answer
 fetches           fetches of any structure: what to compute for them
 frames            the executor for any control flow: values move as tokens through frames and their rounds
 kernels           the kernels of operations as one session runs them: permitted, and with their surroundings

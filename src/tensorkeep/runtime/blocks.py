@@ -1,10 +1,11 @@
 """The branches and loops of a graph, found again in its Switch, Merge, Enter and Exit nodes. Pure.
 
-    block  = {step | arm | choice | loop}
+    block  = {step | arm | choice | loop | part}
     step   = an operation
     arm    = a merge takes one of its inputs
     choice = predicate, block if it holds, block if not
     loop   = variables, header block, condition, body block, block after the last round
+    part   = what an engine runs in the place of several items; only in plans that were split
 
 Every operation lives under a condition, which `liveness` finds; operations are put into blocks by it. Inside a loop,
 what lives under no condition runs once more than what lives under the loop's; the latter is the body. What cannot be
@@ -16,7 +17,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from heapq import heappop, heappush
-from typing import Final, TypeAlias
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 from tensorkeep.graph.graph import Operation, Tensor
 from tensorkeep.runtime.liveness import (
@@ -32,6 +33,9 @@ from tensorkeep.runtime.liveness import (
     loop_ends,
 )
 from tensorkeep.runtime.plan import Plan, source_operations
+
+if TYPE_CHECKING:
+    from tensorkeep.runtime.engines import Part
 
 Steps: TypeAlias = tuple[tuple[Tensor, bool], ...]
 """A condition in an order in which its predicates can be asked."""
@@ -105,7 +109,14 @@ class Loop:
     after: Block
 
 
-Item: TypeAlias = Step | Arm | Choice | Loop
+@dataclass(slots=True, eq=False)
+class PartCall:
+    """An item that an engine runs, in the place of several."""
+
+    part: Part
+
+
+Item: TypeAlias = Step | Arm | Choice | Loop | PartCall
 
 
 @dataclass(frozen=True)

@@ -16,6 +16,7 @@ from tensorkeep.graph.registry.capabilities import Allowed
 from tensorkeep.proto.messages import FunctionDef
 from tensorkeep.runtime.compiler import Compiler
 from tensorkeep.runtime.context import KernelContext, Surroundings
+from tensorkeep.runtime.engines import Split, is_resource
 from tensorkeep.runtime.limits import count_step
 from tensorkeep.runtime.plan import make_plan
 from tensorkeep.runtime.program import Program
@@ -47,7 +48,7 @@ class Function:
         self._arguments = 0
 
     def __call__(self, *arguments: Any) -> Sequence[Any]:
-        program = self._program or self._compiled()
+        program = self._program or self._compiled(arguments)
         if len(arguments) != self._arguments:
             raise InvalidArgumentError(
                 f"function {self._reference.name} takes {self._arguments} arguments, got {len(arguments)}"
@@ -65,8 +66,8 @@ class Function:
         finally:
             _DEPTH.reset(token)
 
-    def _compiled(self) -> Program:
-        body, program = self._functions.compiled_body(self._reference, self._dtypes)
+    def _compiled(self, arguments: Sequence[Any]) -> Program:
+        body, program = self._functions.compiled_body(self._reference, self._dtypes, arguments)
         self._arguments = len(body.inputs)
         self._program = program
         return program
@@ -89,6 +90,8 @@ class Functions:
         self._lock = RLock()
         self._by_reference: dict[tuple[int, tuple[DType, ...] | None], tuple[FunctionRef, Function]] = {}
         self._by_key: dict[Any, Function] = {}
+        self.splits: dict[str, Split | None] = {}
+        """Of each function that was compiled, which parts of it the session's engine runs."""
         self._found: dict[str, FunctionDef] = {}  # functions that gradients are made of, which the graph does not have
 
     @property
@@ -124,9 +127,12 @@ class Functions:
         return function
 
     def compiled_body(
-        self, reference: FunctionRef, dtypes: tuple[DType, ...] | None = None
+        self, reference: FunctionRef, dtypes: tuple[DType, ...] | None = None, arguments: Sequence[Any] = ()
     ) -> tuple[FunctionBody, Program]:
-        """The body and the program of a function. What keeps state in it always runs, but not in a gradient."""
+        """The body and the program of a function. What keeps state in it always runs, but not in a gradient.
+
+        `arguments` are those of its first call: an engine wants to see variables among them.
+        """
         with self._lock:
             library = self._library
             body = function_body(find_function(reference.name, library), library, reference.attrs)
@@ -136,7 +142,13 @@ class Functions:
             else:
                 targets = (*body.controls, *(op for op in body.graph.operations if op.spec.schema.is_stateful))
             plan = make_plan(body.outputs, targets, body.inputs)
-            return body, Compiler(plan, self._surroundings, self._contexts, self._allowed).program()
+            given = zip(body.inputs, arguments, strict=False)
+            resources = {tensor: value for tensor, value in given if is_resource(tensor)}
+            compiler = Compiler(plan, self._surroundings, self._contexts, self._allowed, resources=resources)
+            program = compiler.program()
+            if self._surroundings.engine is not None:
+                self.splits[reference.name] = program.split
+            return body, program
 
     def _differentiated(self, body: FunctionBody, dtypes: Sequence[DType]) -> FunctionBody:
         if not _DIFFERENTIATIONS:

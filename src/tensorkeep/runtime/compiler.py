@@ -9,6 +9,7 @@
             if not v4:
                 break
             v3 = v3 + c2
+        v5, v6 = p0(v3, r1)                     # a part that another engine runs: several operations
         return (v3,)
 
 Written-out code is the fastest interpreter there is for a graph: what remains per operation is the call of its kernel.
@@ -19,7 +20,7 @@ fails tells the operation. Control flow that is not made of branches and loops i
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 import numpy as np
@@ -28,15 +29,27 @@ from tensorkeep.dtypes import STRING
 from tensorkeep.graph.graph import Operation, Tensor
 from tensorkeep.graph.registry.capabilities import Allowed
 from tensorkeep.graph.registry.opspec import group, keyword_names
-from tensorkeep.runtime.blocks import Arm, Block, Choice, Loop, LoopVariable, Step, Steps, Structure, structure
+from tensorkeep.runtime.blocks import (
+    Arm,
+    Block,
+    Choice,
+    Loop,
+    LoopVariable,
+    PartCall,
+    Step,
+    Steps,
+    Structure,
+    structure,
+)
 from tensorkeep.runtime.context import KernelContext, Surroundings
 from tensorkeep.runtime.deferred import loaded_value
+from tensorkeep.runtime.engines import PlanToSplit, Split, is_resource, with_parts
 from tensorkeep.runtime.frames import TokenMachine
 from tensorkeep.runtime.kernels import Kernels
 from tensorkeep.runtime.limits import count_step
 from tensorkeep.runtime.liveness import UnstructuredError
 from tensorkeep.runtime.names import PASSES_ON, Names
-from tensorkeep.runtime.plan import Plan
+from tensorkeep.runtime.plan import CONTROL_FLOW, Plan
 from tensorkeep.runtime.program import Program, as_strings, raise_no_value
 from tensorkeep.runtime.resources import dereference, dereferenced_values
 from tensorkeep.shapes import Shape
@@ -97,14 +110,24 @@ class Compiler:
         allowed: Allowed,
         *,
         binds_resources: bool = False,
+        uses_engine: bool = True,
+        resources: Mapping[Tensor, object] | None = None,
     ) -> None:
-        """With `binds_resources` the function holds variables; whoever keeps it drops it when one is deleted."""
+        """With `binds_resources` the function holds variables; whoever keeps it drops it when one is deleted.
+
+        The engine of the session is asked for parts, unless `uses_engine` says otherwise. `resources` are what some of
+        the feeds will be, which helps it: variables. The function is right for others as well.
+        """
         self._plan = plan
         self._counts_steps = surroundings.counts_steps
         self._kernels = Kernels(surroundings, contexts, allowed)
+        self._engine = surroundings.engine if uses_engine else None
+        self._resources = dict(resources or {})
+        self._by_kernels = lambda other: Compiler(other, surroundings, contexts, allowed, uses_engine=False).program()
+        self._split: Split | None = None
         namespace = {function.__name__: function for function in _USED}
-        lasting = self._kernels.lasting_resource if binds_resources else _never_known
-        self._names = Names(plan, namespace, lasting, surroundings.trusts_shapes)
+        self._lasting = self._kernels.lasting_resource if binds_resources else _never_known
+        self._names = Names(plan, namespace, self._lasting, surroundings.trusts_shapes)
         self._values = self._names.values
         self._lifetimes = self._names.lifetimes
         self._fed = self._names.fed
@@ -121,7 +144,22 @@ class Compiler:
             found = structure(self._plan)
         except UnstructuredError:
             return Program(TokenMachine(self._plan, self._bound).run, {})
-        return self._written(found)
+        return self._written(found if self._engine is None else self._with_parts(found))
+
+    def _with_parts(self, found: Structure) -> Structure:
+        """The plan with the parts that the engine runs."""
+        assert self._engine is not None
+        plan = self._plan
+        for op in plan.ops:
+            if op.spec.kernel_lasts and op.outputs[0] not in self._fed and (value := self._lasting(op)) is not None:
+                self._resources[op.outputs[0]] = value
+        asked = {predicate for condition in found.fetches for predicate, _ in condition or ()}
+        wanted = frozenset((*plan.fetches, *asked))
+        question = PlanToSplit(plan, found.block, wanted, self._resources, self._counts_steps, self._by_kernels)
+        self._split = self._engine.split(question)
+        if not self._split.parts:
+            return found
+        return Structure(with_parts(question, self._split.parts), found.fetches)
 
     def _written(self, found: Structure) -> Program:
         plan = self._plan
@@ -143,7 +181,7 @@ class Compiler:
             self._write(f"return ({results})")
         text = "\n".join(self._lines)
         exec(compile(text, "<plan>", "exec"), self._names.namespace)
-        return Program(self._names.namespace["run"], self._ops_of_lines, text)
+        return Program(self._names.namespace["run"], self._ops_of_lines, text, self._split)
 
     def _write_check(self, index: int, condition: Steps | None) -> None:
         """Fails for a fetched tensor that has no value in this run."""
@@ -172,6 +210,8 @@ class Compiler:
                 self._write_arm(item)
             elif isinstance(item, Choice):
                 self._write_choice(item)
+            elif isinstance(item, PartCall):
+                self._write_part(item)
             else:
                 self._write_loop(item, block, 2 * i)
             self._write_ends(block, 2 * i + 1)
@@ -231,6 +271,16 @@ class Compiler:
         self._write_inner(choice.otherwise)
         if self._lines[-1].strip() == "pass":
             del self._lines[-2:]
+
+    def _write_part(self, call: PartCall) -> None:
+        """One line for what an engine runs. Its operations are seen to be allowed, as those that we run are."""
+        part = call.part
+        for op in part.ops:
+            if op.type not in CONTROL_FLOW:
+                self._kernels.of(op)
+        arguments = ", ".join(self._argument(tensor, is_resource(tensor)) for tensor in part.inputs)
+        targets = "".join(f"{self._values[tensor]}, " for tensor in part.outputs)
+        self._write(f"{targets}= {self._names.name('p', part.run)}({arguments})", part.ops[0])
 
     def _write_loop(self, loop: Loop, block: Block, at: int) -> None:
         counted = [variable for variable in loop.variables if self._is_wanted(variable.merge.outputs[1])]

@@ -6,7 +6,7 @@ import logging
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from threading import Lock
-from typing import Any, Final, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Final, Protocol, TypeVar
 
 from tensorkeep.dtypes import DType
 from tensorkeep.graph.graph import Operation
@@ -14,6 +14,9 @@ from tensorkeep.graph.messages.attrs import FunctionRef
 from tensorkeep.io.files.filesystem import FileSystem
 from tensorkeep.io.files.local import LocalFileSystem
 from tensorkeep.runtime.resources import ResourceManager
+
+if TYPE_CHECKING:
+    from tensorkeep.runtime.engines import Engine
 
 LOG: Final = logging.getLogger("tensorkeep")
 
@@ -50,6 +53,8 @@ class Surroundings:
     """Whether runs are limited, so that loops and calls count their steps."""
     trusts_shapes: bool = True
     """Whether what is fed has the shapes that the graph says, so that programs may conclude something from them."""
+    engine: Engine | None = None
+    """What runs parts of plans in the place of kernels, if anything does."""
     files_of: Callable[[Operation], FileSystem] | None = None
     """Which files one operation sees, where these are not the same for all."""
     checkpoints: object = None

@@ -2,6 +2,7 @@
 
     f0, f1, …    feeds          k3    a kernel         a5    an attribute
     v2, v7, …    values         x4    a context        c6    a constant      r8    a resource
+    p9           a part that an engine runs
 
 Nodes that only pass a value on get no name: their outputs are other words for their inputs. What is known before
 running is a constant. With the names comes what else is noted of values: where they are used, whether they are large.
@@ -17,7 +18,7 @@ import numpy as np
 from tensorkeep.graph.constants import constant_value
 from tensorkeep.graph.graph import Operation, Tensor
 from tensorkeep.runtime.allocation import check_allocation
-from tensorkeep.runtime.blocks import Arm, Block, Choice, Loop, Step
+from tensorkeep.runtime.blocks import Arm, Block, Choice, Loop, PartCall, Step
 from tensorkeep.runtime.lifetimes import Lifetimes
 from tensorkeep.runtime.plan import CONTROL_FLOW, Plan
 
@@ -76,6 +77,11 @@ class Names:
                 self._use(item.predicate, block, at)
                 self.name_block(item.then)
                 self.name_block(item.otherwise)
+            elif isinstance(item, PartCall):
+                for tensor in item.part.inputs:
+                    self._use(tensor, block, at)
+                for tensor in item.part.outputs:
+                    self.define(tensor, f"v{len(self.values)}", block, at)
             else:
                 self._name_loop(item, block, at)
 

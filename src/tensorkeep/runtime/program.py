@@ -5,22 +5,29 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from types import CodeType, TracebackType
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
 from tensorkeep.errors import InternalError, InvalidArgumentError, ResourceExhaustedError, TensorKeepError
 from tensorkeep.graph.graph import Operation
 
+if TYPE_CHECKING:
+    from tensorkeep.runtime.engines import Split
+
 
 class Program:
     """A compiled plan. Call it with the values of the feeds; it gives those of the fetches."""
 
-    def __init__(self, function: Callable[..., Any], lines: dict[int, Operation], text: str = "") -> None:
+    def __init__(
+        self, function: Callable[..., Any], lines: dict[int, Operation], text: str = "", split: Split | None = None
+    ) -> None:
         self._function = function
         self._lines = lines
         self._code: CodeType | None = getattr(function, "__code__", None)
         self.text = text
+        self.split = split
+        """Which parts of it an engine runs; None if none was asked."""
 
     def __call__(self, *feeds: Any) -> tuple[Any, ...]:
         try:

@@ -12,6 +12,7 @@ from tensorkeep.graph.registry.capabilities import Allowed
 from tensorkeep.runtime.calling import Functions
 from tensorkeep.runtime.compiler import Compiler
 from tensorkeep.runtime.context import KernelContext, Surroundings
+from tensorkeep.runtime.engines import Split, is_resource
 from tensorkeep.runtime.plan import make_plan
 from tensorkeep.runtime.program import Program
 
@@ -28,14 +29,23 @@ class Programs:
         self._allowed = allowed
         self._check = check
         self._contexts: dict[Operation, KernelContext] = {}
-        surroundings.caller = Functions(graph, surroundings, self._contexts, allowed)
+        surroundings.caller = self._functions = Functions(graph, surroundings, self._contexts, allowed)
         self._compiled: dict[Any, Program] = {}
         self._edits = graph.edits
         self._deletions = surroundings.resources.deletions
         self._lock = Lock()
 
-    def find(self, tensors: tuple[Tensor, ...], ops: tuple[Operation, ...], feeds: tuple[Tensor, ...]) -> Program:
-        """The program that computes tensors and runs operations, with some tensors given."""
+    def find(
+        self,
+        tensors: tuple[Tensor, ...],
+        ops: tuple[Operation, ...],
+        feeds: tuple[Tensor, ...],
+        values: Sequence[Any] | None = None,
+    ) -> Program:
+        """The program that computes tensors and runs operations, with some tensors given.
+
+        `values` are those of the feeds, if they are known: an engine wants to see variables among them.
+        """
         deletions = self.surroundings.resources.deletions
         if self._edits != self._graph.edits or self._deletions != deletions:
             with self._lock:
@@ -48,7 +58,11 @@ class Programs:
             with self._lock:
                 plan = make_plan(tensors, ops, feeds)
                 self._check(plan.ops)
-                compiler = Compiler(plan, self.surroundings, self._contexts, self._allowed, binds_resources=True)
+                given = zip(feeds, values, strict=True) if values is not None else ()
+                resources = {tensor: value for tensor, value in given if is_resource(tensor)}
+                compiler = Compiler(
+                    plan, self.surroundings, self._contexts, self._allowed, binds_resources=True, resources=resources
+                )
                 program = self._compiled[key] = compiler.program()
         return program
 
@@ -56,6 +70,11 @@ class Programs:
     def compiled(self) -> tuple[Program, ...]:
         """The programs that have been compiled and not been dropped, oldest first."""
         return tuple(self._compiled.values())
+
+    @property
+    def function_splits(self) -> dict[str, Split | None]:
+        """Of each function that was compiled, which parts of it the engine runs."""
+        return dict(self._functions.splits)
 
     def beside(self) -> Programs:
         """A new collection for the same graph and resources, whose kernels have a copy of the surroundings."""

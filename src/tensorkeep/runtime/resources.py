@@ -65,6 +65,10 @@ class VariableResource:
             raise FailedPreconditionError(self._uninitialized())
         return array
 
+    def holds(self, array: Array) -> bool:
+        """Whether an array is the value. It then is until another is assigned, if the caller holds on to it."""
+        return self._array is array
+
     def _uninitialized(self) -> str:
         if self.is_ref:
             return f"Attempting to use uninitialized value {self.name}"

@@ -19,6 +19,7 @@ from tensorkeep.io.files.local import LocalFileSystem
 from tensorkeep.io.machine.large_arrays import keep_freed_memory
 from tensorkeep.runtime.context import LOG, PYTHON_FUNCTIONS, Surroundings, log_line
 from tensorkeep.runtime.elements import graph_element
+from tensorkeep.runtime.engines import Engine, Split
 from tensorkeep.runtime.fetches import FetchPlan, expand_feeds
 from tensorkeep.runtime.limits import NO_LIMITS, Limits, within_limits
 from tensorkeep.runtime.placement import Devices, check_placement
@@ -38,7 +39,8 @@ class Session:
     graph. `allowed`, if given, says it for each class and type of operation instead of these two, and `files_of` which
     files an operation sees, instead of those of `filesystem`. `limits` say how long a run may take, how much memory and
     how many steps. Without `trusts_shapes` arrays of any shapes may be fed, whatever the graph says of them: the first
-    operation that cannot take one fails.
+    operation that cannot take one fails. `engine` runs parts of what is run, in the place of our kernels. It is
+    not asked where memory is limited or shapes are not trusted, and for no loops where time or steps are limited.
     """
 
     def __init__(
@@ -56,6 +58,7 @@ class Session:
         files_of: Callable[[Operation], FileSystem] | None = None,
         limits: Limits = NO_LIMITS,
         trusts_shapes: bool = True,
+        engine: Engine | None = None,
     ) -> None:
         keep_freed_memory()
         self._graph = graph
@@ -67,6 +70,7 @@ class Session:
         self._is_free = limits.is_none
         self.surroundings.counts_steps = not limits.is_none
         self.surroundings.trusts_shapes = trusts_shapes
+        self.surroundings.engine = engine if limits.bytes is None and trusts_shapes else None
         self.surroundings.python_functions = graph.extras.setdefault(PYTHON_FUNCTIONS, {})
         python = {Capability.CALLS_PYTHON} if allow_python else frozenset()
         self._allowed = Allowed((_EVERYTHING if allow_io else frozenset()) | python) if allowed is None else allowed
@@ -85,6 +89,12 @@ class Session:
     @property
     def resources(self) -> ResourceManager:
         return self.surroundings.resources
+
+    @property
+    def splits(self) -> dict[str, Split]:
+        """Which parts of what has been compiled so far the session's engine runs: of the graph ("") and of functions."""
+        found = {"" if not at else f"({at + 1})": program.split for at, program in enumerate(self._programs.compiled)}
+        return {name: split for name, split in {**found, **self._programs.function_splits}.items() if split is not None}
 
     def close(self) -> None:
         """Ends the session. Its resources are gone, unless they were given to it; what waits at one of them fails."""
@@ -138,12 +148,13 @@ class Session:
         *,
         checked: Sequence[tuple[DType, Shape]] = (),
         compiles: bool = False,
+        captured: Sequence[Any] = (),
     ) -> Callable[..., Any]:
         """A function of the values of `feed_list` that computes `fetches`.
 
         `checked` has for each of them the type and shape that its value is an array of, if the caller has seen to it.
         Where a tensor asks for no more than that, the value is not looked at again. If it `compiles`, it does so now
-        and not when it is first called.
+        and not when it is first called. `captured` are what the last of `feed_list` will be whenever it is called.
         """
         plan = FetchPlan(fetches, self._graph)
         keys = tuple(map(self._feedable, feed_list))
@@ -153,7 +164,8 @@ class Session:
         known = dict(zip(keys, checked, strict=True)) if checked else {}
         unchecked = {at: key for at, key in enumerate(keys) if not _takes_all(key, known.get(key))}
         if compiles:
-            self._programs.find(tuple(plan.tensors), tuple(plan.operations), keys)
+            expected = (None,) * (len(keys) - len(captured)) + tuple(captured)
+            self._programs.find(tuple(plan.tensors), tuple(plan.operations), keys, expected)
 
         def call(*values: Any) -> Any:
             if len(values) != len(keys):
@@ -234,7 +246,7 @@ class Session:
 
 
 def _results(programs: Programs, plan: FetchPlan, keys: tuple[Tensor, ...], values: Sequence[Any]) -> tuple[Any, ...]:
-    program = programs.find(tuple(plan.tensors), tuple(plan.operations), keys)
+    program = programs.find(tuple(plan.tensors), tuple(plan.operations), keys, values)
     with np.errstate(all="ignore"):
         return program(*values)
 

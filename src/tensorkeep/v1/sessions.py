@@ -16,6 +16,7 @@ from tensorkeep.graph.messages.graph_def import export_graph
 from tensorkeep.proto.messages import GraphDef
 from tensorkeep.runtime.placement import Devices
 from tensorkeep.runtime.session import Session as CoreSession
+from tensorkeep.saved_model.load.engines import engine_of
 from tensorkeep.v1 import defaults
 from tensorkeep.v1.graphs import Graph
 
@@ -37,7 +38,10 @@ _LIVE: Final[WeakSet[Session]] = WeakSet()
 
 
 class Session:
-    """Runs operations of a graph: the default one, unless another is given."""
+    """Runs operations of a graph: the default one, unless another is given.
+
+    Besides TensorFlow's arguments it takes those of our own sessions, `engine` as `tk.load_saved_model` has it.
+    """
 
     def __init__(
         self, target: str = "", graph: CoreGraph | None = None, config: ConfigProto | None = None, **options: Any
@@ -47,7 +51,8 @@ class Session:
         found = graph or defaults.get_default_graph()
         devices = _devices(config)
         logged = config is not None and config.log_device_placement
-        self._core = CoreSession(found, devices=devices, logs_placement=logged, **options)
+        engine = engine_of(options.pop("engine", "numpy"))
+        self._core = CoreSession(found, devices=devices, logs_placement=logged, engine=engine, **options)
         _LIVE.add(self)
         self._default: AbstractContextManager[Any] | None = None
         self._building: AbstractContextManager[Any] | None = None

@@ -8,6 +8,7 @@ from tensorkeep.cli.command import Parser
 from tensorkeep.errors import InvalidArgumentError
 from tensorkeep.io.showing.amounts import size_of
 from tensorkeep.runtime.limits import Limits
+from tensorkeep.saved_model.load.engines import NAMES as ENGINES
 from tensorkeep.saved_model.show.flag_values import DEFAULT_LIMITS, limits_of_texts, split_tags
 
 
@@ -51,5 +52,16 @@ def add_limits(parser: Parser) -> None:
 
 
 def limits_of(given: Namespace) -> Limits:
-    """How much running a model may take, by the arguments."""
-    return limits_of_texts(given.max_seconds, given.max_memory, given.max_steps, size_of)
+    """How much running a model may take, by the arguments. Engines other than ours do not keep within memory."""
+    is_ours = getattr(given, "engine", ENGINES[0]) == ENGINES[0]
+    return limits_of_texts(given.max_seconds, given.max_memory, given.max_steps, size_of, limits_memory=is_ours)
+
+
+def add_engine(parser: Parser) -> None:
+    """Adds the argument that says what runs a model."""
+    parser.add_argument(
+        "--engine",
+        choices=ENGINES,
+        default=ENGINES[0],
+        help="what runs it: our kernels; ONNX Runtime for what translates; the faster of the two (%(default)s)",
+    )

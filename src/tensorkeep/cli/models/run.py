@@ -6,7 +6,7 @@ from argparse import Namespace
 from collections.abc import Mapping
 
 from tensorkeep.cli.command import DONE, Command, Parser
-from tensorkeep.cli.models.model_arguments import add_limits, add_model, limits_of, model_of, tags_of
+from tensorkeep.cli.models.model_arguments import add_engine, add_limits, add_model, limits_of, model_of, tags_of
 from tensorkeep.cli.output import Output, shown
 from tensorkeep.saved_model.show.flag_values import split_names
 from tensorkeep.saved_model.show.signature_runs import (
@@ -33,6 +33,7 @@ def _add_arguments(parser: Parser) -> None:
     parser.add_argument("--allow_pickle", action="store_true", help="take pickles, which are programs, as inputs")
     parser.add_argument("--allow", metavar="NAMES", help="what the model may do besides computing: prints,ReadFile")
     add_limits(parser)
+    add_engine(parser)
     parser.add_argument("--timing", action="store_true", help="say how long loading and running take")
 
 
@@ -40,7 +41,7 @@ def _run(given: Namespace, output: Output) -> int:
     texts = InputTexts(given.inputs, given.input_exprs, given.input_examples, given.allow_pickle)
     values = texts.values(output.note, may_be_none=True)
     request = RunRequest(
-        model_of(given), tags_of(given), given.signature_def, split_names(given.allow), limits_of(given)
+        model_of(given), tags_of(given), given.signature_def, split_names(given.allow), limits_of(given), given.engine
     )
     result = run_signature(request, values, timing=given.timing)
     paths = _saved(result, given) if given.outdir else {}

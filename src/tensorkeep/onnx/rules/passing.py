@@ -25,8 +25,10 @@ def all_passed_on(to: OnnxGraph, values: list[Term]) -> list[list[Term]]:
 
 @rule("ReadVariableOp", takes_complex=True)
 def read_variable(to: OnnxGraph, resource: Term) -> Term:
-    """A variable's value is a constant of the file."""
+    """A variable's value is a constant of the file, or what the model is given for it."""
     held = resource.held
+    if isinstance(held, Term):
+        return held
     if not isinstance(held, VariableResource):
         to.refuse("its variable is not known before the model runs")
     if not held.is_initialized:

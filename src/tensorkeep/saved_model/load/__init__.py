@@ -1,5 +1,6 @@
 """Loading a model, and calling it: by signatures, by objects, or into a program's own session.
 
+engines             engines by name: our own kernels, and ONNX Runtime for what translates to ONNX
 function_library    the functions of a stranger's model, looked at before any of them runs
 graph_running       running a model by its graph, as TensorFlow 1 and its servers do
 graph_sources       graphs that somebody else wrote, found in whatever they are in

@@ -6,40 +6,18 @@ TensorFlow writes neither.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from typing import Final
 
 from tensorkeep.errors import InvalidArgumentError, PermissionDeniedError
+from tensorkeep.graph.functions import called_functions
 from tensorkeep.graph.graph import Operation
 from tensorkeep.graph.registry.capabilities import Capability, capabilities_of_node, tensorflow_ops
 from tensorkeep.graph.registry.opspec import find_op
-from tensorkeep.proto.messages import AttrValue, FunctionDef, GraphDef, NodeDef
+from tensorkeep.proto.messages import FunctionDef, GraphDef, NodeDef
 from tensorkeep.saved_model.load.permissions import Permissions
 
 _MOST_NODES: Final = 50_000_000  # of a function with all that it calls written out
-
-
-def called_functions(node: NodeDef, library: Mapping[str, FunctionDef]) -> Iterator[str]:
-    """The functions that a node refers to, each as often as it does."""
-    if node.op in library:
-        yield node.op
-    for value in node.attr.values():
-        yield from _referred(value, library)
-
-
-def _referred(value: AttrValue, library: Mapping[str, FunctionDef]) -> Iterator[str]:
-    kind = value.WhichOneof("value")
-    if kind == "func":
-        references = [value.func]
-    elif kind == "list":
-        references = list(value.list.func)
-    else:
-        return
-    for reference in references:
-        if reference.name in library:
-            yield reference.name
-        for inner in reference.attr.values():
-            yield from _referred(inner, library)
 
 
 class FunctionLibrary:

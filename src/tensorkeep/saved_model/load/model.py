@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
 from tensorkeep.arrays import Array
 from tensorkeep.dtypes import dtype_in_graph
-from tensorkeep.errors import NotFoundError
+from tensorkeep.errors import NotFoundError, TensorKeepError
 from tensorkeep.graph.graph import is_index
 from tensorkeep.graph.messages.attrs import shape_of_proto
 from tensorkeep.io.files.filesystem import PathLike
 from tensorkeep.io.showing.amounts import amount_of
 from tensorkeep.io.showing.html_tables import html_table
 from tensorkeep.proto.messages import FingerprintDef, NodeDef, SignatureDef
+from tensorkeep.runtime.engines import Split
 from tensorkeep.saved_model.files.layout import asset_files, signature_keys
 from tensorkeep.saved_model.load.graph_running import GraphRunner
 from tensorkeep.saved_model.load.object_graph import SavedObjects
@@ -148,7 +150,10 @@ class LoadedModel:
         return Named("variable", numbers, lambda path: objects.variable(numbers[path]).read().copy(), keeps=False)
 
     def describe(self) -> str:
-        """What the model takes, gives and has, as text."""
+        """What the model takes, gives and has, as text; with an engine besides ours, also what runs where.
+
+        For the latter, signatures are made ready to run.
+        """
         return describe_model(
             ModelDescription(
                 self.directory,
@@ -159,8 +164,18 @@ class LoadedModel:
                 dict(self.functions),
                 self.variable_specs,
                 tuple(self.assets),
+                self._splits(),
             )
         )
+
+    def _splits(self) -> list[tuple[str, Split]] | None:
+        """Who runs what, by what was compiled; None if our kernels run everything."""
+        if self._around.engine is None:
+            return None
+        for signature in self.signatures.values():
+            with suppress(TensorKeepError):  # it says so when it is called
+                signature.prepare()
+        return [item for splits in self._around.splits for item in splits.items() if any((item[1].parts, item[1].kept))]
 
     def apply_delta(self, path: PathLike) -> None:
         """Puts an incremental checkpoint over the variables and embedding tables of a model, as a server does.

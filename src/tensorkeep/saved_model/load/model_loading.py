@@ -17,6 +17,7 @@ from tensorkeep.saved_model.files.completeness import open_complete
 from tensorkeep.saved_model.files.constants import SERVING
 from tensorkeep.saved_model.files.fingerprint import OnFingerprint, checked_fingerprint
 from tensorkeep.saved_model.files.layout import meta_graph_with_tags, read_saved_model
+from tensorkeep.saved_model.load.engines import EngineName, engine_of
 from tensorkeep.saved_model.load.function_library import FunctionLibrary
 from tensorkeep.saved_model.load.model import LoadedModel
 from tensorkeep.saved_model.load.permissions import Permissions
@@ -32,6 +33,7 @@ def load_saved_model(
     allow: Iterable[Capability | str] = (),
     limits: Limits = NO_LIMITS,
     mapped: bool = False,
+    engine: EngineName = "numpy",
     on_fingerprint: OnFingerprint = OnFingerprint.WARN,
     fs: FileSystem = LOCAL,
 ) -> LoadedModel:
@@ -47,9 +49,14 @@ def load_saved_model(
     is never written to. It must not be overwritten in place while the model is in use: put a new one in its place by
     renaming it, or in another directory.
 
+    `engine` says what runs it: "numpy", our kernels; "onnxruntime", ONNX Runtime for all parts of it that translate to
+    ONNX; "auto", ONNX Runtime if it is installed, for those parts that it runs faster; or `OnnxRuntime(...)`, with
+    threads, providers and options. `describe` tells which operations run where.
+
     A directory that lacks files of the model, or has some that are too short, is an error that lists them all.
     """
     permissions = Permissions.of(allow)
+    runs_by = engine_of(engine)
     model = read_saved_model(directory, fs)
     meta_graph = chosen_meta_graph(model, tags, path_text(directory))
     variables = open_complete(meta_graph, path_text(directory), fs)
@@ -66,6 +73,7 @@ def load_saved_model(
             variables,
             limits,
             mapped,
+            runs_by,
         )
         tag_sets = tuple(frozenset(item.meta_info_def.tags) for item in model.meta_graphs)
         loaded = LoadedModel(surroundings, tag_sets, fingerprint)

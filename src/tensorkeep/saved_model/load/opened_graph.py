@@ -35,10 +35,12 @@ from tensorkeep.io.files.local import LOCAL
 from tensorkeep.io.showing.amounts import amount_of, some_of
 from tensorkeep.metagraph.files import write_meta_graph_file
 from tensorkeep.proto.messages import VariableDef, parse
+from tensorkeep.runtime.engines import Engine
 from tensorkeep.runtime.limits import NO_LIMITS, Limits
 from tensorkeep.runtime.plan import Plan, make_plan
 from tensorkeep.runtime.resources import ResourceManager, VariableResource
 from tensorkeep.runtime.session import Session
+from tensorkeep.saved_model.load.engines import EngineName, engine_of
 from tensorkeep.saved_model.load.function_library import FunctionLibrary
 from tensorkeep.saved_model.load.graph_sources import FoundGraph, GraphSource, find_graph
 from tensorkeep.saved_model.load.permissions import ModelFiles, Permissions
@@ -62,6 +64,7 @@ def open_graph(
     *,
     allow: Iterable[Capability | str] = (),
     limits: Limits = NO_LIMITS,
+    engine: EngineName = "numpy",
     fs: FileSystem = LOCAL,
 ) -> OpenedGraph:
     """A graph, ready to be run.
@@ -69,17 +72,25 @@ def open_graph(
     `source` is a file with a graph (`.pb`, `.pbtxt`, `.meta`), the prefix of a checkpoint with a `.meta` beside it, a
     folder of checkpoints, for the latest, a SavedModel, of which `tags` choose the graph, or a `GraphDef`,
     `MetaGraphDef` or `Graph`. Nothing of it runs until it is asked for something, and its variables have no values
-    until `restore` or `initialize` gives them some. `allow` and `limits` are as for `load_saved_model`.
+    until `restore` or `initialize` gives them some. `allow`, `limits` and `engine` are as for `load_saved_model`.
     """
     permissions = Permissions.of(allow)
-    return OpenedGraph(find_graph(source, tags, fs), permissions, limits, fs)
+    return OpenedGraph(find_graph(source, tags, fs), permissions, limits, fs, engine_of(engine))
 
 
 class OpenedGraph:
     """A graph that is run by the names in it. Close it when done, best by `with`."""
 
-    def __init__(self, found: FoundGraph, permissions: Permissions, limits: Limits, fs: FileSystem) -> None:
+    def __init__(
+        self,
+        found: FoundGraph,
+        permissions: Permissions,
+        limits: Limits,
+        fs: FileSystem,
+        engine: Engine | None = None,
+    ) -> None:
         self._found = found
+        self._engine = engine
         self._fs = fs
         self._limits = limits
         self._permissions = permissions
@@ -342,6 +353,7 @@ class OpenedGraph:
             allowed=permissions.in_sessions,
             files_of=files_of,
             limits=self._limits,
+            engine=self._engine,
         )
 
     # -------------------------------------------------------------------------------------------------- the end

@@ -48,7 +48,7 @@ class ConcreteFunctions:
         body, fetches, captured = self._body(name)
         own = len(body.inputs) - len(captured)
         session = self._around.open_session(body.graph, self._around.resources)
-        run = session.make_callable(fetches, body.inputs, compiles=True)
+        run = session.make_callable(fetches, body.inputs, compiles=True, captured=captured)
 
         def call(*arguments: Any) -> Sequence[Any]:
             if len(arguments) != own:

@@ -28,7 +28,7 @@ def run_of_any_shapes(
     """
     checked = [(tensor.dtype.base_dtype, tensor.static_shape) for tensor in feeds]
     dims = [shape.dims for _, shape in checked[: len(feeds) - len(captured)]]
-    trusting = session.make_callable(fetches, feeds, checked=checked, compiles=True)
+    trusting = session.make_callable(fetches, feeds, checked=checked, compiles=True, captured=captured)
     doubting: Callable[..., Any] | None = None
 
     def run(arrays: Sequence[Any]) -> Any:

@@ -115,10 +115,13 @@ class Signature:
         """The values of inputs that need not be given."""
         return self._spec.defaults
 
+    def prepare(self) -> Run:
+        """Makes ready what runs it, as the first call does otherwise."""
+        run = self._run = self._run or self._prepare(self._spec)
+        return run
+
     def __call__(self, /, **values: Any) -> dict[str, Any]:
-        run = self._run
-        if run is None:
-            run = self._run = self._prepare(self._spec)
+        run = self._run or self.prepare()
         results = run(self._arguments(values))
         if self._gives_plain:
             return dict(zip(self._output_names, results, strict=True))

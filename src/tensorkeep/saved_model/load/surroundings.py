@@ -11,6 +11,7 @@ from tensorkeep.errors import FailedPreconditionError
 from tensorkeep.graph.graph import Graph
 from tensorkeep.io.files.filesystem import FileSystem
 from tensorkeep.proto.messages import AssetFileDef, MetaGraphDef
+from tensorkeep.runtime.engines import Engine, Split
 from tensorkeep.runtime.limits import NO_LIMITS, Limits
 from tensorkeep.runtime.resources import ResourceManager
 from tensorkeep.runtime.session import Session
@@ -35,6 +36,8 @@ class ModelSurroundings:
     limits: Limits = NO_LIMITS
     mapped: bool = False
     """Whether values of variables are views of the stored ones, as long as nobody assigns others."""
+    engine: Engine | None = None
+    """What runs parts of it in the place of our kernels."""
     resources: ResourceManager = field(default_factory=ResourceManager)
     lock: RLock = field(default_factory=RLock)
     is_closed: bool = False
@@ -68,7 +71,13 @@ class ModelSurroundings:
             files_of=self.permissions.files_of(self.fs, directory),
             limits=self.limits,
             trusts_shapes=trusts_shapes,
+            engine=self.engine,
         )
+
+    @property
+    def splits(self) -> list[dict[str, Split]]:
+        """Of each session, which parts of what it has compiled the engine runs."""
+        return [session.splits for session in self._sessions]
 
     def reader(self) -> CheckpointReader | None:
         """The stored variables; None if the model has none. Stays open as long as the model."""

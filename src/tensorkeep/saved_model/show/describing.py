@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from tensorkeep.io.showing.amounts import amount_of
+from tensorkeep.runtime.engines import Split
 from tensorkeep.saved_model.load.restored_functions import RestoredFunction
 from tensorkeep.saved_model.load.signature import Signature, Spec
 from tensorkeep.saved_model.load.tensor_values import TensorSpec
 
+_MOST_KINDS = 8  # of operations of a part
 _MOST_LISTED = 200  # variables
 
 
@@ -24,6 +28,8 @@ class ModelDescription:
     functions: Mapping[str, RestoredFunction]
     variables: Mapping[str, TensorSpec]
     assets: Sequence[str]
+    splits: Sequence[tuple[str, Split]] | None = None
+    """Which parts an engine runs of what has been compiled: graphs ("") and functions by name."""
 
 
 def describe_model(model: ModelDescription) -> str:
@@ -46,7 +52,30 @@ def describe_model(model: ModelDescription) -> str:
     lines += _variables(model.variables)
     if model.assets:
         lines += ["", "Assets", *(f"  {name}" for name in model.assets)]
+    if model.splits is not None:
+        lines += _engine(model.splits)
     return "\n".join(lines) + "\n"
+
+
+def _engine(splits: Sequence[tuple[str, Split]]) -> list[str]:
+    """Which operations run where, and why some stay."""
+    lines = ["", "Engine"]
+    for name, split in splits:
+        parts = [part.ops for part in split.parts]
+        there, all_ = sum(map(len, parts)), sum(map(len, parts)) + len(split.kept)
+        where = f"function {name}" if name and name[0] != "(" else "graph"
+        lines.append(f"  {where}: ONNX Runtime runs {there} of {all_} operations, in {amount_of(len(parts), 'part')}")
+        for part, ops in zip(split.parts, parts, strict=True):
+            counts = Counter(op.type for op in ops)
+            listed = ", ".join(f"{count} {kind}" for kind, count in counts.most_common(_MOST_KINDS))
+            more = f" and {len(counts) - _MOST_KINDS} other ops" if len(counts) > _MOST_KINDS else ""
+            ends = f"{amount_of(len(part.inputs), 'input')}, {amount_of(len(part.outputs), 'output')}"
+            lines.append(f"    there  {listed}{more} ({ends})")
+        reasons: dict[tuple[str, str], int] = {}
+        for kept in split.kept:
+            reasons[kept.op.type, kept.reason] = reasons.get((kept.op.type, kept.reason), 0) + 1
+        lines += [f"    here   {count} {kind}: {reason}" for (kind, reason), count in reasons.items()]
+    return lines
 
 
 def _tags(tags: frozenset[str]) -> str:

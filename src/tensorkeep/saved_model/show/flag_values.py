@@ -20,12 +20,17 @@ DEFAULT_LIMITS: Final = Limits(seconds=300.0, steps=10_000_000)
 
 
 def limits_of_texts(
-    seconds: str | None, memory: str | None, steps: str | None, size_of: Callable[[str], int] = int
+    seconds: str | None,
+    memory: str | None,
+    steps: str | None,
+    size_of: Callable[[str], int] = int,
+    *,
+    limits_memory: bool = True,
 ) -> Limits:
-    """What flags say, each a number or "none"; the default where there is no flag."""
+    """What flags say, each a number or "none"; the default where there is no flag, for memory unless it has none."""
     return Limits(
         DEFAULT_LIMITS.seconds if seconds is None else _number(seconds, float, "seconds"),
-        available_memory() if memory is None else _number(memory, size_of, "memory"),
+        (available_memory() if limits_memory else None) if memory is None else _number(memory, size_of, "memory"),
         DEFAULT_LIMITS.steps if steps is None else _number(steps, int, "steps"),
     )
 

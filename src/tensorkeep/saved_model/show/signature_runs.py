@@ -83,6 +83,7 @@ class RunRequest:
     signature: str
     allow: Sequence[str] = ()
     limits: Limits = NO_LIMITS
+    engine: str = "numpy"
 
 
 @dataclass(frozen=True)
@@ -101,7 +102,9 @@ def run_signature(
 ) -> RunResult:
     """Loads a model and runs one of its signatures."""
     start = perf_counter()
-    with load_saved_model(request.directory, request.tags, allow=request.allow, limits=request.limits, fs=fs) as model:
+    with load_saved_model(
+        request.directory, request.tags, allow=request.allow, limits=request.limits, engine=request.engine, fs=fs
+    ) as model:
         signature = _signature(model, request.signature)
         loaded = perf_counter()
         fed = _fed(signature, values, request.signature)

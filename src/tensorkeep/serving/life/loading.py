@@ -51,6 +51,8 @@ class LoadOptions:
     tags: frozenset[str] = frozenset((SERVING,))
     mapped: bool = False
     """Whether values of variables stay in the files, where several processes share them."""
+    engine: str = "numpy"
+    """What runs models, as `load_saved_model` has it."""
     warm_up: WarmUp | None = None
     """How warm-up requests are run; None: not at all."""
     report: Callable[[LoadReport], None] = _ignored
@@ -94,6 +96,7 @@ def _opened(name: str, version: int, directory: str, options: LoadOptions, extra
         allow=extras.allow,
         limits=extras.limits,
         mapped=options.mapped,
+        engine=options.engine,
         fs=options.fs,
     )
     return Servable(name, version, model, model.signature_defs)

@@ -80,6 +80,7 @@ def models_of(options: ServerOptions, make_runners: Runners, wait: Wait, metrics
         make_runner=make_runners.plain,
         tags=frozenset(loading.tags),
         mapped=options.workers > 1,
+        engine=loading.engine,
         warm_up=_warm_up_of(loading, wait, metrics),
     )
     if metrics is not None:

@@ -12,6 +12,8 @@ from typing import Final
 GRPC_PORT: Final = 8500
 REST_PORT: Final = 8501
 METRICS_PATH: Final = "/monitoring/prometheus/metrics"
+ENGINES: Final = ("numpy", "onnxruntime", "auto")
+"""What may run models, by the names that `load_saved_model` has for them."""
 STOP_SECONDS: Final = 30.0  # what container platforms wait between asking a process to end and killing it
 
 
@@ -87,6 +89,8 @@ class Loading:
     unloads_first: tuple[str, ...] = ()
     """The models whose old version is unloaded before a new one is loaded, for want of memory for both."""
     platform_file: str = ""
+    engine: str = "numpy"
+    """What runs models, as `load_saved_model` has it."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,6 +19,7 @@ from tensorkeep.errors import InvalidArgumentError, WrongTypeError
 from tensorkeep.graph.arguments import emit, emit_operation, emit_tensors
 from tensorkeep.graph.building import building
 from tensorkeep.graph.collections import add_to_collection
+from tensorkeep.graph.functions import called_functions
 from tensorkeep.graph.graph import Graph, Operation, Tensor
 from tensorkeep.graph.messages.attrs import FunctionRef, shape_to_proto
 from tensorkeep.graph.rewriting.freezing import VariableNode
@@ -45,7 +46,6 @@ from tensorkeep.saved_model.files.fingerprint import write_fingerprint
 from tensorkeep.saved_model.files.layout import readable_bytes, variables_path
 from tensorkeep.saved_model.files.signature_defs import build_signature_def, check_signatures
 from tensorkeep.saved_model.files.tensor_info import build_tensor_info
-from tensorkeep.saved_model.load.function_library import called_functions
 from tensorkeep.tf1.functions.arrays.shapes import placeholder
 from tensorkeep.tf1.functions.constants import constant
 from tensorkeep.tf1.functions.control.tracing import ConcreteFunction, Function

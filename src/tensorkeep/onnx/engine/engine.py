@@ -1,0 +1,224 @@
+"""The engine itself: asked for the parts of a plan, it translates them and has ONNX Runtime run them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+import onnx_ir as ir
+
+from tensorkeep.errors import TensorKeepError
+from tensorkeep.graph.graph import Operation, Tensor
+from tensorkeep.graph.ordering import topological
+from tensorkeep.onnx.engine.options import OnnxRuntime
+from tensorkeep.onnx.engine.partition import partition
+from tensorkeep.onnx.engine.parts import Constants, FasterPart, OnnxPart
+from tensorkeep.onnx.engine.sessions import OnnxSession, providers_of
+from tensorkeep.onnx.engine.trial import Trial, passes_border, resource_term, try_plan
+from tensorkeep.onnx.models import TranslateOptions, assembled
+from tensorkeep.onnx.terms import Term
+from tensorkeep.onnx.translation import Translator
+from tensorkeep.runtime.blocks import Block, Item, Step
+from tensorkeep.runtime.engines import Kept, Own, Part, PlanToSplit, Split, operations_in
+from tensorkeep.runtime.plan import Plan
+from tensorkeep.runtime.resources import VariableResource
+
+OPSET: Final = 20  # ONNX Runtime's own optimizations know the operators of this version best
+
+
+class OnnxRuntimeEngine:
+    """Runs what translates to ONNX in ONNX Runtime."""
+
+    def __init__(self, options: OnnxRuntime = OnnxRuntime()) -> None:
+        providers_of(options)
+        self.options = options
+
+    def split(self, question: PlanToSplit) -> Split:
+        """The largest parts that translate and that are worth it."""
+        trial = try_plan(question, OPSET)
+        reasons = [tried.reason for tried in trial.items]
+        parts: list[Part] = []
+        for members in _groups(question, trial, reasons, self.options.smallest):
+            try:
+                parts.append(self._part(question, trial, members))
+            except TensorKeepError as error:
+                for number in members:
+                    reasons[number] = str(error).partition("\n")[0]
+        in_parts = {id(item) for part in parts for item in part.items}
+        kept = [
+            Kept(op, reasons[number] or "too little to do")
+            for number, item in enumerate(question.graph.items)
+            if not trial.items[number].is_free and id(item) not in in_parts
+            for op in dict.fromkeys(_named(item))
+        ]
+        return Split(tuple(parts), tuple(kept))
+
+    def _part(self, question: PlanToSplit, trial: Trial, members: Sequence[int]) -> Part:
+        ends = _ends(question, trial, members)
+
+        def build(variables: Sequence[VariableResource], constants: Constants) -> OnnxSession:
+            return OnnxSession(_translated(ends, variables, constants), self.options)
+
+        def make_own() -> Own:
+            return question.own(Plan((*ends.arrays, *ends.variables), ends.outputs, _operations(ends.items)))
+
+        run = OnnxPart(len(ends.arrays), build, make_own)
+        held = [question.resources[tensor] for tensor in ends.variables]
+        run.prepare([item for item in held if isinstance(item, VariableResource)])
+        items = tuple(question.graph.items[number] for number in members)
+        chosen: Own = FasterPart(run) if self.options.only_if_faster else run
+        copied = tuple(item for item in ends.items if item not in items)
+        return Part(items, (*ends.arrays, *ends.variables), ends.outputs, chosen, copied)
+
+
+def _named(item: Item) -> Iterable[Operation]:
+    """The operations that are told of an item that stays."""
+    return [item.op] if isinstance(item, Step) else operations_in(item)
+
+
+def _operations(items: Iterable[Item]) -> tuple[Operation, ...]:
+    """The operations of items, in an order in which they can run."""
+    return tuple(dict.fromkeys(op for item in items for op in operations_in(item)))
+
+
+# ------------------------------------------------------------------------------------------------------ the partition
+
+
+def _groups(question: PlanToSplit, trial: Trial, reasons: list[str], smallest: float) -> list[list[int]]:
+    """The items of each part, which has at least so much to do. Adds to `reasons` why some that translate cannot be in one."""
+    units = _units(question, trial, reasons)
+    steps = sorted({id(unit): unit for unit in units.values()}.values(), key=lambda unit: unit[0])
+    step_of = {number: at for at, unit in enumerate(steps) for number in unit}
+    waits = question.graph.sources_without({number for number, tried in enumerate(trial.items) if tried.is_free})
+    sources = [
+        {step_of[source] for number in unit for source in waits[number]} - {at}
+        for at, unit in enumerate(steps)
+    ]
+    order = topological([sorted(found) for found in sources])
+    if len(order) < len(steps):  # what must stay together waits for what is in between: none of it goes elsewhere
+        for unit in steps:
+            if len(unit) > 1:
+                for number in unit:
+                    reasons[number] = "it waits for something that waits for what it belongs together with"
+        return _groups(question, trial, reasons, smallest)
+    position = {step: at for at, step in enumerate(order)}
+    weights = [sum(trial.items[number].weight for number in steps[step]) for step in order]
+    found = partition(
+        [sorted(position[source] for source in sources[step]) for step in order],
+        [not any(reasons[number] for number in steps[step]) for step in order],
+        lambda piece: sum(weights[at] for at in piece) >= smallest,
+    )
+    return [sorted(number for at in group for number in steps[order[at]]) for group in found]
+
+
+def _units(question: PlanToSplit, trial: Trial, reasons: list[str]) -> dict[int, list[int]]:
+    """The items that are in the same part or in none: what passes between them does not go over a border."""
+    graph = question.graph
+    units = {number: [number] for number, tried in enumerate(trial.items) if not tried.is_free}
+
+    def join(numbers: Sequence[int]) -> None:
+        joined = sorted({member for number in numbers for member in units[number]})
+        for member in joined:
+            units[member] = joined
+
+    for tensor, makers in graph.makers.items():
+        if tensor in trial.free:
+            continue
+        takers = [taker for taker in graph.takers.get(tensor, ()) if taker in units]
+        if not passes_border(tensor.dtype):
+            ends = [*makers, *takers]
+            if tensor in question.wanted:
+                for maker in makers:
+                    reasons[maker] = reasons[maker] or f'its value "{tensor.name}" is {tensor.dtype.name}'
+            if not all(reasons[number] for number in ends) and len(ends) > 1:
+                join(ends)
+        elif len(makers) > 1 and not all(reasons[number] for number in makers):
+            join(makers)
+    for unit in {id(unit): unit for unit in units.values()}.values():
+        reason = next((reasons[number] for number in unit if reasons[number]), "")
+        if reason:
+            for number in unit:
+                if not reasons[number]:
+                    reasons[number] = "it belongs together with something that stays"
+                units[number] = [number]
+    return units
+
+
+# ---------------------------------------------------------------------------------------------------------- one part
+
+
+@dataclass(frozen=True)
+class _Ends:
+    """The items of a part, with those that it computes for itself, and what it takes and gives."""
+
+    items: tuple[Item, ...]
+    arrays: tuple[Tensor, ...]
+    variables: tuple[Tensor, ...]
+    outputs: tuple[Tensor, ...]
+
+
+def _ends(question: PlanToSplit, trial: Trial, members: Sequence[int]) -> _Ends:
+    graph, inside = question.graph, set(members)
+    arrays: dict[Tensor, None] = {}
+    variables: dict[Tensor, None] = {}
+    pending, seen = list(members), set(members)
+    while pending:
+        number = pending.pop()
+        for tensor in sorted(graph.takes[number], key=lambda tensor: (tensor.op.index, tensor.name)):
+            makers = graph.makers.get(tensor, ())
+            if any(maker in inside for maker in makers):
+                continue
+            if tensor in question.resources and tensor in trial.free:
+                variables[tensor] = None
+            elif tensor in trial.free and makers:
+                new = [maker for maker in makers if maker not in seen]
+                seen.update(new)
+                pending.extend(new)
+            else:
+                arrays[tensor] = None
+    outputs = {
+        tensor: None
+        for number in members
+        for op in operations_in(graph.items[number])
+        for tensor in op.outputs
+        if tensor in graph.makers
+        and (tensor in question.wanted or any(taker not in inside for taker in graph.takers.get(tensor, ())))
+    }
+    items = tuple(graph.items[number] for number in sorted(seen))
+    return _Ends(items, _in_order(arrays), _in_order(variables), _in_order(outputs))
+
+
+def _in_order(tensors: Iterable[Tensor]) -> tuple[Tensor, ...]:
+    return tuple(sorted(tensors, key=lambda tensor: (tensor.op.index, tensor.value_index)))
+
+
+def _translated(ends: _Ends, variables: Sequence[VariableResource], constants: Constants) -> ir.Model:
+    """The ONNX model of a part. Its inputs are "i0", "i1", … for arrays, "v0", … for variables that change."""
+    translator = Translator(OPSET, lambda op: None, is_for_engine=True)
+    to = translator.graph()
+    names = [f"o{number}" for number in range(len(ends.outputs))]
+    for name in names:
+        translator.model.new_name(name)
+    terms: dict[Tensor, Term] = {}
+    inputs: list[Term] = []
+    for number, tensor in enumerate(ends.arrays):
+        term = to.input(tensor.dtype, tensor.static_shape.dims, f"i{number}")
+        terms[tensor] = term
+        inputs.append(term)
+    for number, (tensor, held, array) in enumerate(zip(ends.variables, variables, constants, strict=True)):
+        if array is not None:
+            known = resource_term(tensor, held)
+            assert known is not None
+            terms[tensor] = known
+            continue
+        term = to.input(held.dtype, held.value_shape, f"v{number}")
+        inputs.append(term)
+        terms[tensor] = term if tensor.dtype.is_ref else Term(tensor.dtype, (), held=term)
+    translator.run_block(to, Block(items=list(ends.items)), terms)
+    outputs = {name: terms[tensor] for name, tensor in zip(names, ends.outputs, strict=True)}
+    model = assembled(translator, to, inputs, outputs, TranslateOptions(OPSET, is_for_engine=True)).model
+    for value in list(model.graph.inputs):
+        if not value.uses() and not value.is_graph_output():
+            model.graph.inputs.remove(value)
+    return model

@@ -1,0 +1,33 @@
+"""How the engine is asked for: by name, or as a value with threads, providers and options of ONNX Runtime."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from tensorkeep.errors import InvalidArgumentError
+
+
+@dataclass(frozen=True)
+class OnnxRuntime:
+    """The engine of ONNX Runtime, in the place of the name "onnxruntime" where more is to be said.
+
+    `threads` is how many a part may use, by default as many as the process has processors. `providers` are ONNX
+    Runtime's execution providers in the order of preference; the processor's is always the last. `options` are entries
+    of its session options by name: ("session.intra_op.allow_spinning": "0").
+    """
+
+    threads: int | None = None
+    providers: tuple[str, ...] = ()
+    options: Mapping[str, str] = field(default_factory=dict)
+    smallest: float = 12.0
+    """How much a part must have to do, in small nodes: below, handing arrays over takes longer than our kernels do."""
+    only_if_faster: bool = False
+    """Whether the first calls of a part are timed beside our kernels, and the faster of the two runs the others."""
+
+    def __post_init__(self) -> None:
+        if self.threads is not None and self.threads < 1:
+            raise InvalidArgumentError(f"threads of ONNX Runtime: a positive number, got {self.threads}")
+        if isinstance(self.providers, str):
+            raise InvalidArgumentError(f"providers of ONNX Runtime are several names, got {self.providers!r}")
+        object.__setattr__(self, "providers", tuple(self.providers))

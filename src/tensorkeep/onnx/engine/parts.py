@@ -1,0 +1,162 @@
+"""A part that ONNX Runtime runs: for the variables as they are, for all sizes, by our kernels if it fails.
+
+The values of variables are constants of the model that is run, so that ONNX Runtime can prepare them. Before each run
+it is seen that they still are the values; a variable that was assigned to makes a new model, and one that keeps
+changing becomes an input. What ONNX Runtime cannot run, our kernels do, so that answers and errors are theirs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from threading import Lock
+from time import perf_counter
+from typing import Any, Final, TypeAlias
+
+import numpy as np
+
+from tensorkeep.arrays import Array
+from tensorkeep.errors import TensorKeepError
+from tensorkeep.onnx.engine.sessions import OnnxSession
+from tensorkeep.runtime.engines import Own
+from tensorkeep.runtime.resources import VariableResource
+
+_MOST_CHANGES: Final = 2  # of a variable, for which a new model is made; one that changes oftener becomes an input
+_MOST_MODELS: Final = 4  # for other sets of variables, which functions are called with
+_MOST_FAILURES: Final = 3  # runs that our kernels had to do, before ONNX Runtime is not asked any more
+_TIMED: Final = 3  # calls of each engine by which the faster one is found
+
+Constants: TypeAlias = Sequence[Array | None]
+"""For each variable its value, or None where it is to be an input."""
+Build: TypeAlias = Callable[[Sequence[VariableResource], Constants], OnnxSession]
+
+
+class _Model:
+    """A session, and the values of variables that are in it."""
+
+    def __init__(self, session: OnnxSession, resources: Sequence[VariableResource], constants: Constants) -> None:
+        self.session = session
+        self.resources = list(resources)
+        self.constants = list(constants)
+
+    def fits(self, variables: Sequence[VariableResource]) -> bool:
+        for variable, array in zip(variables, self.constants, strict=True):
+            if array is not None and not variable.holds(array):
+                return False
+        return True
+
+
+class OnnxPart:
+    """Called with the arrays and then the variables that a part takes, gives what it makes."""
+
+    def __init__(self, arrays: int, build: Build, make_own: Callable[[], Own]) -> None:
+        """`build` makes a session, which calls the array number i "i0", "i1", …, and the variable number i "v0", …."""
+        self._arrays = arrays
+        self._build = build
+        self._make_own = make_own
+        self._own: Own | None = None
+        self._models: list[_Model] = []
+        self._changes: dict[int, int] = {}
+        self._failures = 0
+        self._lock = Lock()
+
+    def prepare(self, variables: Sequence[VariableResource]) -> None:
+        """Makes the model for the values that variables have. Raises what hinders it."""
+        self._made(variables)
+
+    def __call__(self, *values: Any) -> Sequence[Any]:
+        variables = values[self._arrays :]
+        models = self._models
+        model = models[0] if models and models[0].fits(variables) else self._found(variables)
+        if model is None:
+            return self.own(*values)
+        try:
+            return model.session.run(model.session.outputs, self._fed(model, values), None)
+        except Exception:  # whatever it is, our kernels say what is wrong, or have an answer
+            results = self.own(*values)
+            self._failures += 1
+            if self._failures >= _MOST_FAILURES:
+                self._models = []
+            return results
+
+    def _fed(self, model: _Model, values: Sequence[Any]) -> dict[str, Array]:
+        feed: dict[str, Array] = {}
+        for name in model.session.inputs:
+            at = int(name[1:])
+            value = values[at] if name[0] == "i" else values[self._arrays + at].read()
+            feed[name] = value if type(value) is np.ndarray else np.asarray(value)
+        return feed
+
+    @property
+    def is_running(self) -> bool:
+        """Whether ONNX Runtime is still asked: it has not failed too often."""
+        return self._failures < _MOST_FAILURES
+
+    @property
+    def own(self) -> Own:
+        """The same by our kernels."""
+        if self._own is None:
+            with self._lock:
+                self._own = self._own or self._make_own()
+        return self._own
+
+    def _found(self, variables: Sequence[VariableResource]) -> _Model | None:
+        """The model for variables as they are, made if there is none; None if ONNX Runtime is not to be asked."""
+        if self._failures >= _MOST_FAILURES:
+            return None
+        with self._lock:
+            for model in self._models:
+                if model.fits(variables):
+                    self._models = [model, *(other for other in self._models if other is not model)]
+                    return model
+            try:
+                return self._made(variables)
+            except TensorKeepError:
+                self._failures = _MOST_FAILURES
+                return None
+
+    def _made(self, variables: Sequence[VariableResource]) -> _Model:
+        old = next((model for model in self._models if _are_same(model.resources, variables)), None)
+        if old is not None:
+            for at, (variable, array) in enumerate(zip(variables, old.constants, strict=True)):
+                if array is not None and not variable.holds(array):
+                    self._changes[at] = self._changes.get(at, 0) + 1
+        constants = [
+            None if self._changes.get(at, 0) > _MOST_CHANGES else variable.read()
+            for at, variable in enumerate(variables)
+        ]
+        model = _Model(self._build(variables, constants), variables, constants)
+        others = [other for other in self._models if other is not old]
+        self._models = [model, *others[: _MOST_MODELS - 1]]
+        return model
+
+
+def _are_same(first: Sequence[object], second: Sequence[object]) -> bool:
+    return all(one is other for one, other in zip(first, second, strict=True))
+
+
+class FasterPart:
+    """A part that ONNX Runtime or our kernels run, whichever was faster in the first calls with about as much to do."""
+
+    def __init__(self, part: OnnxPart) -> None:
+        self._part = part
+        self._chosen: dict[int, Own] = {}
+        self._times: dict[int, tuple[list[float], list[float]]] = {}
+
+    def __call__(self, *values: Any) -> Sequence[Any]:
+        size = 0
+        for value in values:
+            if type(value) is np.ndarray:
+                size += value.size
+        chosen = self._chosen.get(size.bit_length())
+        return self._timed(size.bit_length(), values) if chosen is None else chosen(*values)
+
+    def _timed(self, size: int, values: Sequence[Any]) -> Sequence[Any]:
+        """Runs by the one that ran less often, and notes how long it took; the first call of each is not counted."""
+        theirs, ours = times = self._times.setdefault(size, ([], []))
+        at = 0 if len(theirs) <= len(ours) else 1
+        start = perf_counter()
+        results = (self._part if at == 0 else self._part.own)(*values)
+        times[at].append(perf_counter() - start)
+        if min(len(theirs), len(ours)) > _TIMED:
+            self._chosen[size] = self._part if min(theirs[1:]) <= min(ours[1:]) else self._part.own
+        return results

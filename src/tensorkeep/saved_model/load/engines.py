@@ -1,0 +1,68 @@
+"""Engines by name: our own kernels, and ONNX Runtime for what of a model translates to ONNX.
+
+    "numpy"          our kernels run everything
+    "onnxruntime"    ONNX Runtime runs all that translates and is worth it, our kernels the rest
+    "auto"           the same, if it is installed and faster: the first calls of every part are timed beside our kernels
+    OnnxRuntime(…)   as "onnxruntime", with threads, providers and options
+
+What belongs to the extra `onnx` is imported when the first plan is compiled, and not before.
+"""
+
+from __future__ import annotations
+
+from importlib.util import find_spec
+from typing import Final, TypeAlias
+
+from tensorkeep._lazy import later
+from tensorkeep.errors import InvalidArgumentError, UnimplementedError
+from tensorkeep.onnx.engine.options import OnnxRuntime
+from tensorkeep.runtime.engines import Engine, PlanToSplit, Split
+
+EngineName: TypeAlias = str | OnnxRuntime | Engine
+"""What the parameter `engine` of functions takes."""
+
+NAMES: Final = ("numpy", "onnxruntime", "auto")
+_NEEDED: Final = ("onnx", "onnx_ir", "onnxruntime")
+
+_engine = later("tensorkeep.onnx.engine.engine")
+
+
+def engine_of(named: EngineName) -> Engine | None:
+    """The engine that is meant; None for our own kernels. An error if it is not installed, unless it may be missing."""
+    if isinstance(named, OnnxRuntime):
+        _require_installed()
+        return _LateEngine(named)
+    if not isinstance(named, str):
+        return named
+    if named not in NAMES:
+        raise InvalidArgumentError(f"there is no engine {named!r}: {', '.join(NAMES)}, or tk.OnnxRuntime(...)")
+    if named == "numpy" or (named == "auto" and _missing()):
+        return None
+    _require_installed()
+    return _LateEngine(OnnxRuntime(only_if_faster=named == "auto"))
+
+
+def _missing() -> list[str]:
+    return [name for name in _NEEDED if find_spec(name) is None]
+
+
+def _require_installed() -> None:
+    if missing := _missing():
+        raise UnimplementedError(
+            f"the engine of ONNX Runtime needs the packages {', '.join(missing)}, which are not installed: "
+            'pip install "tensorkeep[onnx]", or take engine="auto", which does without'
+        )
+
+
+class _LateEngine:
+    """The engine of ONNX Runtime, imported when it is first asked."""
+
+    def __init__(self, options: OnnxRuntime) -> None:
+        self._options = options
+        self._made: Engine | None = None
+
+    def split(self, question: PlanToSplit) -> Split:
+        if self._made is None:
+            made: Engine = _engine.OnnxRuntimeEngine(self._options)
+            self._made = made
+        return self._made.split(question)

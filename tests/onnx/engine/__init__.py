@@ -1,0 +1,1 @@
+"""The second engine: parts of plans that run in ONNX Runtime."""

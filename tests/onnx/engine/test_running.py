@@ -1,0 +1,279 @@
+"""What ONNX Runtime runs in the place of our kernels: the same answers, the same errors."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tensorkeep.dtypes import FLOAT32, INT32, STRING
+from tensorkeep.errors import InvalidArgumentError, PermissionDeniedError, TensorKeepError, UnimplementedError
+from tensorkeep.graph.building import building, control_dependencies
+from tensorkeep.graph.collections import GraphKeys, get_collection
+from tensorkeep.graph.graph import Graph, Tensor
+from tensorkeep.graph.registry.opspec import get_op
+from tensorkeep.onnx.engine.engine import OnnxRuntimeEngine
+from tensorkeep.onnx.engine.options import OnnxRuntime
+from tensorkeep.onnx.engine.parts import OnnxPart
+from tensorkeep.runtime.limits import Limits
+from tensorkeep.runtime.session import Session
+from tensorkeep.saved_model.load import engines
+from tensorkeep.saved_model.load.engines import engine_of
+from tensorkeep.tf1.functions.arrays.shapes import placeholder
+from tensorkeep.tf1.functions.linear_algebra.products import matmul
+from tensorkeep.tf1.variables.assignments import assign, assign_add
+from tensorkeep.tf1.variables.listing import global_variables_initializer
+from tensorkeep.tf1.variables.scopes import get_variable
+
+tanh, exp = get_op("Tanh"), get_op("Exp")
+EVERYTHING = OnnxRuntimeEngine(OnnxRuntime(threads=1, smallest=0))
+
+
+def layers(x: Tensor, count: int = 2, *, use_resource: bool = True) -> Tensor:
+    """Some products with variables."""
+    random = np.random.default_rng(1)
+    for number in range(count):
+        start = random.normal(size=(8, 8)).astype(np.float32)
+        weights = get_variable(f"w{number}", initializer=start, use_resource=use_resource)
+        x = tanh(matmul(x, weights))
+    return x
+
+
+def session_of(graph: Graph, **options: Any) -> Session:
+    session = Session(graph, **{"engine": EVERYTHING, **options})
+    session.run(global_variables_initializer())
+    return session
+
+
+def x_of(rows: int) -> np.ndarray[Any, Any]:
+    return np.random.default_rng(rows).normal(size=(rows, 8)).astype(np.float32)
+
+
+def ops_in_parts(session: Session) -> list[str]:
+    """The types of the operations of what was compiled last that ONNX Runtime runs."""
+    split = session._programs.compiled[-1].split
+    return [] if split is None else sorted(op.type for part in split.parts for op in part.ops)
+
+
+def is_running(session: Session) -> bool:
+    """Whether ONNX Runtime still runs the parts of what was compiled last, rather than our kernels."""
+    split = session._programs.compiled[-1].split
+    return split is not None and all(isinstance(part.run, OnnxPart) and part.run.is_running for part in split.parts)
+
+
+@pytest.fixture
+def graph() -> Any:
+    with building(Graph()) as made:
+        yield made
+
+
+@pytest.mark.parametrize("use_resource", [True, False])
+@pytest.mark.parametrize("rows", [None, 3])
+def test_a_part_gives_what_our_kernels_give(graph: Graph, use_resource: bool, rows: int | None) -> None:
+    x = placeholder(FLOAT32, [rows, 8])
+    y = layers(x, use_resource=use_resource)
+    with session_of(graph) as session, Session(graph, resources=session.resources) as ours:
+        np.testing.assert_allclose(session.run(y, {x: x_of(3)}), ours.run(y, {x: x_of(3)}), rtol=1e-5, atol=1e-6)
+        assert ops_in_parts(session) == ["MatMul", "MatMul", "Tanh", "Tanh"]
+        assert is_running(session)
+        assert "p" in session._programs.compiled[-1].text
+
+
+def test_one_part_runs_for_all_sizes(graph: Graph) -> None:
+    x = placeholder(FLOAT32, [None, 8])
+    y = layers(x)
+    with session_of(graph) as session, Session(graph, resources=session.resources) as ours:
+        for rows in (1, 5, 0, 2):
+            np.testing.assert_allclose(
+                session.run(y, {x: x_of(rows)}), ours.run(y, {x: x_of(rows)}), rtol=1e-5, atol=1e-6
+            )
+        assert is_running(session)
+
+
+@pytest.mark.parametrize("use_resource", [True, False])
+def test_a_variable_that_is_assigned_to_is_seen(graph: Graph, use_resource: bool) -> None:
+    x = placeholder(FLOAT32, [None, 8])
+    y = layers(x, 1, use_resource=use_resource)
+    new = placeholder(FLOAT32, [8, 8])
+    with session_of(graph) as session:
+        weights = get_variable_of(graph)
+        change = assign(weights, new)
+        for number in range(6):  # the first changes make new models, then the variable is an input
+            value = np.full((8, 8), number / 10, np.float32)
+            session.run(operation_of(change), {new: value})
+            np.testing.assert_allclose(
+                session.run(y, {x: x_of(2)}), np.tanh(x_of(2) @ value), rtol=1e-5, atol=1e-6
+            )  # fmt: skip
+        assert is_running(session)
+
+
+def test_a_plan_that_changes_a_variable_reads_it_in_its_own_order(graph: Graph) -> None:
+    x = placeholder(FLOAT32, [None, 8])
+    weights = get_variable("w", initializer=np.eye(8, dtype=np.float32), use_resource=True)
+    before = matmul(x, weights.read_value())
+    with control_dependencies([before]):
+        change = assign_add(weights, np.ones((8, 8), np.float32))
+    with control_dependencies([operation_of(change)]):
+        after = matmul(x, weights.read_value())
+    with session_of(graph) as session:
+        first, second = session.run([before, after], {x: x_of(2)})
+        np.testing.assert_allclose(first, x_of(2), rtol=1e-6)
+        np.testing.assert_allclose(second, x_of(2) @ (np.eye(8) + 1), rtol=1e-5, atol=1e-6)
+        assert "ReadVariableOp" not in ops_in_parts(session)
+
+
+def test_errors_are_those_of_our_kernels(graph: Graph) -> None:
+    x = placeholder(FLOAT32, None)
+    w = placeholder(FLOAT32, None)
+    y = tanh(matmul(x, w, name="product"))
+    errors = []
+    for engine in (EVERYTHING, None):
+        with Session(graph, engine=engine) as session, pytest.raises(TensorKeepError) as raised:
+            session.run(y, {x: x_of(2), w: np.zeros((3, 3), np.float32)})
+        errors.append((type(raised.value), str(raised.value)))
+    assert errors[0] == errors[1]
+    assert "product" in errors[0][1]
+
+
+def test_a_part_goes_on_after_an_error(graph: Graph) -> None:
+    x, w = placeholder(FLOAT32, [None, None]), placeholder(FLOAT32, [None, None])
+    y = tanh(matmul(x, w))
+    with Session(graph, engine=EVERYTHING) as session:
+        for _ in range(5):
+            with pytest.raises(InvalidArgumentError):
+                session.run(y, {x: x_of(2), w: np.zeros((3, 3), np.float32)})
+        found = session.run(y, {x: x_of(2), w: np.eye(8, dtype=np.float32)})
+        np.testing.assert_allclose(found, np.tanh(x_of(2)), rtol=1e-6)
+        assert is_running(session)
+
+
+def test_what_has_no_rule_stays_and_what_surrounds_it_does_not(graph: Graph) -> None:
+    x = placeholder(FLOAT32, [None, 8])
+    as_text = get_op("AsString")
+    words = as_text(layers(x, 1))
+    y = get_op("StringToNumber")(words, out_type=FLOAT32)
+    z = tanh(matmul(y, np.eye(8, dtype=np.float32)))
+    with session_of(graph) as session, Session(graph, resources=session.resources) as ours:
+        np.testing.assert_allclose(session.run(z, {x: x_of(2)}), ours.run(z, {x: x_of(2)}), rtol=1e-5)
+        split = session._programs.compiled[-1].split
+        assert split is not None
+        assert len(split.parts) == 2
+        assert {kept.op.type for kept in split.kept} == {"AsString", "StringToNumber"}
+
+
+def test_a_fetched_and_a_fed_tensor_in_the_middle_are_ends_of_parts(graph: Graph) -> None:
+    x = placeholder(FLOAT32, [None, 8])
+    middle = layers(x, 1)
+    y = tanh(matmul(middle, np.eye(8, dtype=np.float32)))
+    with session_of(graph) as session:
+        first, second = session.run([middle, y], {x: x_of(2)})
+        np.testing.assert_allclose(second, np.tanh(first), rtol=1e-5)
+        np.testing.assert_allclose(session.run(y, {middle: x_of(4)}), np.tanh(x_of(4)), rtol=1e-5)
+
+
+def test_several_threads_may_call(graph: Graph) -> None:
+    x = placeholder(FLOAT32, [None, 8])
+    y = layers(x, 3)
+    with session_of(graph) as session, Session(graph, resources=session.resources) as ours:
+        wanted = [ours.run(y, {x: x_of(rows)}) for rows in range(1, 9)]
+        with ThreadPoolExecutor(4) as threads:
+            found = list(threads.map(lambda rows: session.run(y, {x: x_of(rows)}), list(range(1, 9)) * 4))
+        for at, answer in enumerate(found):
+            np.testing.assert_allclose(answer, wanted[at % 8], rtol=1e-5, atol=1e-6)
+
+
+def test_weights_are_not_copied(graph: Graph) -> None:
+    x = placeholder(FLOAT32, [None, 64])
+    weights = get_variable("w", initializer=np.ones((64, 64), np.float32), use_resource=True)
+    y = matmul(x, weights)
+    with session_of(graph) as session:
+        session.run(y, {x: np.ones((1, 64), np.float32)})
+        split = session._programs.compiled[-1].split
+        assert split is not None
+        (part,) = split.parts
+        assert isinstance(part.run, OnnxPart)
+        (held,) = (item for item in part.run._models[0].session._constants if isinstance(item, np.ndarray))
+        place = next(item for _, item in session.resources.items())
+        assert np.shares_memory(held, place.read())
+
+
+def test_where_memory_is_limited_our_kernels_run(graph: Graph) -> None:
+    x = placeholder(FLOAT32, [None, 8])
+    y = layers(x)
+    with session_of(graph, limits=Limits(bytes=1 << 40)) as session:
+        session.run(y, {x: x_of(2)})
+        assert ops_in_parts(session) == []
+
+
+def test_where_shapes_are_not_trusted_our_kernels_run(graph: Graph) -> None:
+    x = placeholder(FLOAT32, [3, 8])
+    y = layers(x)
+    with session_of(graph, trusts_shapes=False) as session:
+        assert session.run(y, {x: x_of(2)}).shape == (2, 8)
+        assert ops_in_parts(session) == []
+
+
+def test_what_is_refused_is_refused(graph: Graph) -> None:
+    x = placeholder(FLOAT32, [None, 8])
+    name = placeholder(STRING, [])
+    with control_dependencies([get_op("WriteFile")(name, name)]):
+        y = layers(x)
+    with session_of(graph, allow_io=False) as session:
+        with pytest.raises(PermissionDeniedError):
+            session.run(y, {x: x_of(2), name: b"file"})
+
+
+def test_too_little_to_do_stays(graph: Graph) -> None:
+    x = placeholder(FLOAT32, [None, 8])
+    y = tanh(x)
+    with Session(graph, engine=OnnxRuntimeEngine()) as session:
+        session.run(y, {x: x_of(2)})
+        split = session._programs.compiled[-1].split
+        assert split is not None
+        assert not split.parts
+        assert [(kept.op.type, kept.reason) for kept in split.kept] == [("Tanh", "too little to do")]
+
+
+def test_the_faster_of_two_engines_is_found_by_the_first_calls(graph: Graph) -> None:
+    x = placeholder(FLOAT32, [None, 8])
+    y = layers(x)
+    engine = OnnxRuntimeEngine(OnnxRuntime(smallest=0, only_if_faster=True))
+    with session_of(graph, engine=engine) as session, Session(graph, resources=session.resources) as ours:
+        for _ in range(12):
+            np.testing.assert_allclose(session.run(y, {x: x_of(2)}), ours.run(y, {x: x_of(2)}), rtol=1e-5, atol=1e-6)
+        (part,) = session._programs.compiled[-1].split.parts  # type: ignore[union-attr]
+        assert len(part.run._chosen) == 1  # type: ignore[attr-defined]
+
+
+def test_engines_have_names() -> None:
+    assert engine_of("numpy") is None
+    assert engine_of("onnxruntime") is not None
+    assert engine_of("auto") is not None
+    assert engine_of(EVERYTHING) is EVERYTHING
+    with pytest.raises(InvalidArgumentError, match="there is no engine 'tensorrt'"):
+        engine_of("tensorrt")
+
+
+def test_an_engine_that_is_not_installed_is_an_error_or_not_used(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(engines, "find_spec", lambda name: None)
+    with pytest.raises(UnimplementedError, match=r'pip install "tensorkeep\[onnx\]"'):
+        engine_of("onnxruntime")
+    assert engine_of("auto") is None
+
+
+def test_a_provider_that_is_not_there_is_an_error() -> None:
+    with pytest.raises(InvalidArgumentError, match="no NoSuchProvider; it has .*CPUExecutionProvider"):
+        OnnxRuntimeEngine(OnnxRuntime(providers=("NoSuchProvider",)))
+
+
+def get_variable_of(graph: Graph) -> Any:
+    """The only variable of a graph."""
+    (found,) = get_collection(graph, GraphKeys.GLOBAL_VARIABLES)
+    return found
+
+
+def operation_of(changed: Any) -> Any:
+    """What assigns."""
+    return getattr(changed, "op", changed)
