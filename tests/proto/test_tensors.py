@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -10,7 +12,14 @@ from hypothesis import strategies as st
 from tensorkeep.dtypes import ALL_DTYPES, STRING, DType
 from tensorkeep.errors import DataLossError, InvalidArgumentError
 from tensorkeep.proto.messages import TensorProto
-from tensorkeep.proto.tensors import array_of_tensor, tensor_of_array
+from tensorkeep.proto.tensors import (
+    array_of_tensor,
+    content_tensor,
+    content_tensor_bytes,
+    listed_tensor,
+    listed_tensor_bytes,
+    tensor_of_array,
+)
 
 PLAIN = [dtype for dtype in ALL_DTYPES if not dtype.is_object]
 
@@ -101,3 +110,22 @@ def test_handles_are_no_constants() -> None:
 
 def test_more_elements_than_the_shape_has_are_cut_off() -> None:
     assert array_of_tensor(TensorProto(dtype=3, int_val=[1, 2, 3])).tolist() == 1
+
+
+@pytest.mark.parametrize(
+    "array",
+    [
+        np.zeros((), np.float32),
+        np.ones((2, 0), np.float32),
+        np.arange(300, dtype=np.int32),
+        np.array([[1.5, -2.0]], np.float64),
+        np.array([b"a", b""], object),
+        np.array([True, False]),
+        np.array([1 + 2j], np.complex64),
+        np.array([0.5], np.float16),
+    ],
+    ids=lambda array: f"{array.dtype}{list(array.shape)}",
+)
+def test_the_bytes_of_a_listed_tensor_are_those_of_its_message(array: Any) -> None:
+    assert TensorProto.FromString(listed_tensor_bytes(array)) == listed_tensor(array)
+    assert TensorProto.FromString(content_tensor_bytes(array)) == content_tensor(array)

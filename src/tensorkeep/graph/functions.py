@@ -90,6 +90,7 @@ class _Body:
         self._attrs = _given_attrs(function.signature, attrs)
         self._proto = GraphDef()
         self._arguments: dict[str, list[str]] = {}  # of each argument, the nodes that stand for it
+        self._taken = {node.name for node in function.node_def}  # names that no argument's node may have
         self._outputs: dict[str, dict[str, tuple[int, int]]] = {}  # of each node, outputs: position and count
 
     def result(self) -> FunctionBody:
@@ -126,13 +127,12 @@ class _Body:
         told = self._function.arg_attr[index].attr if index in self._function.arg_attr else {}
         known = decode_attr(told["_output_shapes"]) if "_output_shapes" in told else None
         is_list = bool(arg.number_attr or arg.type_list_attr)
-        taken = {node.name for node in self._function.node_def}
         names = []
         for i, dtype in enumerate(dtypes):
             name = f"{arg.name}_{i}" if is_list else arg.name
-            while name in taken:
+            while name in self._taken:
                 name += "_"
-            taken.add(name)
+            self._taken.add(name)
             node = self._proto.node.add(name=name, op="Placeholder")
             node.attr["dtype"].type = (dtype.ref if arg.is_ref else dtype).number
             shape = known[i] if isinstance(known, tuple) and i < len(known) else UNKNOWN_SHAPE

@@ -13,6 +13,7 @@ objects for millions of elements would take a Python object each; here a packed 
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any, Final
 
 import numpy as np
@@ -36,6 +37,7 @@ _BIT_PATTERN: Final = "half_val"
 _BYTES: Final = "float8_val"
 
 
+@cache
 def field_number(dtype: DType) -> int:
     """The number of the TensorProto field that holds elements of this type."""
     return int(TensorProto.DESCRIPTOR.fields_by_name[dtype.proto_field].number)

@@ -15,6 +15,7 @@ none of them (`content_tensor`).
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 from math import prod
 from typing import Final
 
@@ -39,7 +40,7 @@ from tensorkeep.dtypes import (
 from tensorkeep.errors import DataLossError, InvalidArgumentError, ResourceExhaustedError
 from tensorkeep.io.coding.varint import encode_varint
 from tensorkeep.io.coding.varint_arrays import decode_varints
-from tensorkeep.proto.messages import TensorProto
+from tensorkeep.proto.messages import TensorProto, serialize
 from tensorkeep.proto.tensor_values import encode_values
 
 _LISTED: Final = frozenset((BOOL, UINT16, COMPLEX64, COMPLEX128, INT4, UINT4, INT2, UINT2, STRING))
@@ -74,7 +75,7 @@ def listed_tensor(array: Array, dtype: DType | None = None, into: TensorProto | 
     It is made in `into`, an empty message, if one is given.
     """
     dtype = dtype or dtype_of_array(array.dtype)
-    proto = _of_type_and_shape(array, dtype, into)
+    proto = _of_type_and_shape(array.shape, dtype, into)
     if dtype.proto_field in _LISTED_BYTES or (array.size > _FEW and dtype.proto_field in _LISTED_FLOATS):
         proto.MergeFromString(encode_values(dtype, array))
         return proto
@@ -86,10 +87,27 @@ def listed_tensor(array: Array, dtype: DType | None = None, into: TensorProto | 
     return proto
 
 
+def listed_tensor_bytes(array: Array, dtype: DType | None = None) -> bytes:
+    """The bytes of what `listed_tensor` gives, without making a message: servers send many small ones."""
+    dtype = dtype or dtype_of_array(array.dtype)
+    return _head_bytes(dtype, array.shape) + encode_values(dtype, array)
+
+
+def content_tensor_bytes(array: Array, dtype: DType | None = None) -> bytes:
+    """The bytes of what `content_tensor` gives."""
+    return serialize(content_tensor(array, dtype))
+
+
+@lru_cache(maxsize=1024)
+def _head_bytes(dtype: DType, shape: tuple[int, ...]) -> bytes:
+    """The type and the shape at the head of a tensor's bytes."""
+    return serialize(_of_type_and_shape(shape, dtype, None))
+
+
 def content_tensor(array: Array, dtype: DType | None = None, into: TensorProto | None = None) -> TensorProto:
     """The message for an array with all elements in tensor_content, made in `into` if that is given."""
     dtype = dtype or dtype_of_array(array.dtype)
-    proto = _of_type_and_shape(array, dtype, into)
+    proto = _of_type_and_shape(array.shape, dtype, into)
     if dtype is STRING:
         items = array.reshape(-1).tolist()
         proto.tensor_content = b"".join((*(encode_varint(len(item)) for item in items), *items))
@@ -98,13 +116,13 @@ def content_tensor(array: Array, dtype: DType | None = None, into: TensorProto |
     return proto
 
 
-def _of_type_and_shape(array: Array, dtype: DType, into: TensorProto | None) -> TensorProto:
+def _of_type_and_shape(shape: tuple[int, ...], dtype: DType, into: TensorProto | None) -> TensorProto:
     if dtype is not STRING and dtype.is_object:
         raise InvalidArgumentError(f"an array of type {dtype} cannot be sent")
     proto = TensorProto() if into is None else into
     proto.dtype = dtype.number
     proto.tensor_shape.SetInParent()
-    for size in array.shape:
+    for size in shape:
         proto.tensor_shape.dim.add().size = size
     return proto
 

@@ -25,8 +25,14 @@ def servable() -> Servable:
     return golden_servable("g26_tf1_simple_save")
 
 
-def places(servable: Servable, seconds: Sequence[float], monkeypatch: pytest.MonkeyPatch, **options: Any) -> list[bool]:
-    """For runs that take so long, whether each was in the event loop."""
+def places(
+    servable: Servable,
+    seconds: Sequence[float],
+    monkeypatch: pytest.MonkeyPatch,
+    own_share: float = 1.0,
+    **options: Any,
+) -> list[bool]:
+    """For runs that take so long, a share of it by their own doing, whether each was in the event loop."""
     found: list[bool] = []
     times = iter(seconds)
 
@@ -34,8 +40,12 @@ def places(servable: Servable, seconds: Sequence[float], monkeypatch: pytest.Mon
         found.append(threading.current_thread() is threading.main_thread())
         return [], next(times)
 
+    def noted_here(*_: Any) -> Any:
+        _, taken = noted()
+        return [], taken, taken * own_share
+
     monkeypatch.setattr(running, "timed", noted)
-    monkeypatch.setattr(running, "timed_here", noted)
+    monkeypatch.setattr(running, "timed_here", noted_here)
 
     async def work() -> None:
         runner = ThreadRunner(servable, **options)
@@ -64,6 +74,15 @@ def test_a_kind_that_is_slow_in_the_event_loop_proves_itself_anew_and_is_given_u
     seconds = proved_then_slow * DOUBTS + [0.0001] * (PROOF + 1)
     expected = ([False] * PROOF + [True]) * DOUBTS + [False] * (PROOF + 1)
     assert places(servable, seconds, monkeypatch) == expected
+
+
+def test_a_kind_that_a_busy_machine_keeps_waiting_is_never_given_up(
+    servable: Servable, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    proved_then_late = [0.0001] * PROOF + [0.1]
+    seconds = proved_then_late * (DOUBTS + 2) + [0.0001] * (PROOF + 1)
+    expected = ([False] * PROOF + [True]) * (DOUBTS + 3)
+    assert places(servable, seconds, monkeypatch, own_share=0.01) == expected
 
 
 def test_a_runner_can_be_told_to_stay_outside(servable: Servable, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -43,6 +43,20 @@ async def predict(opened: OpenedRequest, request: PredictRequest) -> PredictResp
     return response
 
 
+async def predict_bytes(opened: OpenedRequest, request: PredictRequest) -> bytes:
+    """The answer to Predict, as the bytes of its message."""
+    plan, results = await opened.predicted(request.inputs, array_of_request, request.output_filter)
+    data = opened.response_bytes(plan, results)
+
+    def log() -> PredictionLog:
+        return PredictionLog(
+            predict_log=PredictLog(request=request, response=parse(PredictResponse, data, "an answer"))
+        )
+
+    opened.exchange.log = log
+    return data
+
+
 async def classify(opened: OpenedRequest, data: bytes) -> ClassificationResponse:
     """The answer to Classify, for a serialized request, so that examples stay as they were sent."""
     given = examples_of(data)

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
-from functools import partial
-from typing import NamedTuple, TypeVar
+from functools import lru_cache, partial
+from typing import Final, NamedTuple, TypeVar
 
 from tensorkeep.arrays import Array
 from tensorkeep.dtypes import STRING, DType, dtype_of_array
 from tensorkeep.errors import InvalidArgumentError, TensorKeepError
-from tensorkeep.proto.messages import SignatureDef, TensorProto
+from tensorkeep.proto.messages import SignatureDef, TensorProto, serialize
 from tensorkeep.proto.serving import (
     ClassificationRequest,
     ClassificationResponse,
@@ -26,6 +26,8 @@ from tensorkeep.proto.serving import (
     RegressionResult,
     RegressLog,
 )
+from tensorkeep.proto.tensors import content_tensor_bytes, listed_tensor_bytes
+from tensorkeep.proto.wire import encode_bytes_field
 from tensorkeep.serving.asked import ModelAsked
 from tensorkeep.serving.exchanges import Exchange
 from tensorkeep.serving.inference.examples import (
@@ -50,6 +52,8 @@ from tensorkeep.serving.inference.tensors import content_tensor, listed_tensor
 from tensorkeep.serving.servables import Ends, Servable
 
 Sent = TypeVar("Sent")
+_OUTPUTS: Final = PredictResponse.DESCRIPTOR.fields_by_name["outputs"].number
+_MODEL_SPEC: Final = PredictResponse.DESCRIPTOR.fields_by_name["model_spec"].number
 
 
 class _Answerer(NamedTuple):
@@ -78,6 +82,26 @@ class _Answerer(NamedTuple):
             array = results[place]
             make(array, dtype if _holds(dtype, array) else None, response.outputs[alias])
         return response
+
+    def response_bytes(self, plan: PredictPlan, results: Sequence[Array]) -> bytes:
+        """The bytes of `response`. Most answers are small, and a message takes longer to make than to compute."""
+        make = content_tensor_bytes if self.writes_tensor_content else listed_tensor_bytes
+        parts = []
+        for alias, place, dtype in plan.outputs:
+            array = results[place]
+            tensor = make(array, dtype if _holds(dtype, array) else None)
+            entry = encode_bytes_field(1, alias.encode()) + encode_bytes_field(2, tensor)
+            parts.append(encode_bytes_field(_OUTPUTS, entry))
+        parts.append(_spec_bytes(self.asked.name, self.signature, self.version))
+        return b"".join(parts)
+
+
+@lru_cache(maxsize=1024)
+def _spec_bytes(name: str, signature: str, version: int) -> bytes:
+    """The field of an answer that says who answered."""
+    spec = ModelSpec(name=name, signature_name=signature)
+    spec.version.value = version
+    return encode_bytes_field(_MODEL_SPEC, serialize(spec))
 
 
 class OpenedRequest:
@@ -146,6 +170,10 @@ class OpenedRequest:
     def response(self, plan: PredictPlan, results: Sequence[Array]) -> PredictResponse:
         """What was fetched as the answer to a client."""
         return self._answerer().response(plan, results)
+
+    def response_bytes(self, plan: PredictPlan, results: Sequence[Array]) -> bytes:
+        """What was fetched as the bytes of the answer to a client."""
+        return self._answerer().response_bytes(plan, results)
 
     def _answerer(self) -> _Answerer:
         exchange = self.exchange

@@ -1,8 +1,9 @@
 """Which runs are so quick that handing them to a thread and back would take longer than they do.
 
 A run is known by what is fed and fetched and by how much is fed, in powers of two. It counts as quick after a number of
-runs in threads that all were, by the time of the thread. One that takes long in the event loop has to prove it again,
-since a busy machine may have kept it waiting; after some times it is never taken for quick again. Only models whose
+runs in threads that all were, by the time of the thread. One that takes long in the event loop has to prove it again.
+If it took that time itself, and was not kept waiting by a busy machine, it is never taken for quick again after some
+times. Only models whose
 work follows from the sizes of what they are fed are looked at: those without loops, and only if they are fed fractions,
 which say nothing about the sizes or numbers of anything.
 """
@@ -20,7 +21,7 @@ from tensorkeep.serving.servables import Ends, Servable
 QUICK: Final = 0.0005  # seconds; a hop to a thread and back takes a good part of that
 SLOW: Final = 0.005  # for longer the event loop may not stand still
 PROOF: Final = 10  # quick runs in a row
-DOUBTS: Final = 3  # times that a kind of runs may take long in the event loop
+DOUBTS: Final = 3  # times that a kind of runs may take long in the event loop by its own doing
 _NEVER: Final = -1
 _MOST_KEPT: Final = 256
 
@@ -60,18 +61,18 @@ class QuickRuns:
             while len(self._proofs) > _MOST_KEPT:
                 self._doubts.pop(self._proofs.popitem(last=False)[0], None)
 
-    def doubt(self, kind: Kind | None) -> None:
-        """Takes note of a run that took long in the event loop."""
+    def doubt(self, kind: Kind | None, own_seconds: float) -> None:
+        """Takes note of a run that took long in the event loop, and of how much of that was its own time."""
         if kind is not None:
-            doubts = self._doubts[kind] = self._doubts.get(kind, 0) + 1
+            doubts = self._doubts[kind] = self._doubts.get(kind, 0) + (own_seconds >= SLOW)
             self._proofs[kind] = 0 if doubts < DOUBTS else _NEVER
 
 
-def timed_here(servable: Servable, ends: Ends, arrays: Sequence[Array]) -> tuple[list[Array], float]:
-    """What a version computes, and how many seconds passed meanwhile: a clock that takes next to no time itself."""
-    started = time.monotonic()
+def timed_here(servable: Servable, ends: Ends, arrays: Sequence[Array]) -> tuple[list[Array], float, float]:
+    """What a version computes, how many seconds passed meanwhile, and how many of them were this thread's own."""
+    started, own = time.monotonic(), time.thread_time()
     results = servable.compute(ends, arrays)
-    return results, time.monotonic() - started
+    return results, time.monotonic() - started, time.thread_time() - own
 
 
 def timed(servable: Servable, ends: Ends, arrays: Sequence[Array]) -> tuple[list[Array], float]:

@@ -37,9 +37,9 @@ class ThreadRunner:
         quick = self._quick
         kind = None if quick is None else quick.kind(ends, arrays)
         if quick is not None and quick.is_quick(kind):
-            results, seconds = timed_here(self._servable, ends, arrays)
+            results, seconds, own_seconds = timed_here(self._servable, ends, arrays)
             if seconds >= SLOW:
-                quick.doubt(kind)
+                quick.doubt(kind, own_seconds)
             return results
         loop = asyncio.get_running_loop()
         computing = loop.run_in_executor(self._executor, timed, self._servable, ends, arrays)

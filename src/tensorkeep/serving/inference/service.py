@@ -166,6 +166,12 @@ class Inference:
         async with self.request(_asked(spec), call) as opened:
             return await answers.predict(opened, request)
 
+    async def predict_bytes(self, request: PredictRequest, call: Call) -> bytes:
+        """The answer to Predict, as the bytes of its message."""
+        spec = request.model_spec if request.HasField("model_spec") else None
+        async with self.request(_asked(spec), call) as opened:
+            return await answers.predict_bytes(opened, request)
+
     async def classify(self, request: ClassificationRequest | bytes, call: Call) -> ClassificationResponse:
         """The answer to Classify; examples of a serialized request stay as they were sent."""
         data = request if isinstance(request, bytes) else serialize(request)

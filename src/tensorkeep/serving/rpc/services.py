@@ -20,14 +20,14 @@ from tensorkeep.serving.rpc.library import grpc
 PREDICTION_SERVICE: Final = "tensorflow.serving.PredictionService"
 MODEL_SERVICE: Final = "tensorflow.serving.ModelService"
 
-_Answer: TypeAlias = Callable[[bytes, Call], Awaitable[Message]]
+_Answer: TypeAlias = Callable[[bytes, Call], Awaitable[Message | bytes]]
 
 
 def prediction_service(inference: Inference, authorize: Authorize = everybody) -> Any:
     """The handler of PredictionService, for `Server.add_generic_rpc_handlers`."""
 
-    async def predict(data: bytes, call: Call) -> Message:
-        return await inference.predict(received(PredictRequest, data), call)
+    async def predict(data: bytes, call: Call) -> bytes:
+        return await inference.predict_bytes(received(PredictRequest, data), call)
 
     async def metadata(data: bytes, call: Call) -> Message:
         return inference.metadata(received(GetModelMetadataRequest, data))
@@ -61,6 +61,7 @@ def _handler(service: str, methods: dict[str, _Answer], authorize: Authorize) ->
 
 def _method(name: str, answer: _Answer) -> Method:
     async def method(data: bytes, deadline: float | None) -> bytes:
-        return serialize(await answer(data, Call(GRPC, name, deadline)))
+        found = await answer(data, Call(GRPC, name, deadline))
+        return found if isinstance(found, bytes) else serialize(found)
 
     return method

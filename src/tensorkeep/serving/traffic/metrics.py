@@ -5,8 +5,9 @@ The original's times are in microseconds, ours in seconds. Ours have the version
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Mapping
-from typing import Final
+from typing import Final, NamedTuple, TypeAlias
 
 from tensorkeep.io.machine.resources import process_number, resident_memory
 from tensorkeep.io.machine.shared_counters import CounterMemory, Numbers, read_counters
@@ -35,6 +36,7 @@ _SECONDS: Final = (
 _UNCOUNTED: Final = frozenset(("MultiInference", "GetModelMetadata", "GetModelStatus"))  # by the original, over gRPC
 _MODEL: Final = ("model",)
 _VERSION: Final = ("model", "version")
+_MOST_PLACES: Final = 1024
 _IN_PLACE: Final = {"predict": "Predict", "classify": "Classify", "regress": "Regress"}
 
 RESIDENT: Final = Metric("tensorkeep_process_resident_bytes", Kind.GAUGE, ("worker",))
@@ -47,6 +49,22 @@ def counter_files(folder: str, workers: int) -> dict[int, str]:
     return {worker: f"{folder}/worker-{worker}.counters" for worker in range(workers)}
 
 
+_Asked: TypeAlias = tuple[str, int | None, str, str, str]
+"""Of a request the model, the version and the signature that answered, the protocol and the method."""
+
+
+class _Places(NamedTuple):
+    """Where the numbers are that an answered request changes."""
+
+    counters: tuple[int, ...]
+    run_time: int
+    latency: int | None
+    """None for methods that the original does not count."""
+    runtime: int
+    seconds: int
+    model_seconds: int
+
+
 class ServerMetrics:
     """Counts what happens in a worker, and gives the page of all workers. To be used on the event loop."""
 
@@ -55,6 +73,7 @@ class ServerMetrics:
         self._files = dict(files or {})
         self._memory = CounterMemory(self._files.pop(worker, None))
         self._processes = {worker: process_number()}
+        self._places: dict[_Asked, _Places] = {}
         self._registry = Registry(self._memory)
         self._declare_requests()
         self._declare_runs()
@@ -116,25 +135,57 @@ class ServerMetrics:
 
     def finished(self, exchange: Exchange) -> None:
         """Counts a request for inference, answered or not."""
-        asked, call, code = exchange.asked, exchange.call, exchange.code
-        name, method, protocol = asked.name, call.method, call.protocol
-        if protocol == REST or method not in _UNCOUNTED:
-            self.answered(name, code, method, protocol, exchange.seconds)
-        version = "" if exchange.version is None else str(exchange.version)
-        labels = (name, version, exchange.signature or asked.signature, protocol)
-        if code:
-            self._failed.add((*labels, code_name(code)))
+        asked, call = exchange.asked, exchange.call
+        key = (asked.name, exchange.version, exchange.signature or asked.signature, call.protocol, call.method)
+        if exchange.code:
+            self._failed_request(key, exchange)
             return
-        self._seconds.observe(labels, exchange.seconds)
-        self._model_seconds.observe(labels, exchange.model_seconds)
-        micros = exchange.model_seconds * _MICROS
-        self._runtime.observe((name, _IN_PLACE.get(method, method), "TF1"), micros)
-        self._graph_runs.add(())
-        self._session_runs.add(())
-        self._graph_time.add((), micros)
-        if method == "MultiInference":
-            self._examples.observe((name,), exchange.rows)
-            self._example_total.add((name,), exchange.rows)
+        places = self._places.get(key) or self._places_of(key)
+        seconds, model_seconds = exchange.seconds, exchange.model_seconds
+        micros = model_seconds * _MICROS
+        values = self._memory.values
+        for place in places.counters:
+            values[place] += 1.0
+        values[places.run_time] += micros
+        for place, limits, value in (
+            (places.latency, _TIMES, seconds * _MICROS),
+            (places.runtime, _TIMES, micros),
+            (places.seconds, _SECONDS, seconds),
+            (places.model_seconds, _SECONDS, model_seconds),
+        ):
+            if place is not None:
+                values[place + bisect_left(limits, value)] += 1.0
+                values[place + len(limits) + 1] += value
+        if call.method == "MultiInference":
+            self._examples.observe((asked.name,), exchange.rows)
+            self._example_total.add((asked.name,), exchange.rows)
+
+    def _failed_request(self, key: _Asked, exchange: Exchange) -> None:
+        name, version, signature, protocol, method = key
+        if protocol == REST or method not in _UNCOUNTED:
+            self.answered(name, exchange.code, method, protocol, exchange.seconds)
+        told = "" if version is None else str(version)
+        self._failed.add((name, told, signature, protocol, code_name(exchange.code)))
+
+    def _places_of(self, key: _Asked) -> _Places:
+        """Where the numbers of answered requests of a kind are, looked up once: every request counts nine of them."""
+        name, version, signature, protocol, method = key
+        is_counted = protocol == REST or method not in _UNCOUNTED
+        labels = (name, "" if version is None else str(version), signature, protocol)
+        counters = [self._graph_runs.slot(()), self._session_runs.slot(())]
+        if is_counted:
+            counters.append(self._requests.slot((name, code_name(0))))
+        if len(self._places) >= _MOST_PLACES:
+            self._places.clear()
+        found = self._places[key] = _Places(
+            tuple(counters),
+            self._graph_time.slot(()),
+            self._latency.slot((name, method, protocol)) if is_counted else None,
+            self._runtime.slot((name, _IN_PLACE.get(method, method), "TF1")),
+            self._seconds.slot(labels),
+            self._model_seconds.slot(labels),
+        )
+        return found
 
     def answered(self, model: str, code: int, method: str, protocol: str, seconds: float) -> None:
         """Counts any request as the original does; status and metadata over REST have the method ""."""
