@@ -10,6 +10,7 @@ an output that is a list. It runs nothing: what it knows of values before the mo
 
 angles             the angle of a point, which ONNX has no operator for
 arithmetic         arithmetic of two values that are stretched to each other
+audio              spectrograms of sounds, and the cepstral coefficients of speech
 bits               bits of whole numbers: logic, shifts, and how many are set
 casts              conversions between element types
 comparisons        comparisons, and logic

@@ -3,6 +3,7 @@
 from tensorkeep.onnx.rules import (
     angles,
     arithmetic,
+    audio,
     bits,
     casts,
     comparisons,
@@ -21,6 +22,7 @@ from tensorkeep.onnx.rules import (
 __all__ = [
     "angles",
     "arithmetic",
+    "audio",
     "bits",
     "casts",
     "comparisons",
