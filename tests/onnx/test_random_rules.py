@@ -12,7 +12,7 @@ from tests.onnx.exporting import export_sample, nodes_of, own_results
 from tests.onnx.exporting import run_sample as run_by_opset
 from tests.ops.sample import Sample, sample
 
-SHAPE = np.int32([200, 100])
+SHAPE = np.array([200, 100], np.int32)
 MEDIAN_ERROR = 0.03
 
 
@@ -59,7 +59,7 @@ def test_whole_numbers_are_drawn_from_all_of_their_range(dtype: Any) -> None:
 
 
 def test_classes_are_drawn_by_their_shares() -> None:
-    logits = np.log(np.float32([[0.7, 0.2, 0.1], [0.1, 0.1, 0.8]]))
+    logits = np.log(np.array([[0.7, 0.2, 0.1], [0.1, 0.1, 0.8]], np.float32))
     (found,) = run_sample("Multinomial", sample(logits, np.int32(4000), constant=(1,), seed=2))
     assert found.shape == (2, 4000)
     assert found.dtype == np.int64
@@ -81,7 +81,7 @@ def test_a_seed_of_the_graph_is_one_of_the_file() -> None:
 
 
 def test_numbers_of_a_known_seed_are_tensorflows() -> None:
-    given = sample(np.int32([3, 4]), np.int64([1, 2]), dtype=np.float32, constant=(0, 1))
+    given = sample(np.array([3, 4], np.int32), np.array([1, 2], np.int64), dtype=np.float32, constant=(0, 1))
     assert set(nodes_of("StatelessRandomUniform", given)) == {"Identity"}
     np.testing.assert_array_equal(
         run_sample("StatelessRandomUniform", given)[0], own_results("StatelessRandomUniform", given)[0]
@@ -89,7 +89,7 @@ def test_numbers_of_a_known_seed_are_tensorflows() -> None:
 
 
 def test_numbers_of_a_computed_seed_are_others() -> None:
-    given = sample(SHAPE, np.int64([1, 2]), dtype=np.float32, constant=(0,))
+    given = sample(SHAPE, np.array([1, 2], np.int64), dtype=np.float32, constant=(0,))
     (found,) = run_sample("StatelessRandomUniform", given)
     assert found.shape == (200, 100)
     assert found.min() >= 0
