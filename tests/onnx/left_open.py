@@ -43,7 +43,17 @@ def _beside_nan(sample: Sample) -> str:
     return "ONNX leaves open what the extreme of numbers and of what is no number is" if is_open else ""
 
 
-_RULES: Mapping[str, Callable[[Sample], str]] = {"Cast": _beyond_ends, "Max": _beside_nan, "Min": _beside_nan}
+def _shorter_than_window(sample: Sample) -> str:
+    is_open = len(sample.inputs[0]) < sample.attrs["window_size"]
+    return "ONNX Runtime does not look for windows in less than one" if is_open else ""
+
+
+_RULES: Mapping[str, Callable[[Sample], str]] = {
+    "AudioSpectrogram": _shorter_than_window,
+    "Cast": _beyond_ends,
+    "Max": _beside_nan,
+    "Min": _beside_nan,
+}
 _KEPT = "ONNX Runtime keeps the axes of arrays without elements that it reduces"
 _OF_NOTHING = {
     **dict.fromkeys(

@@ -353,6 +353,7 @@ class OnnxGraph:
                 self.refuse(f"axes of {op_type} that are computed need opset 18, and {self.opset} is asked for")
             chosen = self.cast(axes if axes.rank == 1 else self.reshape(axes, [-1]), INT64)
             count = 1 if axes.rank == 0 else axes.size(0)
+            dims: Dims | None
             if term.dims is None or not (keepdims or count is not None):
                 dims = None
             else:

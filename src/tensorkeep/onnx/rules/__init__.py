@@ -12,7 +12,8 @@ _carriers          types that ONNX Runtime's kernels take, and the wider ones th
 _sizes             vectors of sizes, put together from what is known of each of them
 activations        what a layer does with its sums: activations and softmax
 angles             the angle of a point, which ONNX has no operator for
-arithmetic         arithmetic of single elements
+arithmetic         arithmetic of two values that are stretched to each other
+audio              spectrograms of sounds, and the cepstral coefficients of speech
 bits               bits of whole numbers: logic, shifts, and how many are set
 casts              conversions between element types
 comparisons        comparisons, and logic

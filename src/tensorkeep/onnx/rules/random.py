@@ -22,6 +22,7 @@ from tensorkeep.onnx.terms import Dims, Term, element_type
 _REACH: Final = 0.47724986805182079  # of the normal distribution, between its middle and two deviations
 _PHILOX: Final = 1  # the number of the algorithm that TensorFlow draws by
 _BELOW_ONE: Final = {"float16": 1 - 2.0**-11, "bfloat16": 1 - 2.0**-8}
+_LAST_RUN: Final = 21  # the opset after which ONNX Runtime has no kernels that draw numbers
 _LARGEST_SEED: Final = 1 << 24  # up to which a float holds every whole number
 
 
@@ -36,10 +37,16 @@ def _seed(to: OnnxGraph) -> float | None:
     return float((seeds[0] * 31 + seeds[1]) % _LARGEST_SEED) if any(seeds) else None
 
 
-def _drawn(to: OnnxGraph, op_type: str, shape: Term, dtype: DType, **attrs: float) -> Term:
-    """Numbers that a node draws, of a shape that is known or computed."""
+def _check(to: OnnxGraph) -> None:
     if to.model.is_for_engine:
         to.refuse("ONNX draws other numbers than TensorFlow")
+    if to.opset > _LAST_RUN:
+        to.refuse(f"ONNX Runtime draws no numbers by opsets after {_LAST_RUN}; ask for opset {_LAST_RUN}")
+
+
+def _drawn(to: OnnxGraph, op_type: str, shape: Term, dtype: DType, **attrs: float) -> Term:
+    """Numbers that a node draws, of a shape that is known or computed."""
+    _check(to)
     marks = {**attrs, "dtype": int(element_type(dtype)), "seed": _seed(to)}
     if shape.array is not None:
         sizes = [int(size) for size in shape.array.reshape(-1)]
@@ -105,8 +112,7 @@ def stateless_uniform_int(to: OnnxGraph, shape: Term, *state_and_ends: Term) -> 
 @rule("Multinomial", "StatelessMultinomial")
 def multinomial(to: OnnxGraph, logits: Term, num_samples: Term, *state: Term, output_dtype: DType) -> Term:
     """Classes, drawn by the logarithms of their shares."""
-    if to.model.is_for_engine:
-        to.refuse("ONNX draws other numbers than TensorFlow")
+    _check(to)
     count = int(to.known_array(num_samples, "how many classes are drawn"))
     given = to.cast(logits, FLOAT32)
     marks = {"sample_size": count, "dtype": int(element_type(INT32)), "seed": _seed(to)}

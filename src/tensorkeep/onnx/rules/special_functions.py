@@ -139,5 +139,5 @@ def digamma(to: OnnxGraph, x: Term) -> Term:
     for step in range(_STEPS):
         right = right - 1 / (y + step)
     turn = _fraction(value)
-    left = right - math.pi * (turn.apply("Cos") / turn.apply("Sin"))
+    left = (right - math.pi * (turn.apply("Cos") / turn.apply("Sin"))).unless(turn.equals(0.0), np.nan)
     return to.cast(right.unless(is_left, left).term, x.dtype)

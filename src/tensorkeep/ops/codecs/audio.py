@@ -156,7 +156,8 @@ audio_spectrogram = op(
 )
 
 
-def _next_power(size: int) -> int:
+def next_power(size: int) -> int:
+    """The smallest power of two that is not less than a size."""
     return 1 << max(0, size - 1).bit_length()
 
 
@@ -165,7 +166,8 @@ def _check_window(window_size: int, stride: int) -> None:
         raise InvalidArgumentError(f"window_size must be > 1 and stride > 0, got {window_size} and {stride}")
 
 
-def _windows(length: int, window_size: int, stride: int) -> int:
+def window_count(length: int, window_size: int, stride: int) -> int:
+    """How many windows a sound has."""
     return 0 if length < window_size else 1 + (length - window_size) // stride
 
 
@@ -173,8 +175,8 @@ def _windows(length: int, window_size: int, stride: int) -> int:
 def audio_spectrogram_shape(input: Tensor, *, window_size: int, stride: int) -> Shape:
     length, channels = of_rank(input.static_shape, 2)
     _check_window(window_size, stride)
-    count = None if length is None else _windows(length, window_size, stride)
-    return Shape((channels, count, 1 + _next_power(window_size) // 2))
+    count = None if length is None else window_count(length, window_size, stride)
+    return Shape((channels, count, 1 + next_power(window_size) // 2))
 
 
 @audio_spectrogram.kernel
@@ -182,7 +184,7 @@ def audio_spectrogram_kernel(input: Array, *, window_size: int, stride: int, mag
     _check_window(window_size, stride)
     if np.ndim(input) != 2:
         raise InvalidArgumentError(f"input must be 2-dimensional, got shape {list(np.shape(input))}")
-    count, length = _windows(input.shape[0], window_size, stride), _next_power(window_size)
+    count, length = window_count(input.shape[0], window_size, stride), next_power(window_size)
     check_allocation((input.shape[1], count, length), np.complex128, copies=2)
     if not count:
         return np.zeros((input.shape[1], 0, 1 + length // 2), np.float32)
@@ -217,7 +219,7 @@ def _mel(frequencies: Any) -> Any:
 
 
 @lru_cache(maxsize=16)
-def _filters(length: int, rate: int, count: int, lower: float, upper: float) -> Array | None:
+def mel_filters(length: int, rate: int, count: int, lower: float, upper: float) -> Array | None:
     """How much of every frequency each band takes, [frequencies, bands]; None if bands reach beyond the frequencies."""
     low, high = float(_mel(lower)), float(_mel(upper))
     centers = low + (high - low) / (count + 1) * np.arange(1, count + 2)
@@ -260,7 +262,7 @@ def mfcc_kernel(
         )
     check_allocation((length, filterbank_channel_count), np.float64, copies=2)
     limits = (float(np.float32(lower_frequency_limit)), float(np.float32(upper_frequency_limit)))
-    filters = _filters(length, rate, filterbank_channel_count, *limits)
+    filters = mel_filters(length, rate, filterbank_channel_count, *limits)
     if filters is None:
         return np.zeros((*spectrogram.shape[:2], dct_coefficient_count), np.float32)
     levels = np.log(np.maximum(multiply(np.sqrt(spectrogram.astype(np.float64)), filters), 1e-12))

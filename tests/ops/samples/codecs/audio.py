@@ -64,6 +64,8 @@ SAMPLES = {
     ],
     "Mfcc": [
         sample(POWERS, np.int32(16000)),
+        sample(POWERS, np.int32(16000), constant=(1,)),
+        sample(POWERS, np.int32(8000), constant=(1,), filterbank_channel_count=20, dct_coefficient_count=20),
         sample(POWERS, np.int32(16000), upper_frequency_limit=7000.0, lower_frequency_limit=300.0),
         sample(POWERS, np.int32(8000), filterbank_channel_count=20, dct_coefficient_count=20),
         sample(POWERS * 0, np.int32(16000)),
