@@ -197,6 +197,10 @@ def page(states: Sequence[State]) -> str:
         "or after the file (`--split`), or name the domain of an operator that your runtime has for it "
         "(`--custom-op OP=DOMAIN`).",
         "",
+        "Strings of ONNX are text in UTF-8: bytes that are none can neither be given to a file nor come out of it. "
+        "Tables and variables",
+        "are what they hold when the file is written.",
+        "",
     ]
     for family, names in _by_family(known).items():
         lines += [f"## {family}", "", "| op | in ONNX | since opset | refused |", "|---|---|---|---|"]

@@ -17,6 +17,7 @@ from tensorkeep.dtypes import FLOAT32, INT64, RESOURCE, STRING
 from tensorkeep.graph.graph import Operation, Tensor
 from tensorkeep.graph.registry.opspec import get_op
 from tensorkeep.onnx.models import TranslateOptions, translate_graph
+from tensorkeep.onnx.part_graphs import graph_of_part
 from tensorkeep.onnx.splitting import Part, Split, best_levels, refused_operations, split_for_onnx, split_plan
 from tensorkeep.ops.arrays.constants import placeholder
 from tensorkeep.runtime.plan import Plan, make_plan
@@ -213,6 +214,42 @@ def run_by_onnx(part: Part, resource_of: Any, values: dict[Tensor, Any]) -> None
     engine = ort.InferenceSession(proto.SerializeToString(), providers=["CPUExecutionProvider"])
     found = engine.run(list(outputs), {name: to_onnx(values[tensor], tensor.dtype) for name, tensor in inputs.items()})
     values.update((tensor, from_onnx(item, tensor.dtype)) for tensor, item in zip(part.outputs, found, strict=True))
+
+
+def test_a_check_among_the_numbers_does_not_divide_them() -> None:
+    with graph():
+        text, best, label, _ = _model()
+        check = get_op("Assert")(tf.reduce_all(best < 2.0), [strings(b"too large: "), best])
+        with tf.control_dependencies([check]):
+            doubled = get_op("MatMul")(best, np.ones((2, 2), np.float32))
+    plan = make_plan([doubled, label], (), (text,))
+    split = split_plan(plan, lambda op: op.type not in ("StringStrip", "LookupTableFindV2", "Assert"))
+    assert [op.type for op in split.middle.ops].count("MatMul") == 2
+
+
+def test_a_part_is_a_graph_of_its_own() -> None:
+    """Whose operations wait for none of the others, and which has functions, handles and names as they were."""
+    with graph() as made:
+        text, best, label, setup = _model()
+        with tf.control_dependencies([label.op]):
+            scaled = tf.multiply(best, 2.0, name="scaled")
+    plan = make_plan([scaled, label], (), (text,))
+    split = split_plan(plan, lambda op: op.type not in ("StringStrip", "LookupTableFindV2"))
+    values: dict[Tensor, Any] = {text: strings([b" a", b"c"])}
+    with Session(made) as session:
+        for op in setup:
+            session.run(op)
+        expected = session.run([scaled, label], dict(values))
+        for part in (split.before, split.middle, split.after):
+            own = graph_of_part(part, made)
+            assert {op.name for op in own.graph.operations} == {
+                *(op.name for op in part.ops), *(tensor.op.name for tensor in own.inputs.values())
+            }  # fmt: skip
+            with Session(own.graph, resources=session.resources) as run:
+                fed = {own.inputs[tensor]: values[tensor] for tensor in part.inputs}
+                values.update(zip(part.outputs, run.run(list(own.outputs.values()), fed), strict=True))
+    np.testing.assert_array_equal(values[scaled], expected[0])
+    assert values[label].tolist() == expected[1].tolist()
 
 
 def test_every_operation_that_is_refused_is_told_not_only_the_first() -> None:

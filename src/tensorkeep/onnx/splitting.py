@@ -28,6 +28,7 @@ from tensorkeep.runtime.plan import Plan
 Weigh: TypeAlias = Callable[[Operation], int]
 
 _READS: Final = frozenset(("ReadVariableOp", "VariableV2", "Variable", "VariableShape"))
+_CHECKS: Final = frozenset(("Assert", "PrintV2", "Abort"))  # which a file does not do: nothing there waits for them
 _HEAVY: Final = ("Conv", "DepthwiseConv", "FusedConv", "MatMul", "BatchMatMul", "Einsum", "BlockLSTM", "While", "If",
                  "StatelessWhile", "StatelessIf", "PartitionedCall", "StatefulPartitionedCall")  # fmt: skip
 
@@ -57,9 +58,10 @@ def work_of(op: Operation) -> int:
     return 50 if op.type.startswith(_HEAVY) else 1
 
 
-def is_numeric(op: Operation) -> bool:
-    """Whether an operation has nothing to do with strings."""
-    return not any(tensor.dtype.base_dtype is STRING for tensor in (*op.inputs, *op.outputs))
+def is_numeric(op: Operation, known: Collection[Operation] = ()) -> bool:
+    """Whether an operation has nothing to do with strings, but those that `known` operations give it."""
+    taken = (tensor for tensor in op.inputs if tensor.op not in known)
+    return not any(tensor.dtype.base_dtype is STRING for tensor in (*taken, *op.outputs))
 
 
 # ---------------------------------------------------------------------------------------------------- Parts
@@ -124,7 +126,8 @@ def _edges(
             edges.append((source, here))
             if tensor.dtype.base_dtype in (RESOURCE, VARIANT) or tensor.dtype.is_ref or not is_whole(tensor):
                 bound.append((source, here))
-        edges.extend((number[control], here) for control in op.control_inputs if control in number)
+        waits = (control for control in op.control_inputs if control in number and control.type not in _CHECKS)
+        edges.extend((number[control], here) for control in waits)
     return edges, bound
 
 
@@ -280,14 +283,17 @@ def refused_operations(
     resource_of: ResourceOf,
     options: TranslateOptions,
     known: Mapping[Tensor, object] | None = None,
-    unwanted: Callable[[Operation], bool] = lambda op: False,
+    *,
+    numbers_only: bool = False,
 ) -> dict[Operation, str]:
-    """Which operations of a plan cannot be translated, and why; those that are `unwanted` are not tried.
+    """Which operations of a plan cannot be translated, and why; with `numbers_only`, also those that take strings.
 
     What they would give is taken as given, so that what comes behind them is tried too.
     """
-    needs_nothing = _anywhere(plan, lambda op: True, known or ())
-    refused = {op: "it has to do with strings" for op in plan.ops if unwanted(op) and op not in needs_nothing}
+    refused: dict[Operation, str] = {}
+    if numbers_only:
+        same = _anywhere(plan, lambda op: True, known or ())
+        refused = {op: "it has to do with strings" for op in plan.ops if op not in same and not is_numeric(op, same)}
     while True:
         given = _once([*plan.feeds, *(tensor for op in refused for tensor in op.outputs)])
         new = _problems(plan, given, resource_of, options, known or {})
@@ -305,10 +311,11 @@ def split_for_onnx(
 ) -> Split:
     """Divides a plan so that the middle has to do with numbers only, and can be translated with these options.
 
-    Calls of functions are operations like others: whoever wants to cut inside them writes them out first.
+    Calls of functions are operations like others: whoever wants to cut inside them writes them out first. Operations
+    may wait for others of another part, so each part is run as a graph of its own (`part_graphs`).
     """
     held = known or {}
-    refused = refused_operations(plan, resource_of, options, known, lambda op: not is_numeric(op))
+    refused = refused_operations(plan, resource_of, options, known, numbers_only=True)
 
     def translatable(op: Operation) -> bool:
         return op not in refused

@@ -318,3 +318,16 @@ def hash_table_size(to: OnnxGraph, hashtable: Term) -> Term:
     if not isinstance(hashtable.held, HashTableResource):
         to.refuse("its table is not known before the model runs")
     return to.constant(np.int64(len(hashtable.held.table)))
+
+
+@rule("TensibleVariableIsInitializedOp")
+def hash_table_is_initialized(to: OnnxGraph, resource: Term) -> Term:
+    leave_to_kernels(to, "tables of embeddings")
+    if not isinstance(resource.held, TensibleResource):
+        to.refuse("its rows are not known before the model runs")
+    return to.constant(np.bool_(resource.held.is_initialized))
+
+
+@rule("CopyTensor", takes_complex=True)
+def copied(to: OnnxGraph, src: Term) -> Term:
+    return src
