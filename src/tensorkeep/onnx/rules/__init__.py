@@ -10,8 +10,11 @@ an output that is a list. It runs nothing: what it knows of values before the mo
 
 activations    what a layer does with its sums: activations and softmax
 arithmetic     arithmetic of single elements
+colors         colors of images: contrast, hue, saturation
 convolutions   convolutions, and those that enlarge
+detection      objects in images: which of many boxes are kept
 every          all rules: importing this makes them known
+images         images of other sizes, and parts of images
 losses         losses that begin with a softmax, and the decoding of sequences of classes
 matrices       products of matrices
 normalisation  normalisation of batches and of neighbouring channels

@@ -3,7 +3,10 @@
 from tensorkeep.onnx.rules import (
     activations,
     arithmetic,
+    colors,
     convolutions,
+    detection,
+    images,
     losses,
     matrices,
     normalisation,
@@ -14,7 +17,10 @@ from tensorkeep.onnx.rules import (
 __all__ = [
     "activations",
     "arithmetic",
+    "colors",
     "convolutions",
+    "detection",
+    "images",
     "losses",
     "matrices",
     "normalisation",
