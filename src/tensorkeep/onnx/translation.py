@@ -295,6 +295,8 @@ class Translator:
             return
         for tensor, result in zip(op.outputs, results, strict=True):
             terms[tensor] = self._told(tensor, result)
+            if result.value is not None:  # for passes, which find formulas by it that a rule wrote out
+                result.value.meta.setdefault("made_by", (op.type, tuple(inputs)))
         made = how or ", ".join(node.op_type for node in to.nodes[before:]) or "nothing: the value is passed on"
         self.outcome.nodes.append(Became(to.scope + op.name, op.type, made))
 

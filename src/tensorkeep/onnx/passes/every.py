@@ -8,12 +8,14 @@ from typing import Final
 import onnx_ir as ir
 from onnx_ir.passes import common as tidying
 
+from tensorkeep.onnx.passes.formulas import recognise_formulas
 from tensorkeep.onnx.passes.fusing import fuse_neighbours
 from tensorkeep.onnx.passes.layout import order_axes
 
 PASSES: Final[tuple[Callable[[ir.Model], object], ...]] = (
     tidying.RemoveUnusedNodesPass(),
     tidying.CommonSubexpressionEliminationPass(),
+    recognise_formulas,
     order_axes,
     fuse_neighbours,
 )

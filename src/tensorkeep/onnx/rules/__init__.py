@@ -12,14 +12,16 @@ _carriers          types that ONNX Runtime's kernels take, and the wider ones th
 _sizes             vectors of sizes, put together from what is known of each of them
 activations        what a layer does with its sums: activations and softmax
 angles             the angle of a point, which ONNX has no operator for
-arithmetic         arithmetic of two values that are stretched to each other
+arithmetic         arithmetic of single elements
 audio              spectrograms of sounds, and the cepstral coefficients of speech
 bits               bits of whole numbers: logic, shifts, and how many are set
 casts              conversions between element types
+colors             colors of images: contrast, hue, saturation
 comparisons        comparisons, and logic
 complex_numbers    complex numbers, which are pairs of floats in the file
 control_flow       branches and loops: those that call functions, and the nodes of TensorFlow 1's
 convolutions       convolutions, and those that enlarge
+detection          objects in images: which of many boxes are kept
 einstein           sums of products by Einstein's notation
 elementwise        operators on single elements, as rules use them: in which type they are computed
 embeddings         rows of embedding tables by keys, one by one and combined line by line
@@ -27,6 +29,7 @@ every              all rules: importing this makes them known
 fourier            Fourier transforms
 functions          functions of one value, element by element
 gathering          elements found by index: Gather and its like
+images             images of other sizes, and parts of images
 joining            values put together and taken apart along an axis: Pack, Concat, Split and their like
 losses             losses that begin with a softmax, and the decoding of sequences of classes
 matrices           products of matrices

@@ -132,6 +132,8 @@ SAMPLES = {
         *suppressed(0.5, 0.1, 0.5),
         *suppressed(0.5, 0.1, 0.7, pad_to_max_output_size=True),
         *suppressed(0.5, 0.25, 0.5, dtype=H),
+        sample(SMALL, SMALL_SCORES, np.int32(3), HALF, F(0.1), F(0), constant=(2, 5)),
+        sample(SMALL, SMALL_SCORES, np.int32(3), HALF, F(0.1), F(0), constant=(2, 5), pad_to_max_output_size=True),
         *refused(HALF, HALF, HALF),
         sample(SMALL, SMALL_SCORES, np.int32(3), HALF, HALF, F(-1), fails=True),
     ],

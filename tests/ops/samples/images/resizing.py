@@ -130,6 +130,7 @@ SAMPLES = {
             sample(image(1, 4, 3, 1, dtype=dtype), ints(3, 5), PAIR, np.zeros(2, F), gradient=False)
             for dtype in (np.uint8, np.int8, np.int16, np.uint16, np.int32, np.int64, H, BF, D)
         ],
+        sample(image(2, 5, 4, 3), ints(7, 3), PAIR, MOVE, kernel_type="triangle", constant=(1, 2, 3), gradient=False),
         sample(image(1, 4, 3, 1), ints(3, 5), -PAIR, MOVE, fails=True),
         sample(image(1, 4, 3, 1), ints(3, 5), PAIR, MOVE, kernel_type="sinc", fails=True),
         sample(image(1, 4, 3, 1), ints(3, 5), PAIR[:1], MOVE, fails=True),

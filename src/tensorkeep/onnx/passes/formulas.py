@@ -11,6 +11,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from math import pi, sqrt
+from typing import Final
 
 import numpy as np
 import onnx_ir as ir
@@ -19,6 +21,7 @@ from tensorkeep.arrays import Array
 from tensorkeep.onnx.passes.editing import (
     Editor,
     constant_of,
+    graphs_of,
     input_at,
     int_attribute,
     ints_attribute,
@@ -26,8 +29,10 @@ from tensorkeep.onnx.passes.editing import (
     is_op,
     rank_of,
 )
+from tensorkeep.onnx.terms import Term
 
-_OPSET = 17  # the first that has LayerNormalization
+_LAYER_NORMALISATION: Final = 17  # the first opset that has it
+_GELU: Final = 20
 
 
 @dataclass(frozen=True)
@@ -41,9 +46,20 @@ class _Moments:
     scale: Array | None
 
 
-def fuse_layer_normalisation(editor: Editor, node: ir.Node) -> bool:
+def recognise_formulas(model: ir.Model) -> None:
+    """Makes one operator of each formula that a graph has written out. Before axes are put into another order."""
+    editor = Editor(model)
+    for graph in graphs_of(model):
+        for node in list(graph):
+            if node.graph is not None and is_op(node, "Add"):
+                _layer_normalisation(editor, node)
+            elif node.graph is not None and is_op(node, "Mul"):
+                _gelu(editor, node)
+
+
+def _layer_normalisation(editor: Editor, node: ir.Node) -> bool:
     """Makes one operator of all that ends in this sum, if it normalises a layer."""
-    if editor.opset < _OPSET or node.graph is None:
+    if editor.opset < _LAYER_NORMALISATION or node.graph is None:
         return False
     for left, right in _pairs(node):
         found = _keras(left, right) or _centered(left, right)
@@ -238,5 +254,117 @@ def _made(editor: Editor, node: ir.Node, moments: _Moments, offset: Array | None
     node.graph.insert_after(node, made)
     made.outputs[0].shape = node.outputs[0].shape
     editor.take_place(node.outputs[0], made.outputs[0])
+    editor.drop_unused([node])
+    return True
+
+
+# ------------------------------------------------------------------------------------------------------------ GELU
+
+
+def _gelu(editor: Editor, node: ir.Node) -> bool:
+    """Makes one operator of half of x times what ends in an error function or a hyperbolic tangent."""
+    for x, others in _halved(node):
+        for other in others:
+            form = _gelu_form(other, x)
+            if form is not None:
+                return _made_gelu(editor, node, x, form)
+    return False
+
+
+def _halved(node: ir.Node) -> Iterator[tuple[ir.Value, list[ir.Value]]]:
+    """Of 0.5, x and a third factor, multiplied in any order: x, and what the third may be."""
+    for left, right in _pairs(node):
+        for x, half in _pairs(_maker(left, "Mul")):
+            if _is_number(half, 0.5):
+                yield x, [right]  # (0.5 * x) * third
+            if _is_number(right, 0.5):
+                yield x, [half]  # (x * third) * 0.5
+        for third, half in _pairs(_maker(right, "Mul")):
+            if _is_number(half, 0.5):
+                yield left, [third]  # x * (0.5 * third)
+
+
+def _gelu_form(value: ir.Value, x: ir.Value) -> str | None:
+    """ "none" or "tanh", as Gelu calls its two forms, if a value is the factor that goes with half of x."""
+    made_by = value.meta.get("made_by")
+    if made_by is not None and made_by[0] == "Erfc":
+        argument = made_by[1][0]
+        return "none" if isinstance(argument, Term) and _is_share(argument.value, x, -sqrt(0.5)) else None
+    for inner, one in _pairs(_maker(value, "Add")):
+        if not _is_number(one, 1.0):
+            continue
+        if (erf := _maker(inner, "Erf")) is not None and _is_share(erf.inputs[0], x, sqrt(0.5)):
+            return "none"
+        if (tanh := _maker(inner, "Tanh")) is not None and _is_cubic(tanh.inputs[0], x):
+            return "tanh"
+    return None
+
+
+def _is_number(value: ir.Value | None, number: float) -> bool:
+    found = constant_of(value)
+    if found is None or found.size != 1 or found.dtype.kind != "f":
+        return False
+    return abs(float(found.reshape(-1)[0]) - number) <= 1e-6 * abs(number)
+
+
+def _is_share(value: ir.Value | None, x: ir.Value, factor: float) -> bool:
+    """Whether a value is x times a number, or divided by its inverse."""
+    for inner, known in _pairs(_maker(value, "Mul")):
+        if _is_number(known, factor):
+            return inner is x
+        neg = _maker(inner, "Neg")
+        if neg is not None and _is_number(known, -factor):
+            return neg.inputs[0] is x
+    if (div := _maker(value, "Div")) is not None:
+        if _is_number(div.inputs[1], 1 / factor):
+            return div.inputs[0] is x
+        neg = _maker(div.inputs[0], "Neg")
+        return neg is not None and neg.inputs[0] is x and _is_number(div.inputs[1], -1 / factor)
+    return False
+
+
+def _is_cubic(value: ir.Value | None, x: ir.Value) -> bool:
+    """Whether a value is sqrt(2 / pi) * (x + 0.044715 * x ** 3)."""
+    for total, known in _pairs(_maker(value, "Mul")):
+        if not _is_number(known, sqrt(2 / pi)):
+            continue
+        for first, cube in _pairs(_maker(total, "Add")):
+            if first is x and any(
+                _is_number(factor, 0.044715) and _is_cube(power, x) for power, factor in _pairs(_maker(cube, "Mul"))
+            ):
+                return True
+    return False
+
+
+def _is_cube(value: ir.Value, x: ir.Value) -> bool:
+    if (power := _maker(value, "Pow")) is not None:
+        return power.inputs[0] is x and _is_number(power.inputs[1], 3.0)
+    for square, single in _pairs(_maker(value, "Mul")):
+        product = _maker(square, "Mul")
+        if single is x and product is not None and product.inputs[0] is x and product.inputs[1] is x:
+            return True
+    return False
+
+
+def _made_gelu(editor: Editor, node: ir.Node, x: ir.Value, form: str) -> bool:
+    graph, output = node.graph, node.outputs[0]
+    if graph is None or x.dtype != ir.DataType.FLOAT or (editor.opset < _GELU and form == "tanh"):
+        return False
+    if editor.opset >= _GELU:
+        made = editor.node("Gelu", [x], {} if form == "none" else {"approximate": form}, output)
+        graph.insert_after(node, made)
+    else:
+        numbers = {
+            number: editor.constant(np.array(number, np.float32), f"{output.name}/number")
+            for number in (sqrt(2), 1, 0.5)
+        }
+        share = editor.node("Div", [x, numbers[sqrt(2)]], {}, output)
+        erf = editor.node("Erf", [share.outputs[0]], {}, output)
+        more = editor.node("Add", [erf.outputs[0], numbers[1]], {}, output)
+        double = editor.node("Mul", [x, more.outputs[0]], {}, output)
+        made = editor.node("Mul", [double.outputs[0], numbers[0.5]], {}, output)
+        graph.insert_after(node, [share, erf, more, double, made])
+    made.outputs[0].shape = output.shape
+    editor.take_place(output, made.outputs[0])
     editor.drop_unused([node])
     return True
