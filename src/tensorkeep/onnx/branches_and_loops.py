@@ -468,6 +468,21 @@ class _TripCount:
     is_included: bool
 
 
+def _simplified(limit: ir.Value) -> ir.Value:
+    """A limit without what does not change it: the smaller of a number n and the larger of 1 and n is n."""
+    node = limit.producer()
+    if node is None or node.op_type != "Min" or len(node.inputs) != 2:
+        return limit
+    for number, other in (tuple(node.inputs), tuple(reversed(node.inputs))):
+        inner = None if other is None else other.producer()
+        if number is None or inner is None or inner.op_type != "Max" or len(inner.inputs) != 2:
+            continue
+        first, second = inner.inputs
+        if (is_number(first, 1) and same_value(second, number)) or (is_number(second, 1) and same_value(first, number)):
+            return number
+    return limit
+
+
 class _Emitting:
     """Writes the node of a loop."""
 
@@ -504,7 +519,7 @@ class _Emitting:
                 return None
             if id(first) not in by_value or second is None or id(second) in self.inside:
                 return None
-            found.append(_TripCount(second, by_value[id(first)], "OrEqual" in source.op_type))
+            found.append(_TripCount(_simplified(second), by_value[id(first)], "OrEqual" in source.op_type))
         return found
 
     def _most_rounds(self) -> Term | None:

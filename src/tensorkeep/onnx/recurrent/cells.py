@@ -87,7 +87,7 @@ def _gates_of(
                 return None
         if part.width != size or part.bias.dtype != np.float32:
             return None
-    if not sources:
+    if not sources or not any(hidden in part.weights for part in parts):
         return None
     rows = []
     for part in parts:
@@ -199,10 +199,10 @@ def _is_product(step: Round, value: ir.Value, reset: ir.Value, hidden: ir.Value)
 
 def _gate(step: Round, value: ir.Value, memory: ir.Value | None = None) -> _Gate | None:
     """A value as an activation of products, and of a peephole at the memory."""
+    found = step.activated(value)
+    if found is not None:
+        return _Gate(*found)
     activation, inner = step.activation(value)
-    affine = step.affine(inner)
-    if affine is not None:
-        return _Gate(activation, affine)
     for products, seen in step.pairs(inner, "Add"):
         affine = step.affine(products)
         if affine is None or memory is None:

@@ -121,11 +121,14 @@ class Round:
             taken = self.constant(node.inputs[1])
             first = None if node.inputs[0] is None else self.affine(node.inputs[0])
             return None if taken is None or first is None else _with_bias(first, -taken)
-        if node.op_type == "Split":
-            return self._part(node, value)
-        if node.op_type == "Slice":
-            return self._slice(node)
+        if node.op_type in ("Split", "Slice") and node.inputs[0] is not None:
+            whole = self.affine(node.inputs[0])
+            return None if whole is None else self._columns(node, value, whole)
         return None
+
+    def _columns(self, node: ir.Node, value: ir.Value, whole: Affine) -> Affine | None:
+        """The columns that a Split or Slice gives of the whole as one of its outputs."""
+        return self._part(node, value, whole) if node.op_type == "Split" else self._slice(node, whole)
 
     def _product(self, value: ir.Value | None, matrix: Array | None) -> Affine | None:
         if value is None or matrix is None or matrix.ndim != 2:
@@ -179,10 +182,9 @@ class Round:
             return None
         return parts[0].plus(parts[1])
 
-    def _part(self, node: ir.Node, value: ir.Value) -> Affine | None:
-        whole = None if node.inputs[0] is None else self.affine(node.inputs[0])
+    def _part(self, node: ir.Node, value: ir.Value, whole: Affine) -> Affine | None:
         axis = node.attributes["axis"].as_int() if "axis" in node.attributes else 0
-        if whole is None or axis not in (1, -1):
+        if axis not in (1, -1):
             return None
         given = self.constant(node.inputs[1]) if len(node.inputs) > 1 else None
         count = len(node.outputs)
@@ -195,10 +197,9 @@ class Round:
         at = sum(sizes[: (number := list(node.outputs).index(value))])
         return whole.columns(at, at + sizes[number])
 
-    def _slice(self, node: ir.Node) -> Affine | None:
-        whole = None if node.inputs[0] is None else self.affine(node.inputs[0])
-        bounds = [self.constant(value) for value in node.inputs[1:]]
-        if whole is None or any(bound is None for bound in bounds):
+    def _slice(self, node: ir.Node, whole: Affine) -> Affine | None:
+        bounds = [self.constant(value) for value in node.inputs[1:] if value is not None]
+        if len(bounds) < 3 or any(bound is None for bound in bounds):
             return None
         starts, ends, axes, *steps = [bound.reshape(-1).tolist() for bound in bounds if bound is not None]
         if any(step != 1 for step in (steps[0] if steps else ())):
@@ -231,6 +232,20 @@ class Round:
                 "HardSigmoid", 0.2 if alpha is None else alpha.as_float(), 0.5 if beta is None else beta.as_float()
             ), inner
         return self._hard_sigmoid(value) or (LINEAR, value)
+
+    def activated(self, value: ir.Value) -> tuple[Activation, Affine] | None:
+        """A value as an activation of products; of gates that are activated side by side, one of them."""
+        value = self.plain(value)
+        node = self.node(value, "Split", "Slice")
+        if node is not None and node.inputs[0] is not None and self.affine(value) is None:
+            whole = self.activated(node.inputs[0])
+            if whole is None:
+                return None
+            part = self._columns(node, value, whole[1])
+            return None if part is None else (whole[0], part)
+        activation, inner = self.activation(value)
+        found = self.affine(inner)
+        return None if found is None else (activation, found)
 
     def _hard_sigmoid(self, value: ir.Value) -> tuple[Activation, ir.Value] | None:
         """A line that is cut off at 0 and 1, however it is computed."""

@@ -14,7 +14,7 @@ from tensorkeep.onnx.graphs import AttrValue, OnnxGraph
 from tensorkeep.onnx.recurrent.cells import Cell, Variables, find_cell
 from tensorkeep.onnx.recurrent.gates import Activation, Round
 from tensorkeep.onnx.recurrent.steps import Counted, Masked, Steps, unmasked
-from tensorkeep.onnx.tensor_lists import Filling, HeldList, Rows, is_number, list_term, merged, same_value
+from tensorkeep.onnx.tensor_lists import Filling, HeldList, Rows, is_number, list_term, merged, of_dims, same_value
 from tensorkeep.onnx.terms import Dims, Term, constant_term, dtype_of_element_type
 
 if TYPE_CHECKING:
@@ -97,14 +97,20 @@ class _Layers:
                 self.of_cell[cell.hidden] = cell
                 if cell.memory is not None:
                     self.of_cell[cell.memory] = cell
-        if not self.cells:
+        if not self.cells or not all(map(self._is_kept, self.of_cell)):
             raise _NotRecurrentError
         self.sequences: dict[ir.Value, Term] = {}
         self.made: dict[Cell, _Layer] = {}
         self.counted: Counted | None = None
-        self.has_all_rows: bool | None = None
+        self.has_exact_rows = False
+        """Whether sequences have just the steps that the loop comes to."""
         self.has_more_rows = False
-        """Whether the sequences have steps that the loop does not come to, because none of them counts."""
+        """Whether sequences have steps that the loop does not come to, because none of them counts."""
+
+    def _is_kept(self, slot: int) -> bool:
+        """Whether a variable stays as it is where a step does not count."""
+        masked = self.masked[slot]
+        return masked.steps is None or masked.old is self.written.inputs[slot].value
 
     def _states(self) -> list[int]:
         """The variables that are no counters: matrices of a row per sequence."""
@@ -124,16 +130,13 @@ class _Layers:
         return unmasked(self.step, term.value, self.from_zero)
 
     def _common_steps(self) -> Steps | None:
-        """The steps that count, of which all that is masked must speak, and all states must be masked by."""
+        """The steps that count: those of one mask for all variables and results, or all."""
         found = {masked.steps for masked in (*self.masked.values(), *self.items.values())} - {None}
         if len(found) > 1:
             raise _NotRecurrentError
         if not found:
             return None
-        for slot, masked in self.masked.items():
-            if masked.steps is None or masked.old is not self.written.inputs[slot].value:
-                raise _NotRecurrentError
-        if any(masked.steps is None for masked in self.items.values()):
+        if any(masked.steps is None for masked in (*self.masked.values(), *self.items.values())):
             raise _NotRecurrentError
         return found.pop()
 
@@ -196,34 +199,33 @@ class _Layers:
         return self.counted.to_front(whole)
 
     def _cut(self, rows: Term) -> Term:
-        """The rows that the loop comes to."""
-        covers = [self._is_length_of(limit, rows) for limit in self.length.limits]
-        has_all = all(covers) or (self.steps is not None and not self.steps.is_mask and self._covers_lengths(rows))
-        if self.has_all_rows not in (None, has_all):
-            has_all = False
-        if self.has_all_rows is True and not has_all:
-            raise _NotRecurrentError
-        self.has_all_rows = has_all
-        if has_all:
-            self.has_more_rows = not all(covers)
+        """The rows that the loop comes to; or all, where lengths say that no further one counts."""
+        if all(self._is_length_of(limit, rows) for limit in self.length.limits):
+            if self.has_more_rows:
+                raise _NotRecurrentError
+            self.has_exact_rows = True
             return rows
-        if self.to.model.is_for_engine:
-            raise _NotRecurrentError  # more rounds than rows would not be noticed
+        if not self.has_exact_rows and self._covers_lengths(rows):
+            self.has_more_rows = True
+            return rows
+        if self.has_more_rows or self.to.model.is_for_engine:  # more rounds than rows would not be noticed
+            raise _NotRecurrentError
+        self.has_exact_rows = True
         end = self.to.reshape(self.length.most(), [1])
-        cut = self.to.slice(rows, [0], end, [0])
-        cut.dims = None if rows.dims is None else (None, *rows.dims[1:])
-        return cut
+        dims = None if rows.dims is None else (None, *rows.dims[1:])
+        return of_dims(self.to.slice(rows, [0], end, [0]), dims)
 
     def _is_length_of(self, limit: ir.Value, rows: Term) -> bool:
         """Whether a limit is the number of rows."""
         known = rows.size(0)
         if known is not None and is_number(limit, known):
             return True
-        return rows.value is not None and _counts_rows(limit, rows.value)
+        return rows.value is not None and _counts_rows(limit, _as_long_as(rows.value))
 
     def _covers_lengths(self, rows: Term) -> bool:
         """Whether a loop by lengths goes on to the longest one, or to the last row: further rounds change nothing."""
-        assert self.steps is not None
+        if self.steps is None or self.steps.is_mask:
+            return False
         for limit in self.length.limits:
             parts = _smallest_of(limit)
             if not all(
@@ -317,37 +319,23 @@ class _Layers:
             state = layer.hidden if slot == cell.hidden else layer.memory
             assert state is not None
             return state
-        return self._last_of(self._spread(self.masked[slot], self.starts[slot]), self.starts[slot])
+        return self._last_of(self._spread(self.masked[slot]), self.starts[slot])
 
-    def _spread(self, masked: Masked, start: Term | None) -> Term:
-        """A value for all rounds, with what it is where a step does not count."""
+    def _spread(self, masked: Masked) -> Term:
+        """A value for all rounds. Where a step does not count, it is zero, or what a variable has kept of it."""
         rows = self.sequence(masked.new)
         if masked.steps is None:
             return rows
         if self.counted is None or masked.old is None:
             raise _NotRecurrentError
-        if start is not None:
-            return self.counted.held(rows, start if not is_zero(start) else self.counted._zeros_like_step(rows))
-        return self._spread_over(masked.old, rows)
-
-    def _spread_over(self, old: ir.Value, rows: Term) -> Term:
-        """A result for all steps: zero where one does not count, or what the variable held that is put there."""
-        assert self.counted is not None
-        if not self.step.is_inside(old):
-            if not is_zero(term_of(old)):
-                raise _NotRecurrentError
+        if _is_zero_value(masked.old):
             return self.counted.zeroed(rows)
         for slot in self.states:
-            if self.written.inputs[slot].value is old and self.masked[slot].new is not None:
-                if self.step.plain(self.masked[slot].new) not in self.sequences:
-                    break
-                if self.sequences[self.step.plain(self.masked[slot].new)] is not rows:
-                    break
+            keeper = self.masked[slot]
+            is_kept = masked.old is self.written.inputs[slot].value and keeper.old is masked.old
+            if is_kept and self.step.plain(keeper.new) is self.step.plain(masked.new):
                 start = self.starts[slot]
-                return self.counted.held(rows, self.counted._zeros_like_step(rows) if is_zero(start) else start)
-        node = self.step.node(old, "ConstantOfShape", "Expand")
-        if node is not None and _is_zero_value(old):
-            return self.counted.zeroed(rows)
+                return self.counted.held(rows, None if is_zero(start) else start)
         raise _NotRecurrentError
 
     def _last_of(self, rows: Term, start: Term) -> Term:
@@ -361,19 +349,26 @@ class _Layers:
     def _item_rows(self, slot: int) -> tuple[Term, Term | None]:
         """What all rounds add to a list; and the last of it, where a state after the last round is that."""
         masked = self.items[slot]
-        rows = self._spread(masked, None)
+        rows = self._spread(masked)
         for state in self.states:
             if state not in self.of_cell or self.of_cell[state].hidden != state:
                 continue
             same = self.step.plain(self.masked[state].new) is self.step.plain(masked.new)
-            if same and (masked.steps is None or masked.old is self.written.inputs[state].value):
+            if same and (masked.steps is None or self._is_held_like(masked, state)):
                 return rows, self.layer(self.of_cell[state]).hidden
         return rows, None
 
+    def _is_held_like(self, masked: Masked, state: int) -> bool:
+        """Whether what holds a result where steps do not count starts as a cell's h does: with it, or both with zero."""
+        for slot in self.states:
+            if masked.old is self.written.inputs[slot].value and self.masked[slot].old is masked.old:
+                return slot == state or (is_zero(self.starts[slot]) and is_zero(self.starts[state]))
+        return False
+
     def _list_after(self, slot: int, rows: Term, last: Term | None) -> HeldList:
         form = self.written.filling(slot)
-        is_one = form.index is not None and form.index.array is not None
-        if self.has_all_rows and not is_one and form.index is not None and self._list_is_covered(form, rows):
+        is_each = form.index is not None and form.index.array is None
+        if self.has_more_rows and is_each and self._list_is_covered(form, rows):
             element = merged(form.start.element, None if rows.dims is None else rows.dims[1:])
             return replace(form.start, element=element, form=Rows(rows))
         if self.has_more_rows:
@@ -389,7 +384,7 @@ class _Layers:
         if count.array is not None:
             return known is not None and int(count.array) == known
         value = self.to.value(count)
-        return any(_counts_rows(value, source) for source in self._sources_read())
+        return any(_counts_rows(value, _as_long_as(source)) for source in self._sources_read())
 
     def _sources_read(self) -> list[ir.Value]:
         """The sequences whose rows the loop reads."""
@@ -471,6 +466,25 @@ def _counts_rows(limit: ir.Value, rows: ir.Value, depth: int = 8) -> bool:
             at_first = at_first and is_number(node.inputs[2], 1)
         return at_first and same_value(source.inputs[0], rows)
     return False
+
+
+def _as_long_as(rows: ir.Value) -> ir.Value:
+    """A sequence that is as long as another: what that was before its steps were turned around."""
+    while (node := rows.producer()) is not None and node.inputs and node.inputs[0] is not None:
+        if node.op_type != "ReverseSequence" and not _turns_around(node):
+            return rows
+        rows = node.inputs[0]
+    return rows
+
+
+def _turns_around(node: ir.Node) -> bool:
+    """Whether a node gives all of its input, with some axes from their ends to their beginnings."""
+    if node.op_type != "Slice" or len(node.inputs) != 5:
+        return False
+    known = [None if value is None else value.const_value for value in (node.inputs[1], node.inputs[2], node.inputs[4])]
+    starts, ends, steps = (np.zeros(1) if found is None else found.numpy().astype(np.float64) for found in known)
+    far = np.iinfo(np.int32).max
+    return bool(((starts == -1) | (starts >= far)).all() and (ends <= -far).all() and (steps == -1).all())
 
 
 def _smallest_of(value: ir.Value) -> list[ir.Value]:

@@ -131,8 +131,11 @@ class Counted:
             self._order = order
         return self._picked(rows, self._order)
 
-    def held(self, rows: Term, start: Term) -> Term:
-        """A result for all steps: where one does not count, that of the last one before that did, or the start."""
+    def held(self, rows: Term, start: Term | None) -> Term:
+        """A result for all steps: where one does not count, that of the last one before that did, or the start.
+
+        Without a start, it is zero.
+        """
         to = self.to
         if self.is_mask:
             assert self._numbers is not None
@@ -140,7 +143,7 @@ class Counted:
         else:
             one_more = to.node("Add", self._positions(), to.constant(1), dims=(self._rows.size(0), 1))
             index = to.node("Min", one_more, to.cast(self._steps, INT64), dims=(None, None))
-        before = to.unsqueeze(start, [0])
+        before = to.unsqueeze(self._zeros_like_step(rows) if start is None else start, [0])
         dims = None if rows.dims is None else (None, *rows.dims[1:])
         whole = to.node("Concat", before, rows, dims=dims, axis=0)
         return self._picked(whole, index, like=rows)
@@ -153,7 +156,7 @@ class Counted:
         mask = self._steps
         if to.known_rank(mask) == 2:
             mask = to.unsqueeze(mask, [2])
-        spread = self.held(rows, self._zeros_like_step(rows))
+        spread = self.held(rows, None)
         return to.node("Where", mask, spread, to.like(rows, 0), dtype=rows.dtype, dims=rows.dims)
 
     def _zeros_like_step(self, rows: Term) -> Term:
