@@ -10,7 +10,7 @@ import pytest
 
 import tensorkeep.v1 as tf
 from tensorkeep.onnx.graphs import CannotTranslateError
-from tests.onnx.exporting import assert_exports, exported
+from tests.onnx.whole_graphs import assert_exports, exported
 
 X = np.array([[0.5, -1.0, 2.0], [1.5, 0.25, -0.75]], np.float32)
 

@@ -22,6 +22,7 @@ import onnx_ir as ir
 
 from tensorkeep.dtypes import BOOL, INT64, STRING, DType
 from tensorkeep.onnx.graphs import OnnxGraph
+from tensorkeep.onnx.recurrent.layers import LoopLength, as_layers
 from tensorkeep.onnx.tensor_lists import (
     Filling,
     HeldList,
@@ -39,6 +40,7 @@ from tensorkeep.onnx.tensor_lists import (
     list_term,
     merged,
     same_value,
+    with_item,
     zeros,
 )
 from tensorkeep.onnx.terms import Dims, Term, constant_term
@@ -275,7 +277,9 @@ def repeat(to: OnnxGraph, rounds: Rounds) -> list[Term]:
         raise
     finally:
         to.translator.loops = outer
-    return _Emitting(to, rounds, written, first).results()
+    emitting = _Emitting(to, rounds, written, first)
+    layers = emitting.as_layers()
+    return emitting.results() if layers is None else layers
 
 
 def _written(to: OnnxGraph, rounds: Rounds) -> WrittenLoop:
@@ -395,9 +399,8 @@ class _Assumed:
         for slot, (given, result) in enumerate(zip(inputs, results, strict=True)):
             start = self.starts[slot]
             if slot in self.fixed:
-                if result is not given and (start.held is None or result.held is not start.held):
-                    self._not_fixed(slot, result)
-                    is_right = False
+                if start.held is not None and result.held is not start.held:
+                    self.to.refuse("its loop changes which resource a variable leads to")
             elif result is given:
                 self.fixed.add(slot)
                 is_right = False
@@ -409,11 +412,6 @@ class _Assumed:
                     self.dims[slot] = known
                     is_right = False
         return True if is_right else None
-
-    def _not_fixed(self, slot: int, result: Term) -> None:
-        if self.starts[slot].held is not None:
-            self.to.refuse("its loop changes which resource a variable leads to")
-        self.to.refuse("its loop changes a variable that was said to stay the same")
 
     def _list_is_right(self, slot: int, result: Term, lists: LoopLists) -> bool:
         held = result.held
@@ -456,7 +454,7 @@ class _Assumed:
         found = set()
         for slot in written.filled:
             index = written.filling(slot).index
-            if index is not None and (index.value is None or id(index.value) not in from_zero):
+            if index is not None and index.array is None and id(index.value) not in from_zero:
                 found.add(slot)
         return found
 
@@ -468,6 +466,21 @@ class _TripCount:
     limit: ir.Value
     start: int
     is_included: bool
+
+
+def _simplified(limit: ir.Value) -> ir.Value:
+    """A limit without what does not change it: the smaller of a number n and the larger of 1 and n is n."""
+    node = limit.producer()
+    if node is None or node.op_type != "Min" or len(node.inputs) != 2:
+        return limit
+    for number, other in (tuple(node.inputs), tuple(reversed(node.inputs))):
+        inner = None if other is None else other.producer()
+        if number is None or inner is None or inner.op_type != "Max" or len(inner.inputs) != 2:
+            continue
+        first, second = inner.inputs
+        if (is_number(first, 1) and same_value(second, number)) or (is_number(second, 1) and same_value(first, number)):
+            return number
+    return limit
 
 
 class _Emitting:
@@ -506,7 +519,7 @@ class _Emitting:
                 return None
             if id(first) not in by_value or second is None or id(second) in self.inside:
                 return None
-            found.append(_TripCount(second, by_value[id(first)], "OrEqual" in source.op_type))
+            found.append(_TripCount(_simplified(second), by_value[id(first)], "OrEqual" in source.op_type))
         return found
 
     def _most_rounds(self) -> Term | None:
@@ -533,6 +546,23 @@ class _Emitting:
         return found
 
     # ------------------------------------------------------------------------------------------ nodes
+
+    def as_layers(self) -> list[Term] | None:
+        """The results by recurrent layers, if the loop is made of them."""
+        counts = self._different_counts()
+        if not counts or any(count.start or count.is_included for count in counts):
+            return None
+
+        def most() -> Term:
+            found = self._most_rounds()
+            assert found is not None
+            return found
+
+        length = LoopLength([count.limit for count in counts], most, self._filled)
+        found = as_layers(self.to, self.written, self.starts, length)
+        if found is not None:
+            give_up(self.written.inner)
+        return found
 
     def results(self) -> list[Term]:
         to, written = self.to, self.written
@@ -561,7 +591,7 @@ class _Emitting:
         for slot in written.carried:
             found[slot] = self._after(slot, outputs.pop(0))
         for slot, form, rows in zip(written.filled, filled, outputs, strict=True):
-            found[slot] = list_term(self._filled(slot, form, rows), self.starts[slot])
+            found[slot] = list_term(self._filled(form, rows), self.starts[slot])
         return found
 
     def _known_rounds(self, most: Term | None) -> int | None:
@@ -585,7 +615,7 @@ class _Emitting:
             return list_term(replace(given, form=Sequenced(as_sequence_term(output)), count=None), self.starts[slot])
         return list_term(replace(given, form=Rows(output), count=None), self.starts[slot])
 
-    def _filled(self, slot: int, form: Filling, rows: Term) -> HeldList:
+    def _filled(self, form: Filling, rows: Term, last: Term | None = None) -> HeldList:
         """A list after the loop has filled it: the elements of all rounds, and what it had beyond or before them."""
         to, start = self.to, form.start
         element = merged(start.element, None if form.item is None else form.item.dims)
@@ -599,6 +629,11 @@ class _Emitting:
                     before = as_rows(to, start)
                 rows = to.node("Concat", before, rows, dims=_any_count(rows.dims), axis=0)
             return HeldList(start.dtype, element, Rows(rows))
+        if form.index.array is not None:  # each round sets the same element: that of the last one stays
+            if last is None:
+                dims = None if rows.dims is None else rows.dims[1:]
+                last = to.node("Gather", rows, to.constant(-1), dims=dims, axis=0)
+            return with_item(to, start, form.index, last, grows=form.grows)
         if not self._fills_all(start, rows, form.grows):
             rows = self._with_rest(start, rows)
         return HeldList(start.dtype, element, Rows(rows), None if form.grows else start.count)

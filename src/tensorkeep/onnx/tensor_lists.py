@@ -226,7 +226,7 @@ def as_sequence(to: OnnxGraph, held: HeldList) -> Term:
     if isinstance(form, Unset):
         if form.count.array is not None and not int(form.count.array):
             return as_sequence_term(to.node("SequenceEmpty", dtype=held.dtype, attrs={"dtype": _number(held.dtype)}))
-        rows = zeros(to, form.count, (0,), held.dtype)
+        rows = zeros(to, form.count, (0,) * max(len(held.element or ()), 1), held.dtype)
     else:
         rows = form.tensor
     return as_sequence_term(to.node("SplitToSequence", rows, dtype=held.dtype, axis=0, keepdims=0))
@@ -379,6 +379,8 @@ def with_item(to: OnnxGraph, held: HeldList, index: Term, item: Term, *, grows: 
             raise WholeListNeededError(form)
         return replace(held, element=element, form=replace(form, item=item, index=index, grows=grows))
     check_index(to, index)
+    if isinstance(form, Unset) and _is_only(form.count, index):
+        return replace(held, element=element, form=Rows(to.unsqueeze(item, [0])))
     if isinstance(form, Sequenced):
         if grows:
             to.refuse("a list of tensors of unknown shapes is set beyond its end")
@@ -391,6 +393,13 @@ def with_item(to: OnnxGraph, held: HeldList, index: Term, item: Term, *, grows: 
     dims = None if rows.dims is None else (None if grows else rows.dims[0], *rows.dims[1:])
     made = Rows(to.node("ScatterND", rows, place, to.unsqueeze(item, [0]), dims=dims))
     return replace(held, element=element, form=made, count=None if grows else held.count)
+
+
+def _is_only(count: Term, index: Term) -> bool:
+    """Whether an index is that of a list's only element."""
+    return bool(
+        count.array is not None and index.array is not None and int(count.array) == 1 and not int(index.array)
+    )
 
 
 def _rows_for(to: OnnxGraph, held: HeldList, item: Term) -> Term:

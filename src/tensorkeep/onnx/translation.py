@@ -23,6 +23,7 @@ from tensorkeep.graph.graph import HandleShape, Operation, Tensor
 from tensorkeep.graph.messages.attrs import FunctionRef
 from tensorkeep.graph.registry.opspec import capabilities_of, flatten, group, kernel_of, keyword_names
 from tensorkeep.onnx.branches_and_loops import LostError, Rounds, choose, give_up, known_truth, repeat
+from tensorkeep.onnx.following_shapes import followed_dims
 from tensorkeep.onnx.graphs import AttrValue, OnnxGraph, OnnxModel
 from tensorkeep.onnx.known_sizes import known_sizes
 from tensorkeep.onnx.not_in_onnx import NOT_IN_ONNX
@@ -358,6 +359,9 @@ class Translator:
             term.dims = own.merge(known).dims if own.is_compatible(known) else known.dims
             if term.value is not None and term.value.shape is None:
                 term.value.shape = shape_in_file(term)
+        if term.dims is None and term.array is None and term.held is None and term.value is not None:
+            dims = followed_dims(term.value, self.model.opset)
+            term.dims = dims[:-1] if dims and term.is_complex else dims
         return term
 
     def _refused(self, to: OnnxGraph, op: Operation, reason: str, terms: dict[Tensor, Term]) -> None:
