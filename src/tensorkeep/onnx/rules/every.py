@@ -8,12 +8,14 @@ from tensorkeep.onnx.rules import (
     matrices,
     passing,
     patches,
+    ragged,
     scattering,
     segments,
     selecting,
     sequences,
     shapes,
     slicing,
+    sparse,
 )
 
 __all__ = [
@@ -24,10 +26,12 @@ __all__ = [
     "matrices",
     "passing",
     "patches",
+    "ragged",
     "scattering",
     "segments",
     "selecting",
     "sequences",
     "shapes",
     "slicing",
+    "sparse",
 ]

@@ -8,7 +8,8 @@ from tensorkeep.dtypes import BFLOAT16, BOOL, FLOAT32, INT32, INT64, STRING, DTy
 from tensorkeep.onnx.graphs import OnnxGraph
 from tensorkeep.onnx.known_sizes import sizes_of
 from tensorkeep.onnx.rules._carriers import carried_node
-from tensorkeep.onnx.rules._sizes import (
+from tensorkeep.onnx.rules.registry import rule
+from tensorkeep.onnx.size_vectors import (
     END,
     FRONT,
     Part,
@@ -22,7 +23,6 @@ from tensorkeep.onnx.rules._sizes import (
     vector,
     whole_vector,
 )
-from tensorkeep.onnx.rules.registry import rule
 from tensorkeep.onnx.terms import Term, axis_size, element_type
 
 # ---------------------------------------------------------------------------------------------------- Sizes
