@@ -25,7 +25,10 @@ def sizes_of(term: Term) -> Sizes | None:
         return None
     if term.array is not None:
         return tuple(int(item) for item in term.array.reshape(-1)) if term.array.size <= _MOST else None
-    return term.sizes
+    if term.sizes is not None:
+        return term.sizes
+    count = 1 if term.rank == 0 else term.size(0)
+    return (None,) * count if count is not None and count <= _MOST else None
 
 
 def known_sizes(op: Operation, inputs: Sequence[Term]) -> list[Sizes | None]:

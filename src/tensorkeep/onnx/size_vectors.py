@@ -159,12 +159,16 @@ def counted(to: OnnxGraph, size: Part) -> Term:
     return to.node("Range", to.constant(0), scalar(to, size), to.constant(1), dims=(None,))
 
 
-def reshaped(to: OnnxGraph, term: Term, parts: Sequence[Part], *, trusted: bool = True) -> Term:
+def reshaped(
+    to: OnnxGraph, term: Term, parts: Sequence[Part], *, trusted: bool = True, whole: Term | None = None
+) -> Term:
     """A value with axes of these sizes, at most one of which is -1, which follows from the others.
 
     A size that is the same axis's of the value is said to be copied, and one that is not known follows from the
-    others: of all that is `trusted` to fit, which a shape that a graph computes need not.
+    others: of all that is `trusted` to fit, which a shape that a graph computes need not. `whole` is the vector of
+    all sizes, if there is one.
     """
+    parts = _with_open_size(term, parts)
     follows = any(isinstance(part, int) and part == -1 for part in parts)
     numbers = all_known(parts)
     if numbers is not None and not follows:
@@ -177,11 +181,21 @@ def reshaped(to: OnnxGraph, term: Term, parts: Sequence[Part], *, trusted: bool 
     short = _short(term, parts, trusted or _is_proven(term, parts))
     if short is not None and 0 not in [part for part in parts if isinstance(part, int)]:
         return to.reshape(term, short)
-    sizes = vector(to, parts)
+    sizes = vector(to, parts) if whole is None else whole_vector(to, whole)
     if term.is_complex:
         sizes = to.concat([sizes, to.constant(np.array([2]))], 0)
     takes_zeros = to.opset >= 14 and not follows
     return to.node("Reshape", term, sizes, allowzero=1 if takes_zeros else None)
+
+
+def _with_open_size(term: Term, parts: Sequence[Part]) -> list[Part]:
+    """The parts with the size that is left open, if it is known from those of the value's own axes."""
+    own, others = all_axes(term), [part for part in parts if isinstance(part, SizeOf) or part != -1]
+    known = [part for part in others if isinstance(part, int | SizeOf)]
+    if own is None or len(others) != len(parts) - 1 or len(known) != len(others):
+        return list(parts)
+    size = quotient(own, known)
+    return list(parts) if size is None else [size if part == -1 else part for part in parts]
 
 
 def _is_proven(term: Term, parts: Sequence[Part]) -> bool:
