@@ -25,16 +25,47 @@ def sizes_of(term: Term) -> Sizes | None:
         return None
     if term.array is not None:
         return tuple(int(item) for item in term.array.reshape(-1)) if term.array.size <= _MOST else None
-    return term.sizes
+    if term.sizes is not None:
+        return term.sizes
+    count = 1 if term.rank == 0 else term.size(0)
+    return (None,) * count if count is not None and count <= _MOST else None
 
 
-def known_sizes(op: Operation, inputs: Sequence[Term]) -> Sizes | None:
-    """What is known of the elements of an operation's only output, a scalar or vector of integers."""
-    find = _KNOWN.get(op.type)
-    if find is None or len(op.outputs) != 1 or not op.outputs[0].dtype.is_integer:
-        return None
-    found = find(op, inputs)
-    return found if found is not None and len(found) <= _MOST else None
+def known_sizes(op: Operation, inputs: Sequence[Term]) -> list[Sizes | None]:
+    """What is known of the elements of each of an operation's outputs that is a scalar or vector of integers."""
+    count = len(op.outputs)
+    if any(tensor.static_shape.rank not in (0, 1) or not tensor.dtype.is_integer for tensor in op.outputs):
+        return [None] * count
+    find, find_all = _KNOWN.get(op.type), _KNOWN_PARTS.get(op.type)
+    found = [] if find is None else [find(op, inputs)]
+    if find_all is not None:
+        found = find_all(op, inputs)
+    fits = len(found) == count and all(sizes is None or len(sizes) <= _MOST for sizes in found)
+    return found if fits else [None] * count
+
+
+def _unpacked(op: Operation, inputs: Sequence[Term]) -> list[Sizes | None]:
+    sizes = sizes_of(inputs[0])
+    return [] if sizes is None or inputs[0].rank != 1 else [(size,) for size in sizes]
+
+
+def _shapes(op: Operation, inputs: Sequence[Term]) -> list[Sizes | None]:
+    return [_shape(op, [term]) for term in inputs]
+
+
+def _split(op: Operation, inputs: Sequence[Term]) -> list[Sizes | None]:
+    value = inputs[1] if op.type == "Split" else inputs[0]
+    sizes, parts = sizes_of(value), len(op.outputs)
+    if sizes is None or value.rank != 1:
+        return []
+    lengths = list(sizes_of(inputs[1]) or ()) if op.type == "SplitV" else [len(sizes) // parts] * parts
+    numbers = [length for length in lengths if isinstance(length, int)]
+    if numbers.count(-1) == 1:
+        numbers[numbers.index(-1)] = len(sizes) - sum(numbers) - 1
+    if len(numbers) != parts or sum(numbers) != len(sizes) or min(numbers) < 0:
+        return []
+    ends = [sum(numbers[: at + 1]) for at in range(parts)]
+    return [sizes[end - length : end] for end, length in zip(ends, numbers, strict=True)]
 
 
 def _shape(op: Operation, inputs: Sequence[Term]) -> Sizes | None:
@@ -77,10 +108,60 @@ def _gathered(op: Operation, inputs: Sequence[Term]) -> Sizes | None:
     return tuple(sizes[index] for index in chosen) if len(chosen) == len(indices) else None
 
 
+def _rank(op: Operation, inputs: Sequence[Term]) -> Sizes | None:
+    return None if inputs[0].rank is None else (inputs[0].rank,)
+
+
+def _part(op: Operation, inputs: Sequence[Term]) -> Sizes | None:
+    sizes, begin, count = (sizes_of(term) for term in inputs)
+    if sizes is None or begin is None or count is None or inputs[0].rank != 1:
+        return None
+    start, length = begin[0], count[0]
+    if not isinstance(start, int) or not isinstance(length, int) or not 0 <= start <= len(sizes):
+        return None
+    return sizes[start:] if length == -1 else sizes[start : start + length]
+
+
+def _filled(op: Operation, inputs: Sequence[Term]) -> Sizes | None:
+    counts, value = sizes_of(inputs[0]), sizes_of(inputs[1])
+    if counts is None or value is None or len(value) != 1:
+        return None
+    if not counts:
+        return value
+    many = counts[0]
+    return value * many if isinstance(many, int) and 0 <= many <= _MOST else None
+
+
+def _broadcast(op: Operation, inputs: Sequence[Term]) -> Sizes | None:
+    """The shape that two shapes make: of two sizes the one that is not 1, if it is known which that is."""
+    first, second = sizes_of(inputs[0]), sizes_of(inputs[1])
+    if first is None or second is None:
+        return None
+    rank = max(len(first), len(second))
+    pairs = zip((1,) * (rank - len(first)) + first, (1,) * (rank - len(second)) + second, strict=True)
+    return tuple(a if b == 1 or a == b else b if a == 1 else None for a, b in pairs)
+
+
+def _reversed(op: Operation, inputs: Sequence[Term]) -> Sizes | None:
+    sizes, axes = sizes_of(inputs[0]), inputs[1].array
+    if sizes is None or axes is None:
+        return None
+    return sizes[::-1] if axes.size else sizes
+
+
+def _count(op: Operation, inputs: Sequence[Term]) -> Sizes | None:
+    sizes = _shape(op, inputs)
+    return None if sizes is None else _multiplied(sizes)
+
+
 def _product(op: Operation, inputs: Sequence[Term]) -> Sizes | None:
     sizes = sizes_of(inputs[0])
-    if sizes is None or inputs[0].rank != 1 or op.attr("keep_dims"):
+    if sizes is None or inputs[0].rank != 1 or inputs[1].array is None or not inputs[1].array.size:
         return None
+    return _multiplied(sizes)
+
+
+def _multiplied(sizes: Sizes) -> Sizes | None:
     numbers = [size for size in sizes if isinstance(size, int)]
     others = [size for size in sizes if size is not None and not isinstance(size, int)]
     if len(numbers) == len(sizes):
@@ -88,7 +169,11 @@ def _product(op: Operation, inputs: Sequence[Term]) -> Sizes | None:
     return (others[0],) if len(others) == 1 and len(numbers) == len(sizes) - 1 and prod(numbers) == 1 else (None,)
 
 
-def _elementwise(operation: Callable[[int, int], int]) -> Callable[[Operation, Sequence[Term]], Sizes | None]:
+def _elementwise(
+    operation: Callable[[int, int], int], neutral: int | None = None, is_symmetric: bool = True
+) -> Callable[[Operation, Sequence[Term]], Sizes | None]:
+    """Arithmetic of sizes; `neutral` is the number that leaves the other as it is."""
+
     def find(op: Operation, inputs: Sequence[Term]) -> Sizes | None:
         first, second = sizes_of(inputs[0]), sizes_of(inputs[1])
         if first is None or second is None:
@@ -97,7 +182,17 @@ def _elementwise(operation: Callable[[int, int], int]) -> Callable[[Operation, S
         if len(first) not in (1, length) or len(second) not in (1, length):
             return None
         pairs = zip(first * (length // len(first)), second * (length // len(second)), strict=True) if length else ()
-        return tuple(operation(a, b) if isinstance(a, int) and isinstance(b, int) else None for a, b in pairs)
+        return tuple(_computed(a, b) for a, b in pairs)
+
+    def _computed(a: Size, b: Size) -> Size:
+        if isinstance(a, int) and isinstance(b, int):
+            try:
+                return operation(a, b)
+            except ZeroDivisionError:
+                return None
+        if neutral is not None and b == neutral:
+            return a
+        return b if neutral is not None and is_symmetric and a == neutral else None
 
     return find
 
@@ -116,10 +211,24 @@ _KNOWN: Final[dict[str, Callable[[Operation, Sequence[Term]], Sizes | None]]] = 
     "GatherV2": _gathered,
     "Gather": _gathered,
     "Prod": _product,
-    "Add": _elementwise(lambda a, b: a + b),
-    "AddV2": _elementwise(lambda a, b: a + b),
-    "Sub": _elementwise(lambda a, b: a - b),
-    "Mul": _elementwise(lambda a, b: a * b),
+    "Size": _count,
+    "Rank": _rank,
+    "Slice": _part,
+    "Fill": _filled,
+    "BroadcastArgs": _broadcast,
+    "ReverseV2": _reversed,
+    "Add": _elementwise(lambda a, b: a + b, 0),
+    "AddV2": _elementwise(lambda a, b: a + b, 0),
+    "Sub": _elementwise(lambda a, b: a - b, 0, is_symmetric=False),
+    "Mul": _elementwise(lambda a, b: a * b, 1),
+    "FloorDiv": _elementwise(lambda a, b: a // b, 1, is_symmetric=False),
+    "FloorMod": _elementwise(lambda a, b: a % b),
     "Maximum": _elementwise(max),
     "Minimum": _elementwise(min),
+}
+_KNOWN_PARTS: Final[dict[str, Callable[[Operation, Sequence[Term]], list[Sizes | None]]]] = {
+    "ShapeN": _shapes,
+    "Split": _split,
+    "SplitV": _split,
+    "Unpack": _unpacked,
 }

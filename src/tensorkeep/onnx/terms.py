@@ -40,6 +40,8 @@ class Term:
     """The sizes of its axes, None for one that is not known; None if not even their number is."""
     array: Array | None = None
     """The value, if it is known before the model runs. Not to be written to."""
+    axes: tuple[Size, ...] | None = None
+    """For each of its axes, of what other value's axis it has the size, if that is known."""
     sizes: tuple[Size, ...] | None = None
     """Of a scalar or vector of integers that is not known, its elements as far as they are."""
     held: object = None
@@ -72,9 +74,12 @@ class Term:
 
 
 def axis_size(term: Term, axis: int) -> Size:
-    """The size of an axis: the number if it is known."""
+    """The size of an axis: the number if it is known, else the first value's that is known to have that size."""
     known = term.size(axis)
-    return SizeOf(term, axis) if known is None else known
+    if known is not None:
+        return known
+    other = None if term.axes is None else term.axes[axis]
+    return SizeOf(term, axis) if other is None else other
 
 
 def constant_term(array: Array, dtype: DType, name: str = "") -> Term:

@@ -25,11 +25,13 @@ from tensorkeep.graph.registry.opspec import capabilities_of, flatten, group, ke
 from tensorkeep.onnx.branches_and_loops import LostError, Rounds, choose, give_up, known_truth, repeat
 from tensorkeep.onnx.following_shapes import followed_dims
 from tensorkeep.onnx.graphs import AttrValue, OnnxGraph, OnnxModel
+from tensorkeep.onnx.known_axes import known_axes
 from tensorkeep.onnx.known_sizes import known_sizes
 from tensorkeep.onnx.not_in_onnx import NOT_IN_ONNX
 from tensorkeep.onnx.rules.registry import RULES
+from tensorkeep.onnx.size_vectors import vector
 from tensorkeep.onnx.tensor_lists import HeldList
-from tensorkeep.onnx.terms import Term, constant_term, element_type, shape_in_file
+from tensorkeep.onnx.terms import Size, Term, constant_term, element_type, shape_in_file
 from tensorkeep.proto.tensors import array_of_tensor
 from tensorkeep.runtime.blocks import Arm, Block, Choice, Loop, Step, structure
 from tensorkeep.runtime.liveness import UnstructuredError
@@ -298,6 +300,7 @@ class Translator:
             terms[tensor] = self._told(tensor, result)
             if result.value is not None:  # for passes, which find formulas by it that a rule wrote out
                 result.value.meta.setdefault("made_by", (op.type, tuple(inputs)))
+        self._note_axes(op, inputs, results)
         made = how or ", ".join(node.op_type for node in to.nodes[before:]) or "nothing: the value is passed on"
         self.outcome.nodes.append(Became(to.scope + op.name, op.type, made))
 
@@ -313,12 +316,15 @@ class Translator:
         folded = self._folded(op, inputs)
         if folded is not None:
             return folded, "a constant, folded"
-        sizes = known_sizes(op, inputs) if self._folds else None
-        if sizes is not None and all(isinstance(size, int) for size in sizes):
-            return [self._of_sizes(op.outputs[0], sizes)], "a constant, by shapes"
+        sizes = known_sizes(op, inputs) if self._folds else [None] * len(op.outputs)
+        known = [item for item in sizes if item is not None and None not in item]
+        if known and len(known) == len(sizes):
+            made = [self._of_sizes(to, tensor, item) for tensor, item in zip(op.outputs, known, strict=True)]
+            return made, "sizes, by shapes" if any(term.array is None for term in made) else "a constant, by shapes"
         results = self._ruled(to, op, inputs)
-        if sizes is not None and results[0].array is None:
-            results[0].sizes = sizes
+        for result, item in zip(results, sizes, strict=True):
+            if item is not None and result.array is None:
+                result.sizes = item
         return results, ""
 
     def _ruled(self, to: OnnxGraph, op: Operation, inputs: list[Term]) -> list[Term]:
@@ -364,6 +370,12 @@ class Translator:
             term.dims = dims[:-1] if dims and term.is_complex else dims
         return term
 
+    def _note_axes(self, op: Operation, inputs: list[Term], results: list[Term]) -> None:
+        """Notes which axes of a result are of a size that another value's axis has."""
+        for result in results if op.type in ("Split", "SplitV") else results[:1]:
+            if result.axes is None and result.dims is not None and None in result.dims and result not in inputs:
+                result.axes = known_axes(op, inputs, len(result.dims))
+
     def _refused(self, to: OnnxGraph, op: Operation, reason: str, terms: dict[Tensor, Term]) -> None:
         self.outcome.problems.append(Problem(to.scope + op.name, op.type, reason))
         self._lose(op, terms)
@@ -408,10 +420,15 @@ class Translator:
         self._constant_bytes += array.nbytes
         return constant_term(array, op.outputs[0].dtype, op.name)
 
-    def _of_sizes(self, tensor: Tensor, sizes: Sequence[Any]) -> Term:
-        dims = tensor.static_shape.dims
-        array = np.array(sizes, tensor.dtype.array_dtype)
-        return constant_term(array.reshape(()) if dims == () else array, tensor.dtype)
+    def _of_sizes(self, to: OnnxGraph, tensor: Tensor, sizes: Sequence[Size]) -> Term:
+        """A scalar or vector of sizes that are known, if not as numbers then as those of axes."""
+        found = vector(to, [size for size in sizes if size is not None])
+        if tensor.static_shape.rank == 0:
+            found = to.squeeze(found, [0])
+        found = to.cast(found, tensor.dtype)
+        if found.array is None:
+            found.sizes = tuple(sizes)
+        return found
 
     def _folded(self, op: Operation, inputs: list[Term]) -> list[Term] | None:
         """What an operation gives whose inputs are all known; None if it cannot or should not be computed now."""

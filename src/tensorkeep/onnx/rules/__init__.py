@@ -22,6 +22,7 @@ complex_numbers    complex numbers, which are pairs of floats in the file
 control_flow       branches and loops: those that call functions, and the nodes of TensorFlow 1's
 convolutions       convolutions, and those that enlarge
 detection          objects in images: which of many boxes are kept
+diagonals          diagonals and bands of matrices: taken out, put in, made into matrices
 einstein           sums of products by Einstein's notation
 elementwise        operators on single elements, as rules use them: in which type they are computed
 embeddings         rows of embedding tables by keys, one by one and combined line by line
@@ -35,15 +36,20 @@ losses             losses that begin with a softmax, and the decoding of sequenc
 matrices           products of matrices
 normalisation      normalisation of batches and of neighbouring channels
 passing            what only passes values on, and where values come from
+patches            images cut into blocks and patches: SpaceToDepth, SpaceToBatch, ExtractImagePatches
 pooling            the maximum or the average of what is under windows
 quantisation       numbers as whole numbers of few bits over a range, and back
+ragged             ragged tensors: values in rows of different lengths
 random             random numbers
 reductions         reductions along axes: sums, means, products, extremes, truth, norms
 registry           which op has which rule
 scattering         values put in places given by index: ScatterNd and its like
+segments           reductions of rows that belong together, by ids
 selecting          elements chosen by what they are: Where, Select, Unique, ArgMax, TopK, and the counting of values
+sequences          numbers in a row, and running totals: Range, LinSpace, Cumsum and its like
 shapes             shapes of values and values of other shapes: Reshape, Transpose, Tile, Fill, Pad and their like
 slicing            parts of values: Slice, StridedSlice
+sparse             sparse tensors: made dense, reshaped, multiplied with matrices, their empty rows filled
 special_functions  the error function and its inverses, gamma functions
 tables             lookup tables: keys to values
 tensor_arrays      arrays of tensors of TensorFlow 1

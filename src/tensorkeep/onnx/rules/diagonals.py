@@ -14,9 +14,9 @@ from tensorkeep.arrays import Array
 from tensorkeep.dtypes import BOOL, INT64, STRING
 from tensorkeep.onnx.graphs import OnnxGraph
 from tensorkeep.onnx.rules._carriers import carried_node
-from tensorkeep.onnx.rules._sizes import END, FRONT, Part, axes_of, computed, counted, product, reshaped, scalar, vector
 from tensorkeep.onnx.rules.registry import rule
 from tensorkeep.onnx.rules.shapes import padded
+from tensorkeep.onnx.size_vectors import END, FRONT, Part, axes_of, computed, counted, product, reshaped, scalar, vector
 from tensorkeep.onnx.terms import Term
 
 Band: TypeAlias = tuple[int, int]
@@ -85,9 +85,7 @@ def matrix_diag(to: OnnxGraph, diagonal: Term) -> Term:
 
 
 @rule("MatrixDiagV2", takes_complex=True)
-def matrix_diag_v2(
-    to: OnnxGraph, diagonal: Term, k: Term, num_rows: Term, num_cols: Term, padding_value: Term
-) -> Term:
+def matrix_diag_v2(to: OnnxGraph, diagonal: Term, k: Term, num_rows: Term, num_cols: Term, padding_value: Term) -> Term:
     return matrix_diag_v3(to, diagonal, k, num_rows, num_cols, padding_value, align=_LEFT)
 
 

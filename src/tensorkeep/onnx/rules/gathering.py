@@ -7,11 +7,10 @@ import numpy as np
 from tensorkeep.dtypes import BOOL, INT32, INT64
 from tensorkeep.onnx.graphs import OnnxGraph
 from tensorkeep.onnx.rules._carriers import carried_node
-from tensorkeep.onnx.rules._sizes import axes_of, vector
 from tensorkeep.onnx.rules.joining import known_axis
 from tensorkeep.onnx.rules.passing import read_variable
 from tensorkeep.onnx.rules.registry import rule
-from tensorkeep.onnx.rules.shapes import filled
+from tensorkeep.onnx.size_vectors import axes_of, vector
 from tensorkeep.onnx.terms import Term
 
 
@@ -78,54 +77,3 @@ def resource_gather(to: OnnxGraph, resource: Term, indices: Term, *, batch_dims:
 @rule("ResourceGatherNd", takes_complex=True)
 def resource_gather_nd(to: OnnxGraph, resource: Term, indices: Term) -> Term:
     return to.node("GatherND", read_variable(to, resource), to.cast(checked_indices(to, indices), INT64))
-
-
-@rule("RaggedGather")
-def ragged_gather(
-    to: OnnxGraph, params_nested_splits: list[Term], params_dense_values: Term, indices: Term
-) -> tuple[list[Term], Term]:
-    """Rows of different lengths, by index: how long each is, and then where its elements are."""
-    rank = to.known_rank(indices)
-    if to.model.is_for_engine:
-        to.refuse("indices that lead nowhere are not found out")
-    found: list[Term] = []
-    if rank > 1:
-        to.refuse("indices of several axes into rows of different lengths have no rule")
-    rows = to.cast(to.reshape(indices, [-1]), INT64)
-    for splits in params_nested_splits:
-        rows, lengths_end = _elements_of_rows(to, to.cast(splits, INT64), rows)
-        found.append(to.cast(lengths_end, splits.dtype))
-    return found[1 - rank :], to.node("Gather", params_dense_values, rows, axis=0)
-
-
-def _elements_of_rows(to: OnnxGraph, splits: Term, rows: Term) -> tuple[Term, Term]:
-    """The places of the elements of some rows, one row after the other, and where in them each row ends."""
-    starts = to.node("Gather", splits, rows, axis=0)
-    ends = to.node("Gather", splits, to.node("Add", rows, to.constant(1)), axis=0)
-    return flat_ranges(to, starts, to.node("Sub", ends, starts))
-
-
-def flat_ranges(to: OnnxGraph, starts: Term, lengths: Term) -> tuple[Term, Term]:
-    """Numbers from each start on, so many as its length says, one after the other; and the splits between them.
-
-    With the total of all lengths before it taken from its start, each row's numbers are those of all elements. Which
-    row an element is of is found by how many rows end at or before it.
-    """
-    ends = to.node("CumSum", lengths, to.constant(0))
-    splits = to.concat([to.constant(np.zeros(1, np.int64)), ends], 0)
-    total = to.reduce("ReduceSum", lengths, [0], keepdims=True)
-    numbers = to.node("Range", to.constant(0), to.squeeze(total, [0]), to.constant(1))
-    row = row_of_elements(to, ends, numbers)
-    shift = to.node("Sub", starts, to.node("Sub", ends, lengths))
-    return to.node("Add", numbers, to.node("Gather", shift, row, axis=0)), splits
-
-
-def row_of_elements(to: OnnxGraph, ends: Term, numbers: Term) -> Term:
-    """For each number, how many of the ends are not above it: the row it is in."""
-    reached = to.node("LessOrEqual", to.unsqueeze(ends, [0]), to.unsqueeze(numbers, [1]), dtype=BOOL)
-    return to.reduce("ReduceSum", to.cast(reached, INT64), [1])
-
-
-def zeros_of(to: OnnxGraph, sizes: Term, term: Term) -> Term:
-    """Zeros of another value's type, in an array with these sizes."""
-    return filled(to, sizes, to.constant(np.array(0, term.dtype.array_dtype), term.dtype))

@@ -6,9 +6,9 @@ import numpy as np
 
 from tensorkeep.dtypes import BOOL, INT32, INT64, STRING
 from tensorkeep.onnx.graphs import OnnxGraph
-from tensorkeep.onnx.rules._sizes import Part, axes_of, computed, counted, reshaped, vector
 from tensorkeep.onnx.rules.registry import rule
 from tensorkeep.onnx.rules.shapes import filled
+from tensorkeep.onnx.size_vectors import Part, axes_of, computed, counted, reshaped, vector
 from tensorkeep.onnx.terms import Term
 
 

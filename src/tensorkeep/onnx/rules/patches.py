@@ -8,9 +8,9 @@ import numpy as np
 
 from tensorkeep.onnx.graphs import OnnxGraph
 from tensorkeep.onnx.rules._carriers import runs
-from tensorkeep.onnx.rules._sizes import END, Part, axes_of, computed, reshaped
 from tensorkeep.onnx.rules.registry import rule
 from tensorkeep.onnx.rules.shapes import padded
+from tensorkeep.onnx.size_vectors import END, Part, axes_of, computed, reshaped
 from tensorkeep.onnx.terms import Term
 
 # ---------------------------------------------------------------------------------------------------- Depth

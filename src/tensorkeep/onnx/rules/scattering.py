@@ -1,4 +1,4 @@
-"""Values put in places given by index: ScatterNd, TensorScatterUpdate and its like, SparseToDense.
+"""Values put in places given by index: ScatterNd, TensorScatterUpdate and its like.
 
 Where several values go to one place and are to be summed, they are put there by ScatterElements: ONNX Runtime's
 ScatterND loses some of them where several threads work on it.
@@ -13,10 +13,10 @@ import numpy as np
 from tensorkeep.dtypes import BOOL, INT64, STRING, DType
 from tensorkeep.onnx.graphs import OnnxGraph
 from tensorkeep.onnx.rules._carriers import carried_node, carrier
-from tensorkeep.onnx.rules._sizes import Part, all_known, axes_of, parts_of, product, reshaped, vector, whole_vector
 from tensorkeep.onnx.rules.gathering import checked_indices
 from tensorkeep.onnx.rules.registry import rule
 from tensorkeep.onnx.rules.shapes import filled
+from tensorkeep.onnx.size_vectors import Part, all_known, axes_of, parts_of, product, reshaped, vector, whole_vector
 from tensorkeep.onnx.terms import Term
 
 REDUCTIONS: Final = {"add": 16, "mul": 16, "max": 18, "min": 18}
@@ -35,9 +35,7 @@ def put_rows(to: OnnxGraph, whole: Term, places: Term, rows: Term, reduction: st
     more = to.known_rank(rows) - 1 + rows.is_complex
     if more:
         places = to.node("Expand", _with_axes(to, places, more), to.node("Shape", rows, dtype=INT64))
-    found = to.node(
-        "ScatterElements", to.cast(whole, wide), places, to.cast(rows, wide), axis=0, reduction=reduction
-    )
+    found = to.node("ScatterElements", to.cast(whole, wide), places, to.cast(rows, wide), axis=0, reduction=reduction)
     return to.cast(found, rows.dtype)
 
 
@@ -45,7 +43,7 @@ def _with_axes(to: OnnxGraph, places: Term, more: int) -> Term:
     return to.unsqueeze(places, list(range(1, more + 1)))
 
 
-def _scattered(
+def put_at(
     to: OnnxGraph, whole: Term, sizes: list[Part] | None, indices: Term, updates: Term, reduction: str | None
 ) -> Term:
     """A value of known rank and sizes with updates put into it."""
@@ -63,7 +61,7 @@ def _scattered(
     rest = sizes[depth:]
     flat = whole if depth == 1 else reshaped(to, whole, [product(to, sizes[:depth]), *rest])
     rows = updates if outer == 1 else _rows(to, updates, rest)
-    numbers = _linear(to, places, sizes[:depth]) if depth > 1 else _last_taken(to, places, outer)
+    numbers = linear_places(to, places, sizes[:depth]) if depth > 1 else _last_taken(to, places, outer)
     if outer != 1:
         numbers = to.reshape(numbers, [-1])
     flat.dims = (None,) * (1 + len(rest))
@@ -81,7 +79,7 @@ def _last_taken(to: OnnxGraph, places: Term, outer: int) -> Term:
     return to.squeeze(places, [outer])
 
 
-def _linear(to: OnnxGraph, places: Term, sizes: list[Part]) -> Term:
+def linear_places(to: OnnxGraph, places: Term, sizes: list[Part]) -> Term:
     """Indices of several coordinates as numbers of all elements in a row."""
     strides = vector(to, [product(to, sizes[at + 1 :]) for at in range(len(sizes))])
     rank = to.known_rank(places)
@@ -107,7 +105,7 @@ def scatter_nd(to: OnnxGraph, indices: Term, updates: Term, shape: Term, *, bad_
     is_once = indices.array is not None and _are_distinct(indices.array)
     if updates.dtype is STRING and not is_once:
         to.refuse("strings that go to one place are to be put together, which ONNX does not do")
-    return _scattered(to, whole, sizes, indices, updates, None if is_once else "add")
+    return put_at(to, whole, sizes, indices, updates, None if is_once else "add")
 
 
 def _are_distinct(indices: np.ndarray) -> bool:
@@ -165,28 +163,4 @@ def _tensor_scattered(
         to.refuse("ONNX does not put strings together by index")
     if updates.dtype is BOOL and reduction is not None:
         to.refuse("ONNX does not join booleans by index")
-    return _scattered(to, tensor, axes_of(tensor) if tensor.dims is not None else None, indices, updates, reduction)
-
-
-# ---------------------------------------------------------------------------------------------------- Sparse
-
-
-@rule("SparseToDense")
-def sparse_to_dense(
-    to: OnnxGraph, sparse_indices: Term, output_shape: Term, sparse_values: Term, default_value: Term
-) -> Term:
-    """Values at some places of an array that has another value elsewhere."""
-    if to.model.is_for_engine:
-        to.refuse("indices that lead nowhere, come twice or are out of order are not found out")
-    whole = filled(to, whole_vector(to, output_shape), default_value)
-    rank = to.known_rank(sparse_indices)
-    places = to.cast(sparse_indices, INT64)
-    if rank == 0:
-        places = to.reshape(places, [1, 1])
-    elif rank == 1:
-        places = to.unsqueeze(places, [1])
-    count = to.shape(places, 0, 1) if places.size(0) is None else to.constant(np.array([places.size(0)]))
-    values = sparse_values
-    if sparse_values.rank == 0:
-        values = carried_node(to, "Expand", sparse_values, count)
-    return to.node("ScatterND", whole, places, values)
+    return put_at(to, tensor, axes_of(tensor) if tensor.dims is not None else None, indices, updates, reduction)

@@ -9,11 +9,11 @@ import numpy as np
 from tensorkeep.dtypes import BOOL, FLOAT32, FLOAT64, INT64, DType
 from tensorkeep.onnx.graphs import OnnxGraph
 from tensorkeep.onnx.rules._carriers import carried_node
-from tensorkeep.onnx.rules._sizes import END, Part, axes_of, computed, parts_of, scalar, vector
 from tensorkeep.onnx.rules.joining import as_rows, as_vector
 from tensorkeep.onnx.rules.registry import rule
 from tensorkeep.onnx.rules.scattering import carrier_of_reduction, put_rows
 from tensorkeep.onnx.rules.shapes import filled
+from tensorkeep.onnx.size_vectors import END, Part, axes_of, computed, parts_of, scalar, vector
 from tensorkeep.onnx.terms import Term
 
 

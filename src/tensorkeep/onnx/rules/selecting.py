@@ -7,9 +7,9 @@ import numpy as np
 from tensorkeep.dtypes import BOOL, FLOAT32, INT32, INT64, STRING, DType
 from tensorkeep.onnx.graphs import OnnxGraph
 from tensorkeep.onnx.rules._carriers import carried_node, carrier
-from tensorkeep.onnx.rules._sizes import axes_of, computed, counted, parts_of, vector
 from tensorkeep.onnx.rules.joining import known_axis
 from tensorkeep.onnx.rules.registry import rule
+from tensorkeep.onnx.size_vectors import axes_of, computed, counted, parts_of, vector
 from tensorkeep.onnx.terms import Term
 
 # ---------------------------------------------------------------------------------------------------- By condition

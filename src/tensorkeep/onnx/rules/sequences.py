@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import TypeAlias
+
 import numpy as np
 
 from tensorkeep.dtypes import BOOL, FLOAT64, INT64
-from tensorkeep.onnx.graphs import OnnxGraph
+from tensorkeep.onnx.graphs import AttrValue, OnnxGraph
 from tensorkeep.onnx.known_sizes import sizes_of
 from tensorkeep.onnx.rules._carriers import carried_node, carrier
-from tensorkeep.onnx.rules._sizes import axes_of, parts_of, vector
 from tensorkeep.onnx.rules.joining import known_axis
 from tensorkeep.onnx.rules.registry import rule
 from tensorkeep.onnx.rules.shapes import filled
+from tensorkeep.onnx.size_vectors import axes_of, parts_of, vector
 from tensorkeep.onnx.terms import SizeOf, Term
 
 # ---------------------------------------------------------------------------------------------------- Sequences
@@ -78,8 +81,7 @@ def cumsum(to: OnnxGraph, x: Term, axis: Term, *, exclusive: bool, reverse: bool
         axis = to.constant(np.array(known_axis(to, axis, x), np.int64))
     elif x.is_complex:
         to.refuse("its axis is computed while the model runs")
-    flags = {"exclusive": int(exclusive) or None, "reverse": int(reverse) or None}
-    return carried_node(to, "CumSum", x, axis, **flags)
+    return carried_node(to, "CumSum", x, axis, exclusive=int(exclusive) or None, reverse=int(reverse) or None)
 
 
 @rule("Cumprod")
@@ -96,6 +98,9 @@ def cumulative_logsumexp(to: OnnxGraph, x: Term, axis: Term, *, exclusive: bool,
     return _scanned(to, x, axis, exclusive, reverse, -np.inf, _log_of_sum)
 
 
+_Step: TypeAlias = Callable[[OnnxGraph, Term, Term], Term]
+
+
 def _product(to: OnnxGraph, total: Term, element: Term) -> Term:
     return to.node("Mul", total, element, dims=total.dims)
 
@@ -110,11 +115,8 @@ def _log_of_sum(to: OnnxGraph, total: Term, element: Term) -> Term:
     return to.node("Where", is_same, twice, usual, dtype=total.dtype, dims=total.dims)
 
 
-def _scanned(
-    to: OnnxGraph, x: Term, axis: Term, exclusive: bool, reverse: bool, nothing: float, joined: object
-) -> Term:
+def _scanned(to: OnnxGraph, x: Term, axis: Term, exclusive: bool, reverse: bool, nothing: float, joined: _Step) -> Term:
     """Totals along an axis, step by step, as a Scan."""
-    assert callable(joined)
     at = known_axis(to, axis, x)
     rank = to.known_rank(x)
     at %= rank
@@ -129,7 +131,7 @@ def _scanned(
     outputs = [new, total if exclusive else new]
     body = inner.finished([total, element], outputs, to.own_name("step"))
     start = filled(to, vector(to, rest), to.constant(np.array(nothing, wide.array_dtype), wide))
-    attrs = {
+    attrs: dict[str, AttrValue | None] = {
         "body": body,
         "num_scan_inputs": 1,
         "scan_input_axes": [at],
@@ -139,4 +141,3 @@ def _scanned(
     }
     _, found = to.node_with_outputs("Scan", [start, x], 2, [wide, wide], attrs=attrs)
     return to.cast(found, own)
-

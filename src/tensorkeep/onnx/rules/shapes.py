@@ -8,7 +8,8 @@ from tensorkeep.dtypes import BFLOAT16, BOOL, FLOAT32, INT32, INT64, STRING, DTy
 from tensorkeep.onnx.graphs import OnnxGraph
 from tensorkeep.onnx.known_sizes import sizes_of
 from tensorkeep.onnx.rules._carriers import carried_node
-from tensorkeep.onnx.rules._sizes import (
+from tensorkeep.onnx.rules.registry import rule
+from tensorkeep.onnx.size_vectors import (
     END,
     FRONT,
     Part,
@@ -22,7 +23,6 @@ from tensorkeep.onnx.rules._sizes import (
     vector,
     whole_vector,
 )
-from tensorkeep.onnx.rules.registry import rule
 from tensorkeep.onnx.terms import Term, axis_size, element_type
 
 # ---------------------------------------------------------------------------------------------------- Sizes
@@ -62,10 +62,12 @@ def reshape(to: OnnxGraph, tensor: Term, shape: Term) -> Term:
     Of a shape of which nothing is known before the model runs, the open size is computed, as ONNX does not settle it
     where there is nothing in a tensor. Before opset 14 a size that turns out to be 0 copies the input's.
     """
+    if shape.array is None and shape.sizes is None and shape.size(0) not in (0, 1):
+        return _reshaped_at_random(to, tensor, shape)
     sizes = sizes_of(shape)
     if sizes is None or (-1 in sizes and 0 in sizes and tensor.element_count is None):
         return _reshaped_at_random(to, tensor, shape)
-    return reshaped(to, tensor, parts_of(to, shape), trusted=not to.model.is_for_engine)
+    return reshaped(to, tensor, parts_of(to, shape), trusted=not to.model.is_for_engine, whole=shape)
 
 
 def _reshaped_at_random(to: OnnxGraph, tensor: Term, shape: Term) -> Term:

@@ -9,8 +9,8 @@ import numpy as np
 
 from tensorkeep.dtypes import BOOL, INT64
 from tensorkeep.onnx.graphs import OnnxGraph
-from tensorkeep.onnx.rules._sizes import END, FRONT, Part, all_known, parts_of, vector
 from tensorkeep.onnx.rules.registry import rule
+from tensorkeep.onnx.size_vectors import END, FRONT, Part, all_known, parts_of, vector
 from tensorkeep.onnx.terms import SizeOf, Term, axis_size
 
 

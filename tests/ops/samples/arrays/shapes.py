@@ -184,6 +184,7 @@ SAMPLES = {
         sample(MATRIX, type=np.float16),
         sample(np.arange(8, dtype=np.uint8).reshape(2, 4), type=np.int32),
         sample(np.arange(4, dtype=np.int32).reshape(2, 2), type=np.int64),
+        sample(np.array([-1, 3], np.int32), type=np.uint32),
         sample(F(1), type=np.uint32),
         sample(F(1), type=np.int16),
         sample(np.zeros((0, 2), np.int32), type=np.float64),

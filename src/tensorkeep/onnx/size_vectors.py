@@ -8,7 +8,7 @@ kind become one node.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from math import prod
 from typing import Final, TypeAlias
@@ -17,6 +17,7 @@ import numpy as np
 
 from tensorkeep.dtypes import INT64
 from tensorkeep.onnx.graphs import OnnxGraph
+from tensorkeep.onnx.known_axes import all_axes, quotient
 from tensorkeep.onnx.known_sizes import sizes_of
 from tensorkeep.onnx.terms import SizeOf, Term, axis_size
 
@@ -141,7 +142,7 @@ def computed(to: OnnxGraph, op_type: str, one: Part, other: Part) -> Part:
     return to.node(op_type, vector(to, [one]), vector(to, [other]), dims=(1,))
 
 
-_NOW: Final = {
+_NOW: Final[dict[str, Callable[[int, int], int]]] = {
     "Add": lambda a, b: a + b,
     "Sub": lambda a, b: a - b,
     "Mul": lambda a, b: a * b,
@@ -158,12 +159,16 @@ def counted(to: OnnxGraph, size: Part) -> Term:
     return to.node("Range", to.constant(0), scalar(to, size), to.constant(1), dims=(None,))
 
 
-def reshaped(to: OnnxGraph, term: Term, parts: Sequence[Part], *, trusted: bool = True) -> Term:
+def reshaped(
+    to: OnnxGraph, term: Term, parts: Sequence[Part], *, trusted: bool = True, whole: Term | None = None
+) -> Term:
     """A value with axes of these sizes, at most one of which is -1, which follows from the others.
 
     A size that is the same axis's of the value is said to be copied, and one that is not known follows from the
-    others: of all that is `trusted` to fit, which a shape that a graph computes need not.
+    others: of all that is `trusted` to fit, which a shape that a graph computes need not. `whole` is the vector of
+    all sizes, if there is one.
     """
+    parts = _with_open_size(term, parts)
     follows = any(isinstance(part, int) and part == -1 for part in parts)
     numbers = all_known(parts)
     if numbers is not None and not follows:
@@ -173,14 +178,31 @@ def reshaped(to: OnnxGraph, term: Term, parts: Sequence[Part], *, trusted: bool 
     if numbers is not None and term.element_count is not None:
         numbers = _resolved(to, numbers, term)
         return _empty(to, term, numbers) if 0 in numbers else to.reshape(term, numbers)
-    short = _short(term, parts, trusted)
+    short = _short(term, parts, trusted or _is_proven(term, parts))
     if short is not None and 0 not in [part for part in parts if isinstance(part, int)]:
         return to.reshape(term, short)
-    sizes = vector(to, parts)
+    sizes = vector(to, parts) if whole is None else whole_vector(to, whole)
     if term.is_complex:
         sizes = to.concat([sizes, to.constant(np.array([2]))], 0)
     takes_zeros = to.opset >= 14 and not follows
     return to.node("Reshape", term, sizes, allowzero=1 if takes_zeros else None)
+
+
+def _with_open_size(term: Term, parts: Sequence[Part]) -> list[Part]:
+    """The parts with the size that is left open, if it is known from those of the value's own axes."""
+    own, others = all_axes(term), [part for part in parts if isinstance(part, SizeOf) or part != -1]
+    known = [part for part in others if isinstance(part, int | SizeOf)]
+    if own is None or len(others) != len(parts) - 1 or len(known) != len(others):
+        return list(parts)
+    size = quotient(own, known)
+    return list(parts) if size is None else [size if part == -1 else part for part in parts]
+
+
+def _is_proven(term: Term, parts: Sequence[Part]) -> bool:
+    """Whether the parts are known to multiply to the number of elements that there are."""
+    own = all_axes(term)
+    known = [part for part in parts if isinstance(part, int | SizeOf)]
+    return own is not None and len(known) == len(parts) and quotient(own, known) == 1
 
 
 def _short(term: Term, parts: Sequence[Part], trusted: bool) -> list[int] | None:
@@ -200,7 +222,8 @@ def _short(term: Term, parts: Sequence[Part], trusted: bool) -> list[int] | None
 
 def _resolved(to: OnnxGraph, numbers: Sequence[int], term: Term) -> list[int]:
     """The sizes with the one that is open, which follows from how many elements there are."""
-    assert term.element_count is not None and term.dims is not None
+    assert term.element_count is not None
+    assert term.dims is not None
     rest = prod(size for size in numbers if size != -1)
     count = term.element_count
     if not rest:  # as TensorFlow settles it

@@ -1,0 +1,152 @@
+"""Sparse tensors: made dense, reshaped, multiplied with matrices, their empty rows filled."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tensorkeep.dtypes import BOOL, INT64
+from tensorkeep.onnx.graphs import OnnxGraph
+from tensorkeep.onnx.rules._carriers import carried_node, carrier
+from tensorkeep.onnx.rules.registry import rule
+from tensorkeep.onnx.rules.scattering import linear_places, put_at
+from tensorkeep.onnx.rules.segments import by_segment
+from tensorkeep.onnx.rules.selecting import largest
+from tensorkeep.onnx.rules.shapes import filled
+from tensorkeep.onnx.size_vectors import (
+    Part,
+    axes_of,
+    computed,
+    counted,
+    parts_of,
+    product,
+    scalar,
+    vector,
+    whole_vector,
+)  # fmt: skip
+from tensorkeep.onnx.terms import Term
+
+
+def _check(to: OnnxGraph) -> None:
+    if to.model.is_for_engine:
+        to.refuse("indices that lead nowhere, come twice or are out of order are not found out")
+
+
+def _column(to: OnnxGraph, indices: Term, at: int) -> Term:
+    """One coordinate of all elements."""
+    return to.node("Gather", indices, to.constant(at), dims=(indices.size(0),), axis=1)
+
+
+@rule("SparseToDense")
+def sparse_to_dense(
+    to: OnnxGraph, sparse_indices: Term, output_shape: Term, sparse_values: Term, default_value: Term
+) -> Term:
+    """Values at some places of an array that has another value elsewhere."""
+    _check(to)
+    whole = filled(to, whole_vector(to, output_shape), default_value)
+    rank = to.known_rank(sparse_indices)
+    places = to.cast(sparse_indices, INT64)
+    if rank == 0:
+        places = to.reshape(places, [1, 1])
+    elif rank == 1:
+        places = to.unsqueeze(places, [1])
+    values = sparse_values
+    if sparse_values.rank == 0:
+        values = carried_node(to, "Expand", sparse_values, vector(to, axes_of(places, 0, 1)))
+    return to.node("ScatterND", whole, places, values)
+
+
+@rule("SparseReshape")
+def sparse_reshape(to: OnnxGraph, input_indices: Term, input_shape: Term, new_shape: Term) -> tuple[Term, Term]:
+    """By the number of each element in all: its places in one shape become those in the other."""
+    _check(to)
+    old = parts_of(to, input_shape, input_indices.size(1))
+    new = parts_of(to, new_shape)
+    total = product(to, old)
+    if any(not isinstance(size, int) for size in new):
+        new = _resolved(to, vector(to, new), len(new), total)
+    elif -1 in new:
+        at = new.index(-1)
+        rest = product(to, [*new[:at], *new[at + 1 :]])
+        new = [*new[:at], computed(to, "Div", total, rest), *new[at + 1 :]]
+    target = vector(to, new)
+    numbers = linear_places(to, input_indices, old)
+    if not new:
+        to.refuse("a sparse tensor becomes a scalar")
+    strides = vector(to, [product(to, new[at + 1 :]) for at in range(len(new))])
+    one = to.constant(1)
+    spread = to.node("Div", to.unsqueeze(numbers, [1]), to.node("Max", strides, one))
+    return to.node("Mod", spread, to.node("Max", target, one)), target
+
+
+def _resolved(to: OnnxGraph, sizes: Term, count: int, total: Part) -> list[Part]:
+    """Sizes that are computed, of which one may be -1: what is left for it."""
+    is_open = to.node("Equal", sizes, to.constant(-1), dtype=BOOL)
+    rest = to.node("Max", to.node("Abs", to.reduce("ReduceProd", sizes, [0])), to.constant(1))
+    found = to.node("Where", is_open, to.node("Div", scalar(to, total), rest), sizes, dtype=INT64)
+    found.dims = (count,)
+    return parts_of(to, found, count)
+
+
+@rule("SparseTensorDenseMatMul")
+def sparse_tensor_dense_matmul(
+    to: OnnxGraph, a_indices: Term, a_values: Term, a_shape: Term, b: Term, *, adjoint_a: bool, adjoint_b: bool
+) -> Term:
+    """Each element times its row of the matrix, summed by the row that it is in."""
+    _check(to)
+    height = parts_of(to, a_shape, 2)[1 if adjoint_a else 0]
+    right = to.transpose(b, [1, 0]) if adjoint_b else b
+    wide = carrier("ReduceSum", b.dtype)
+    rows, columns = _column(to, a_indices, int(adjoint_a)), _column(to, a_indices, int(not adjoint_a))
+    picked = to.cast(to.node("Gather", right, columns, axis=0, dims=(None, right.size(1))), wide)
+    each = to.node("Mul", picked, to.unsqueeze(to.cast(a_values, wide), [1]), dims=picked.dims)
+    return to.cast(by_segment(to, each, rows, height, "add", 0), b.dtype)
+
+
+@rule("SparseTensorDenseAdd")
+def sparse_tensor_dense_add(to: OnnxGraph, a_indices: Term, a_values: Term, a_shape: Term, b: Term) -> Term:
+    _check(to)
+    to.known_rank(b)
+    return put_at(to, b, axes_of(b), to.cast(a_indices, INT64), a_values, "add")
+
+
+@rule("SparseSoftmax")
+def sparse_softmax(to: OnnxGraph, sp_indices: Term, sp_values: Term, sp_shape: Term) -> Term:
+    """Of the elements that are there, row by row."""
+    _check(to)
+    sizes = parts_of(to, sp_shape, sp_indices.size(1))
+    outer = to.slice(sp_indices, [0], [-1], [1])
+    outer.dims = (sp_indices.size(0), len(sizes) - 1)
+    rows = linear_places(to, outer, sizes[:-1])
+    rows.dims = (sp_indices.size(0),)
+    count = product(to, sizes[:-1])
+    wide = to.cast(sp_values, carrier("Add", sp_values.dtype))
+    most = to.node("Gather", by_segment(to, wide, rows, count, "max", -np.inf), rows, axis=0)
+    powers = to.node("Exp", to.node("Sub", wide, most), dims=wide.dims)
+    totals = to.node("Gather", by_segment(to, powers, rows, count, "add", 0), rows, axis=0)
+    return to.cast(to.node("Div", powers, totals), sp_values.dtype)
+
+
+@rule("SparseFillEmptyRows")
+def sparse_fill_empty_rows(
+    to: OnnxGraph, indices: Term, values: Term, dense_shape: Term, default_value: Term
+) -> tuple[Term, Term, Term, Term]:
+    """Rows without an element get one at their start; then all are put in the order of their rows."""
+    _check(to)
+    rank = indices.size(1)
+    sizes = parts_of(to, dense_shape, rank)
+    rows = _column(to, indices, 0)
+    numbers = counted(to, sizes[0])
+    found = to.node("Equal", to.unsqueeze(numbers, [1]), to.unsqueeze(rows, [0]), dtype=BOOL)
+    many = to.reduce("ReduceSum", to.cast(found, INT64), [1])
+    is_empty = to.node("Equal", many, to.constant(0), dtype=BOOL)
+    fresh = to.squeeze(to.node("NonZero", is_empty, dtype=INT64), [0])
+    around = to.constant(np.array([0, 0, 0, len(sizes) - 1], np.int64))
+    added = to.node("Pad", to.unsqueeze(fresh, [1]), around)
+    keys = to.concat([rows, fresh], 0)
+    _, order = largest(to, keys, to.shape(keys), is_largest=False)
+    filling = carried_node(to, "Expand", default_value, to.shape(fresh))
+    all_places = to.node("Gather", to.concat([indices, added], 0), order, axis=0)
+    all_values = to.node("Gather", to.concat([values, filling], 0), order, axis=0)
+    total = to.shape(keys)
+    back = to.node("ScatterElements", order, order, counted(to, total), axis=0)
+    return all_places, all_values, is_empty, to.slice(back, [0], to.shape(rows), [0])
