@@ -10,6 +10,7 @@ the plan changes. All others run in the order that the plan has them in.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -42,6 +43,7 @@ _LOOPS: Final = frozenset(("While", "StatelessWhile", "For", "StatelessFor", "Ma
 _GIVEN: Final = frozenset(("Placeholder", "PlaceholderV2"))
 
 _ENDLESS: Final = 1 << 60
+_MOST_COUNTED: Final = 1_000_000  # nodes of a call
 _DEEPEST: Final = 100  # calls in each other
 
 Own: TypeAlias = Callable[..., Sequence[Any]]
@@ -281,6 +283,22 @@ def referred_functions(value: object) -> Iterator[str]:
             yield from referred_functions(item)
     elif (name := getattr(value, "name", None)) is not None and hasattr(value, "attrs"):
         yield str(name)
+
+
+def types_in(op: Operation) -> Counter[str]:
+    """The types of the operations that an operation stands for: itself, or those of the functions that it calls."""
+    functions = op.graph.functions
+    called = [name for name in (op.type, *_functions_of(op)) if name in functions]
+    if not called or WrittenOut().of(op) > _MOST_COUNTED:
+        return Counter((op.type,))
+    found: Counter[str] = Counter()
+    while called:
+        for node in functions[called.pop()].node_def:
+            inner = list(called_functions(node, functions))
+            called.extend(inner)
+            if not inner:
+                found[node.op] += 1
+    return found
 
 
 class WrittenOut:
