@@ -20,14 +20,16 @@ def main() -> int:
         "names",
         nargs="*",
         help="which to run: save load rows small memory footprint graphs saver embedding embedding_files start "
-        "models editing images serving (all)",
+        "models engines editing images serving (all)",
     )
     parser.add_argument("--mib", type=int, default=1024, help="size of the large checkpoint")
     parser.add_argument("--edited", type=int, default=4096, help="size of the checkpoint that is edited, in MiB")
     parser.add_argument("--count", type=int, default=50_000, help="number of small tensors")
     parser.add_argument("--rounds", type=int, default=7, help="rounds after the first, which warms up")
     parser.add_argument("--keys", type=int, default=10_000_000, help="number of keys of an embedding table")
-    parser.add_argument("--case", default="", help="of graphs and serving, only the cases whose names contain this")
+    parser.add_argument(
+        "--case", default="", help="of graphs, engines and serving, only the cases whose names contain this"
+    )
     parser.add_argument(
         "--fragmented", type=float, metavar="GIB", help="fragment all memory meanwhile, but for so much that stays free"
     )
@@ -44,6 +46,7 @@ def main() -> int:
         editing,
         embedding,
         embedding_files,
+        engines,
         footprint,
         graphs,
         images,
@@ -73,6 +76,7 @@ def main() -> int:
             "embedding_files": lambda: embedding_files.embedding_files(folder / "embedding", arguments.keys, rounds),
             "start": lambda: start.start(folder / "start", arguments.count, rounds),
             "models": lambda: models.models(folder / "models", rounds),
+            "engines": lambda: engines.engines(folder / "engines", rounds, arguments.case),
             "images": lambda: images.images(rounds),
             "serving": lambda: server_report.serving(folder / "serving", min(rounds, 3), arguments.case),
             "editing": lambda: editing.editing(folder / "editing", arguments.edited << 20, min(rounds, 3)),

@@ -36,7 +36,7 @@ _HEAD: Final = (
 # ---------------------------------------------------------------------------------------------------- in the process
 
 
-def _limited_to(threads: int) -> None:
+def limited_to(threads: int) -> None:
     """Gives this process so many processors, before any library counts them."""
     if threads and hasattr(os, "sched_setaffinity"):
         os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[:threads])
@@ -192,7 +192,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
     os.environ.setdefault("CUDA_VISIBLE_DEVICES", "-1")
     if options.one:
-        _limited_to(options.threads[0])
+        limited_to(options.threads[0])
         print(json.dumps(measure(options.one, options.folder, options.threads[0], options.rounds)))
         return 0
     from benchmarks.real_models import MODELS

@@ -1,15 +1,16 @@
 """Engines that run parts of a plan in the place of our kernels: what they are asked, and what they answer.
 
-When a plan is compiled, the engine of the session is shown it, and says which parts of it it runs. A part is one line of
-the compiled function, `v5, v6 = p0(f0, v2)`, in the place of the lines of its operations. What the engine does not take,
-our kernels run as ever.
+When a plan is compiled, the engine of the session is shown it, and says which parts of it it runs. A part is one line
+of the compiled function, `v5, v6 = p0(f0, v2)`, in the place of the lines of its operations. What the engine does not
+take, our kernels run as ever.
 
-What an engine may take is decided here as well: operations that only compute, and reads of variables that nothing in the
-plan changes. All others run in the order that the plan has them in.
+What an engine may take is decided here as well: operations that only compute, and reads of variables that nothing in
+the plan changes. All others run in the order that the plan has them in.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -40,6 +41,10 @@ _LOCAL: Final = "TensorArray"  # stateful, and made anew in every run
 _PASS_ON: Final = frozenset(("Identity", "RefIdentity", "Enter", "RefEnter", "Switch", "RefSwitch"))
 _LOOPS: Final = frozenset(("While", "StatelessWhile", "For", "StatelessFor", "MapDefun"))
 _GIVEN: Final = frozenset(("Placeholder", "PlaceholderV2"))
+
+_ENDLESS: Final = 1 << 60
+_MOST_COUNTED: Final = 1_000_000  # nodes of a call
+_DEEPEST: Final = 100  # calls in each other
 
 Own: TypeAlias = Callable[..., Sequence[Any]]
 
@@ -172,6 +177,7 @@ class ItemGraph:
                 for before in op.control_inputs:
                     found.update(makers_of_ops.get(before, ()))
             self.sources.append({source for source in found if source < number})
+        self._effects: dict[Operation, str] = {}
         self._changed = self._changed_resources()
         self.reasons = [self._reason(item) for item in self.items]
         """Why an item must be run by our kernels, each in its turn; empty if it need not."""
@@ -194,7 +200,7 @@ class ItemGraph:
         for op in operations_in(item):
             if any(tensor in self._fed for tensor in op.outputs) and op.type not in CONTROL_FLOW:
                 return "its value is fed"
-            if reason := _effect(op):
+            if reason := self._effect(op):
                 return reason
             if self._question.counts_steps and _repeats(op):
                 return "its rounds are counted, for a limit"
@@ -203,14 +209,28 @@ class ItemGraph:
                     return "the plan changes the variable"
         return ""
 
+    def _effect(self, op: Operation) -> str:
+        found = self._effects.get(op)
+        if found is None:
+            found = self._effects[op] = _effect(op)
+        return found
+
     def _changed_resources(self) -> set[Tensor]:
         """The tensors by which a plan gets hold of resources that it may change."""
         return {
             root_of(tensor)
             for op in self._question.plan.ops
             for at, tensor in enumerate(op.inputs)
-            if is_resource(tensor) and _may_change(op, at)
+            if is_resource(tensor) and self._may_change(op, at)
         }
+
+    def _may_change(self, op: Operation, at: int) -> bool:
+        if op.type in READS or op.type in _PASS_ON or op.type in CONTROL_FLOW or op.type.startswith(_LOCAL):
+            return False
+        if op.inputs[at].dtype.is_ref:
+            args = op.spec.schema.inputs
+            return op.spec.has_list_inputs or at >= len(args) or args[at].is_ref
+        return bool(self._effect(op))
 
 
 def is_resource(tensor: Tensor) -> bool:
@@ -225,15 +245,6 @@ def root_of(tensor: Tensor) -> Tensor:
     return tensor
 
 
-def _may_change(op: Operation, at: int) -> bool:
-    if op.type in READS or op.type in _PASS_ON or op.type in CONTROL_FLOW or op.type.startswith(_LOCAL):
-        return False
-    if op.inputs[at].dtype.is_ref:
-        args = op.spec.schema.inputs
-        return op.spec.has_list_inputs or at >= len(args) or args[at].is_ref
-    return bool(_effect(op))
-
-
 def _effect(op: Operation) -> str:
     """What an operation does besides computing values and reading variables; empty if nothing."""
     if op.type in _GIVEN:
@@ -242,7 +253,7 @@ def _effect(op: Operation) -> str:
         return "it does more than compute"
     functions = op.graph.functions
     if op.type in functions or op.type in _CALLS:
-        return _effect_of_functions([op.type] if op.type in functions else _functions_of(op), functions, set())
+        return _effect_of_functions([op.type] if op.type in functions else _functions_of(op), functions)
     return _effect_of_op(op.type)
 
 
@@ -274,22 +285,61 @@ def referred_functions(value: object) -> Iterator[str]:
         yield str(name)
 
 
-def _effect_of_functions(names: Sequence[str], library: Mapping[str, FunctionDef], seen: set[str]) -> str:
-    for name in names:
-        if name in seen:
-            continue
-        seen.add(name)
+def types_in(op: Operation) -> Counter[str]:
+    """The types of the operations that an operation stands for: itself, or those of the functions that it calls."""
+    functions = op.graph.functions
+    called = [name for name in (op.type, *_functions_of(op)) if name in functions]
+    if not called or WrittenOut().of(op) > _MOST_COUNTED:
+        return Counter((op.type,))
+    found: Counter[str] = Counter()
+    while called:
+        for node in functions[called.pop()].node_def:
+            inner = list(called_functions(node, functions))
+            called.extend(inner)
+            if not inner:
+                found[node.op] += 1
+    return found
+
+
+class WrittenOut:
+    """How many nodes calls have when the functions are written in their places."""
+
+    def __init__(self) -> None:
+        self._sizes: dict[str, int] = {}
+
+    def of(self, op: Operation) -> int:
+        """The number of nodes of a call; 1 of any other operation."""
+        functions = op.graph.functions
+        called = [name for name in (op.type, *_functions_of(op)) if name in functions]
+        return 1 + sum(self._of_function(name, functions, 0) for name in called)
+
+    def _of_function(self, name: str, library: Mapping[str, FunctionDef], depth: int) -> int:
+        known = self._sizes.get(name)
+        if known is None:
+            self._sizes[name] = _ENDLESS  # while it is looked at: what calls itself has no end
+            if depth > _DEEPEST:
+                return _ENDLESS
+            known = len(library[name].node_def)
+            for node in library[name].node_def:
+                known += sum(self._of_function(other, library, depth + 1) for other in called_functions(node, library))
+            self._sizes[name] = known
+        return known
+
+
+def _effect_of_functions(names: Sequence[str], library: Mapping[str, FunctionDef]) -> str:
+    pending, seen = list(names), set(names)
+    while pending:
+        name = pending.pop()
         if name not in library:
             return f"there is no function {name}"
         for node in library[name].node_def:
             if capabilities_of_node(node):
                 return f'"{node.name}" ({node.op}) in function {name} does more than compute'
-            if (called := list(called_functions(node, library))) or node.op in _CALLS:
-                found = _effect_of_functions(called, library, seen)
-            else:
-                found = _effect_of_op(node.op)
-            if found:
+            called = list(called_functions(node, library))
+            if not called and node.op not in _CALLS and (found := _effect_of_op(node.op)):
                 return found
+            pending.extend(other for other in called if other not in seen)
+            seen.update(called)
     return ""
 
 

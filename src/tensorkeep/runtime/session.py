@@ -92,7 +92,7 @@ class Session:
 
     @property
     def splits(self) -> dict[str, Split]:
-        """Which parts of what has been compiled so far the session's engine runs: of the graph ("") and of functions."""
+        """Which parts of what has been compiled so far the engine runs: of the graph ("") and of functions."""
         found = {"" if not at else f"({at + 1})": program.split for at, program in enumerate(self._programs.compiled)}
         return {name: split for name, split in {**found, **self._programs.function_splits}.items() if split is not None}
 

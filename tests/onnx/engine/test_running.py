@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tensorkeep.dtypes import FLOAT32, INT32, STRING
+from tensorkeep.dtypes import FLOAT32, STRING
 from tensorkeep.errors import InvalidArgumentError, PermissionDeniedError, TensorKeepError, UnimplementedError
 from tensorkeep.graph.building import building, control_dependencies
 from tensorkeep.graph.collections import GraphKeys, get_collection
@@ -220,9 +220,8 @@ def test_what_is_refused_is_refused(graph: Graph) -> None:
     name = placeholder(STRING, [])
     with control_dependencies([get_op("WriteFile")(name, name)]):
         y = layers(x)
-    with session_of(graph, allow_io=False) as session:
-        with pytest.raises(PermissionDeniedError):
-            session.run(y, {x: x_of(2), name: b"file"})
+    with session_of(graph, allow_io=False) as session, pytest.raises(PermissionDeniedError):
+        session.run(y, {x: x_of(2), name: b"file"})
 
 
 def test_too_little_to_do_stays(graph: Graph) -> None:
@@ -264,7 +263,7 @@ def test_an_engine_that_is_not_installed_is_an_error_or_not_used(monkeypatch: py
 
 
 def test_a_provider_that_is_not_there_is_an_error() -> None:
-    with pytest.raises(InvalidArgumentError, match="no NoSuchProvider; it has .*CPUExecutionProvider"):
+    with pytest.raises(InvalidArgumentError, match=r"no NoSuchProvider; it has .*CPUExecutionProvider"):
         OnnxRuntimeEngine(OnnxRuntime(providers=("NoSuchProvider",)))
 
 

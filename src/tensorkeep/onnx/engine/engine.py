@@ -86,15 +86,12 @@ def _operations(items: Iterable[Item]) -> tuple[Operation, ...]:
 
 
 def _groups(question: PlanToSplit, trial: Trial, reasons: list[str], smallest: float) -> list[list[int]]:
-    """The items of each part, which has at least so much to do. Adds to `reasons` why some that translate cannot be in one."""
+    """The items of each part, with at least so much to do. Adds to `reasons` why some that translate are in none."""
     units = _units(question, trial, reasons)
     steps = sorted({id(unit): unit for unit in units.values()}.values(), key=lambda unit: unit[0])
     step_of = {number: at for at, unit in enumerate(steps) for number in unit}
     waits = question.graph.sources_without({number for number, tried in enumerate(trial.items) if tried.is_free})
-    sources = [
-        {step_of[source] for number in unit for source in waits[number]} - {at}
-        for at, unit in enumerate(steps)
-    ]
+    sources = [{step_of[source] for number in unit for source in waits[number]} - {at} for at, unit in enumerate(steps)]
     order = topological([sorted(found) for found in sources])
     if len(order) < len(steps):  # what must stay together waits for what is in between: none of it goes elsewhere
         for unit in steps:

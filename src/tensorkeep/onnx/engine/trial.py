@@ -1,7 +1,7 @@
 """What of a plan translates to ONNX, and why the rest does not.
 
 Every item of the plan's block is translated once, for itself; what cannot be is gone around, as if what it gives were
-given. The outcome is thrown away but for what was learnt: which items could run in ONNX Runtime, and what they are like.
+given. The outcome is thrown away but for what was learnt: which items could run in ONNX Runtime, and how much they do.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from tensorkeep.onnx.graphs import OnnxGraph
 from tensorkeep.onnx.terms import Term, constant_term
 from tensorkeep.onnx.translation import Translator
 from tensorkeep.runtime.blocks import Block, Step
-from tensorkeep.runtime.engines import PlanToSplit, is_resource, operations_in
+from tensorkeep.runtime.engines import PlanToSplit, WrittenOut, is_resource, operations_in
 from tensorkeep.runtime.resources import VariableResource
 
 # What passes between NumPy and ONNX Runtime as it lies in memory.
@@ -28,6 +28,7 @@ _HEAVY: Final = frozenset(
     ("MatMul", "Gemm", "Conv", "ConvTranspose", "Einsum", "LSTM", "GRU", "RNN", "Loop", "Scan", "Attention")
 )
 _HEAVY_COSTS: Final = 4  # as much as so many other nodes, at least
+_MOST_NODES: Final = 200_000  # of a call with all that it calls written out
 _ELEMENTS: Final = 4096  # of constants and results that cost as much as one node
 
 
@@ -79,6 +80,7 @@ class _Attempt:
         self._to: OnnxGraph = self._translator.graph()
         self._terms: dict[Tensor, Term] = {}
         self._trial = Trial()
+        self._sizes = WrittenOut()
 
     def _held(self, op: Operation) -> object:
         return None  # what leads to resources is told beforehand
@@ -126,6 +128,9 @@ class _Attempt:
             )  # fmt: skip
         elif len(outcome.dropped) > dropped:
             reason = f'"{outcome.dropped[dropped].node}" ({outcome.dropped[dropped].op}) does not only compute'
+        elif len(unproven := getattr(self._translator.model, "unproven_indices", [])):
+            reason = "an index in it may be negative, which ONNX would count from the end"
+            unproven.clear()
         elif not reason:
             reason = self._missing(number)
         if reason:
@@ -146,6 +151,9 @@ class _Attempt:
 
     def _unfit(self, number: int) -> str:
         """Why an item cannot be translated, whatever its rule says."""
+        for op in operations_in(self._graph.items[number]):
+            if self._sizes.of(op) > _MOST_NODES:
+                return f"written out, its functions have more than {_MOST_NODES} nodes"
         for tensor in self._graph.takes[number]:
             if tensor not in self._terms:
                 return f'its input "{tensor.name}" is not there in every run'

@@ -75,7 +75,8 @@ def open_graph(
     until `restore` or `initialize` gives them some. `allow`, `limits` and `engine` are as for `load_saved_model`.
     """
     permissions = Permissions.of(allow)
-    return OpenedGraph(find_graph(source, tags, fs), permissions, limits, fs, engine_of(engine))
+    runs_by = engine_of(engine)
+    return OpenedGraph(find_graph(source, tags, fs), permissions, limits, fs, runs_by)
 
 
 class OpenedGraph:

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from tensorkeep.io.showing.amounts import amount_of
-from tensorkeep.runtime.engines import Split
+from tensorkeep.runtime.engines import Split, types_in
 from tensorkeep.saved_model.load.restored_functions import RestoredFunction
 from tensorkeep.saved_model.load.signature import Signature, Spec
 from tensorkeep.saved_model.load.tensor_values import TensorSpec
@@ -61,12 +61,12 @@ def _engine(splits: Sequence[tuple[str, Split]]) -> list[str]:
     """Which operations run where, and why some stay."""
     lines = ["", "Engine"]
     for name, split in splits:
-        parts = [part.ops for part in split.parts]
-        there, all_ = sum(map(len, parts)), sum(map(len, parts)) + len(split.kept)
+        parts = [sum(map(types_in, part.ops), Counter[str]()) for part in split.parts]
+        there = sum(counts.total() for counts in parts)
+        all_ = there + len(split.kept)
         where = f"function {name}" if name and name[0] != "(" else "graph"
         lines.append(f"  {where}: ONNX Runtime runs {there} of {all_} operations, in {amount_of(len(parts), 'part')}")
-        for part, ops in zip(split.parts, parts, strict=True):
-            counts = Counter(op.type for op in ops)
+        for part, counts in zip(split.parts, parts, strict=True):
             listed = ", ".join(f"{count} {kind}" for kind, count in counts.most_common(_MOST_KINDS))
             more = f" and {len(counts) - _MOST_KINDS} other ops" if len(counts) > _MOST_KINDS else ""
             ends = f"{amount_of(len(part.inputs), 'input')}, {amount_of(len(part.outputs), 'output')}"
