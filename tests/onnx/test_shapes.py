@@ -164,3 +164,22 @@ def test_a_part_that_may_reach_outside_is_refused_to_the_engine() -> None:
     assert ops_of(exported(part, [None, 4])) == ["Slice"]
     with pytest.raises(UnimplementedError, match="whether its input has such a part"):
         exported(part, [None, 4], is_for_engine=True)
+
+
+@pytest.mark.parametrize(
+    ("name", "inputs"),
+    [
+        ("Select", lambda x: (constant(np.array([True, False])), x, x)),
+        ("MatrixBandPart", lambda x: (x, constant(np.int64(1)), constant(np.int64(0)))),
+        ("UnsortedSegmentSum", lambda x: (x, constant(np.array([0, 2], np.int32)), constant(np.int32(3)))),
+        ("BroadcastTo", lambda x: (x, constant(np.array([4, 4], np.int32)))),
+    ],
+)
+def test_what_may_fail_with_us_and_not_there_is_refused_to_the_engine(
+    name: str, inputs: Callable[[Tensor], tuple[Any, ...]]
+) -> None:
+    def build(x: Tensor) -> Any:
+        return op(name, *inputs(x))
+
+    with pytest.raises(UnimplementedError, match=r"not found out|not known"):
+        exported(build, [None, None], is_for_engine=True)

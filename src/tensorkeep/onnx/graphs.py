@@ -218,7 +218,7 @@ class OnnxGraph:
         """A known value: an array, a number or a list. Integers are int64 unless it is said otherwise."""
         if dtype is None and not isinstance(value, np.ndarray | np.generic):
             array = np.asarray(value)
-            dtype = INT64 if array.dtype.kind in "iu" else BOOL if array.dtype.kind == "b" else None
+            dtype = INT64 if array.dtype.kind in "iu" or not array.size else BOOL if array.dtype.kind == "b" else None
         if dtype is None:
             array = np.asarray(value)
             return constant_term(array, dtype_of_array(array.dtype))

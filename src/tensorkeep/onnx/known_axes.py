@@ -34,6 +34,12 @@ def all_axes(term: Term) -> Sizes | None:
     return None if term.dims is None else tuple(axis_size(term, axis) for axis in range(len(term.dims)))
 
 
+def are_same_axes(one: Term, other: Term, count: int | None = None) -> bool:
+    """Whether two values are known to have the same shape, or the same sizes of their first axes."""
+    first, second = all_axes(one), all_axes(other)
+    return first is not None and second is not None and first[:count] == second[:count]
+
+
 def quotient(whole: Sequence[Size], part: Sequence[Size]) -> Size:
     """What sizes multiply to, divided by what others do, if that is known to be one number or the size of an axis."""
     if None in whole or None in part:

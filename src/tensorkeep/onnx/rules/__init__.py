@@ -48,7 +48,7 @@ segments           reductions of rows that belong together, by ids
 selecting          elements chosen by what they are: Where, Select, Unique, ArgMax, TopK, and the counting of values
 sequences          numbers in a row, and running totals: Range, LinSpace, Cumsum and its like
 shapes             shapes of values and values of other shapes: Reshape, Transpose, Tile, Fill, Pad and their like
-slicing            parts of values: Slice, StridedSlice
+slicing            parts of values, cut out and replaced: Slice, StridedSlice and their like
 sparse             sparse tensors: made dense, reshaped, multiplied with matrices, their empty rows filled
 special_functions  the error function and its inverses, gamma functions
 tables             lookup tables: keys to values

@@ -185,7 +185,7 @@ def _with_diagonals(to: OnnxGraph, input: Term, diagonal: Term, band: Band, alig
     rank = to.known_rank(input)
     *batch, rows, columns = axes_of(input)
     if not isinstance(rows, int) or not isinstance(columns, int):
-        if band != _MAIN or input.is_complex:
+        if band != _MAIN or input.is_complex or to.model.is_for_engine:
             to.refuse("the size of its matrices is not known; tell its shape, by --shape")
         return _with_main_diagonal(to, input, diagonal, rows, columns)
     own = np.arange(rows * columns).reshape(rows, columns)
@@ -224,6 +224,8 @@ def diag(to: OnnxGraph, diagonal: Term) -> Term:
 @rule("DiagPart", takes_complex=True)
 def diag_part(to: OnnxGraph, input: Term) -> Term:
     half = to.known_rank(input) // 2
+    if to.model.is_for_engine and input.element_count is None:
+        to.refuse("it is not known whether its input has such a shape")
     sizes = axes_of(input, 0, half)
     count = product(to, sizes)
     flat = reshaped(to, input, [product(to, [count, count])])
@@ -240,8 +242,8 @@ def diag_part(to: OnnxGraph, input: Term) -> Term:
 @rule("MatrixBandPart", "BatchMatrixBandPart")
 def matrix_band_part(to: OnnxGraph, input: Term, num_lower: Term, num_upper: Term) -> Term:
     """By ONNX's Trilu, of each side of the band; before opset 14 and of strings by which places are in the band."""
-    if to.model.is_for_engine and (num_lower.array is None or num_upper.array is None):
-        to.refuse("bands that are wider than the matrix are not found out")
+    if to.model.is_for_engine and not _is_inside(input, num_lower, num_upper):
+        to.refuse("a band that is wider than the matrix is not found out")
     sides = [term.array for term in (num_lower, num_upper)]
     if all(side is not None and side < 0 for side in sides):
         return input
@@ -260,6 +262,15 @@ def matrix_band_part(to: OnnxGraph, input: Term, num_lower: Term, num_upper: Ter
             k = width if number else to.node("Neg", width)
         input = carried_node(to, "Trilu", input, k, dims=input.dims, upper=is_upper)
     return input
+
+
+def _is_inside(input: Term, num_lower: Term, num_upper: Term) -> bool:
+    """Whether a band is known to be no wider than the matrix."""
+    for axis, side in ((-2, num_lower.array), (-1, num_upper.array)):
+        size = input.size(axis)
+        if side is None or side > (0 if size is None else size):
+            return False
+    return True
 
 
 def _band_by_places(to: OnnxGraph, input: Term, num_lower: Term, num_upper: Term) -> Term:

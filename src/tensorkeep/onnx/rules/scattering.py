@@ -16,7 +16,18 @@ from tensorkeep.onnx.rules._carriers import carried_node, carrier
 from tensorkeep.onnx.rules.gathering import checked_indices
 from tensorkeep.onnx.rules.registry import rule
 from tensorkeep.onnx.rules.shapes import filled
-from tensorkeep.onnx.size_vectors import Part, all_known, axes_of, parts_of, product, reshaped, vector, whole_vector
+from tensorkeep.onnx.size_vectors import (
+    Part,
+    all_known,
+    axes_of,
+    computed,
+    parts_of,
+    product,
+    reshaped,
+    scalar,
+    vector,
+    whole_vector,
+)
 from tensorkeep.onnx.terms import Term
 
 REDUCTIONS: Final = {"add": 16, "mul": 16, "max": 18, "min": 18}
@@ -164,3 +175,23 @@ def _tensor_scattered(
     if updates.dtype is BOOL and reduction is not None:
         to.refuse("ONNX does not join booleans by index")
     return put_at(to, tensor, axes_of(tensor) if tensor.dims is not None else None, indices, updates, reduction)
+
+
+# ---------------------------------------------------------------------------------------------------- In place
+
+
+@rule("InplaceUpdate", "InplaceAdd", "InplaceSub")
+def inplace(to: OnnxGraph, x: Term, i: Term, v: Term) -> Term:
+    """Rows put into a value; indices below zero count from the end, as in ONNX. Of rows for one place any may stay."""
+    assert to.operation is not None
+    if to.model.is_for_engine:
+        to.refuse("indices that lead nowhere are not found out")
+    size = axes_of(x)[0] if to.known_rank(x) else 0
+    places = to.node("Mod", to.cast(i, INT64), scalar(to, computed(to, "Max", size, 1)), dims=i.dims)
+    how = to.operation.type.removeprefix("Inplace")
+    if how == "Update":
+        return to.node("ScatterND", x, to.unsqueeze(places, [1]), v)
+    if how == "Sub":
+        zero = to.constant(np.array(0, v.dtype.array_dtype), v.dtype)
+        v = carried_node(to, "Sub", zero, v, data=(0, 1), dims=v.dims)
+    return put_rows(to, x, places, v, "add")

@@ -8,6 +8,7 @@ import numpy as np
 
 from tensorkeep.dtypes import BOOL, FLOAT32, FLOAT64, INT64, DType
 from tensorkeep.onnx.graphs import OnnxGraph
+from tensorkeep.onnx.known_axes import are_same_axes
 from tensorkeep.onnx.rules._carriers import carried_node
 from tensorkeep.onnx.rules.joining import as_rows, as_vector
 from tensorkeep.onnx.rules.registry import rule
@@ -119,8 +120,11 @@ def _unsorted(to: OnnxGraph, data: Term, ids: Term, num_segments: Term, reductio
     """Rows with ids below zero are passed over: they go to a row behind all others, which is cut off."""
     count = parts_of(to, num_segments, 1)[0]
     rank = to.known_rank(ids)
+    if to.model.is_for_engine and not are_same_axes(data, ids, rank):
+        to.refuse("it is not known whether there are as many ids as rows")
     rows, places = as_rows(to, data, rank), as_vector(to, ids)
-    rows.dims = (None, *to_dims(data)[rank:]) if rank != 1 else rows.dims
+    if rank != 1 and data.dims is not None:
+        rows.dims = (None, *data.dims[rank:])
     if places.dtype.itemsize < 4:
         places = to.cast(places, INT64)
     if places.array is not None and not np.any(places.array < 0):
@@ -130,11 +134,6 @@ def _unsorted(to: OnnxGraph, data: Term, ids: Term, num_segments: Term, reductio
     places = to.node("Where", is_out, scalar(to, count), wide, dtype=INT64)
     found = by_segment(to, rows, places, computed(to, "Add", count, 1), reduction, nothing)
     return to.slice(found, [0], vector(to, [count]), [0])
-
-
-def to_dims(term: Term) -> tuple[int | None, ...]:
-    assert term.dims is not None
-    return term.dims
 
 
 _UNSORTED: Final = {

@@ -6,6 +6,7 @@ import numpy as np
 
 from tensorkeep.dtypes import BOOL, FLOAT32, INT32, INT64, STRING, DType
 from tensorkeep.onnx.graphs import OnnxGraph
+from tensorkeep.onnx.known_axes import are_same_axes
 from tensorkeep.onnx.rules._carriers import carried_node, carrier
 from tensorkeep.onnx.rules.joining import known_axis
 from tensorkeep.onnx.rules.registry import rule
@@ -34,6 +35,8 @@ def select_v2(to: OnnxGraph, condition: Term, t: Term, e: Term) -> Term:
 def select(to: OnnxGraph, condition: Term, t: Term, e: Term) -> Term:
     """A condition of one axis chooses whole rows."""
     rank, wanted = to.known_rank(condition), to.known_rank(t)
+    if to.model.is_for_engine and not (are_same_axes(t, e) and (not rank or are_same_axes(condition, t, rank))):
+        to.refuse("it is not known whether its inputs have the same shape")
     if rank == 1 and wanted > 1:
         condition = to.unsqueeze(condition, list(range(1, wanted)))
     return select_v2(to, condition, t, e)
@@ -93,6 +96,16 @@ def top_k_v2(to: OnnxGraph, input: Term, k: Term, *, index_type: DType) -> tuple
 def top_k(to: OnnxGraph, input: Term, *, k: int) -> tuple[Term, Term]:
     values, places = largest(to, input, to.constant(np.array([k], np.int64)))
     return values, to.cast(places, INT32)
+
+
+@rule("ApproxTopK")
+def approx_top_k(to: OnnxGraph, input: Term, *, k: int, reduction_dimension: int, is_max_k: bool) -> tuple[Term, Term]:
+    """Exactly, as TensorFlow on a processor does it."""
+    wide = carrier("TopK", input.dtype)
+    given = [to.cast(input, wide), to.constant(np.array([k], np.int64))]
+    attrs = {"axis": reduction_dimension, "largest": int(is_max_k), "sorted": 1}
+    values, places = to.node_with_outputs("TopK", given, 2, [wide, INT64], attrs=attrs)
+    return to.cast(values, input.dtype), to.cast(places, INT32)
 
 
 @rule("NthElement")
@@ -170,6 +183,8 @@ def _distinct(to: OnnxGraph, x: Term, axis: int, out_idx: DType) -> tuple[Term, 
     """
     if x.dtype.is_floating and x.rank == 1:
         return _distinct_by_pairs(to, x, out_idx)
+    if x.dtype.is_floating and to.model.is_for_engine:
+        to.refuse("rows with values that are no numbers are told apart in another way")
     wide = carrier("Unique", x.dtype)
     attrs = {"axis": axis, "sorted": 0}
     dtypes = [wide, INT64, INT64, INT64]
@@ -230,6 +245,8 @@ def upper_bound(to: OnnxGraph, sorted_inputs: Term, values: Term, *, out_type: D
 
 
 def _bound(to: OnnxGraph, op_type: str, rows: Term, values: Term, out_type: DType) -> Term:
+    if to.model.is_for_engine and not are_same_axes(rows, values, 1):
+        to.refuse("it is not known whether there are as many rows of values")
     is_before = carried_node(to, op_type, to.unsqueeze(rows, [1]), to.unsqueeze(values, [2]), data=(0, 1), dtype=BOOL)
     return _how_many(to, is_before, 2, out_type)
 

@@ -23,7 +23,7 @@ from tensorkeep.onnx.size_vectors import (
     vector,
     whole_vector,
 )
-from tensorkeep.onnx.terms import Term, axis_size, element_type
+from tensorkeep.onnx.terms import SizeOf, Term, axis_size, element_type
 
 # ---------------------------------------------------------------------------------------------------- Sizes
 
@@ -237,7 +237,10 @@ def one_hot(to: OnnxGraph, indices: Term, depth: Term, on_value: Term, off_value
         indices = to.cast(indices, INT32)
     rank = to.known_rank(indices)
     at = rank if axis == -1 else axis
-    classes = to.cast(counted(to, parts_of(to, depth, 1)[0]), indices.dtype)
+    count = parts_of(to, depth, 1)[0]
+    if to.model.is_for_engine and not isinstance(count, int | SizeOf):
+        to.refuse("a number of classes below zero is not found out")
+    classes = to.cast(counted(to, count), indices.dtype)
     if at < rank:
         classes = to.unsqueeze(classes, list(range(1, rank - at + 1)))
     is_hot = to.node("Equal", to.unsqueeze(indices, [at]), classes, dtype=BOOL)
@@ -307,7 +310,8 @@ def mirror_pad(to: OnnxGraph, input: Term, paddings: Term, *, mode: bytes) -> Te
     amounts = [(int(before), int(after)) for before, after in paddings.array]
     sizes = [input.size(axis) for axis in range(rank)]
     cut = [axis for axis in range(rank) if any(amounts[axis])]
-    if to.model.is_for_engine and any(sizes[axis] is None for axis in cut):
+    fits = [size is not None and max(amounts[axis]) <= size - reflects for axis, size in enumerate(sizes)]
+    if to.model.is_for_engine and not all(fits[axis] for axis in cut):
         to.refuse("it is not known whether its input is large enough for what is put around it")
     if reflects and is_plain and cut:
         return carried_node(to, "Pad", input, _amounts(to, input, paddings), mode="reflect")
@@ -348,7 +352,7 @@ def reverse_v2(to: OnnxGraph, tensor: Term, axis: Term) -> Term:
     if axis.array is not None:
         rank = to.known_rank(tensor) if axis.array.size else 0
         return reversed_along(to, tensor, [int(item) % rank for item in axis.array])
-    if tensor.is_complex:
+    if tensor.is_complex or to.model.is_for_engine:
         to.refuse("its axes are computed while the model runs")
     return _reversed_at_random(to, tensor, to.cast(axis, INT64))
 
@@ -387,6 +391,8 @@ def roll(to: OnnxGraph, input: Term, shift: Term, axis: Term) -> Term:
     """Along each axis, the elements that are as many places before as they are shifted."""
     rank = to.known_rank(input)
     if axis.array is None:
+        if to.model.is_for_engine:
+            to.refuse("axes that are not there are not found out")
         axes = list(range(rank))
         shifts = [_shift_along(to, at, shift, axis, rank) for at in axes]
     else:
@@ -421,6 +427,21 @@ def invert_permutation(to: OnnxGraph, x: Term) -> Term:
     size = axis_size(x, 0) if x.dims is not None else to.shape(x)
     assert size is not None
     return to.node("ScatterElements", x, x, to.cast(counted(to, size), x.dtype), axis=0)
+
+
+@rule("UnravelIndex")
+def unravel_index(to: OnnxGraph, indices: Term, dims: Term) -> Term:
+    """The places, along each axis, of elements given by their numbers: for negative ones negative, as in C."""
+    if to.model.is_for_engine:
+        to.refuse("numbers of elements that are not there are not found out")
+    sizes = parts_of(to, dims)
+    wide = to.cast(indices, INT64)
+    strides = [vector(to, [product(to, sizes[at:])]) for at in range(len(sizes) + 1)]
+    below, within = to.concat(strides[1:], 0), to.concat(strides[:-1], 0)
+    if to.known_rank(indices):
+        below, within, wide = to.unsqueeze(below, [1]), to.unsqueeze(within, [1]), to.unsqueeze(wide, [0])
+    rest = to.node("Sub", wide, to.node("Mul", to.node("Div", wide, within), within))
+    return to.cast(to.node("Div", rest, below), dims.dtype)
 
 
 # ---------------------------------------------------------------------------------------------------- Bits

@@ -1,4 +1,4 @@
-"""Parts of values: Slice and StridedSlice with its masks."""
+"""Parts of values, cut out and replaced: Slice, XLA's slices, and StridedSlice with its masks."""
 
 from __future__ import annotations
 
@@ -7,10 +7,24 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tensorkeep.dtypes import BOOL, INT64
+from tensorkeep.dtypes import BOOL, INT64, STRING
 from tensorkeep.onnx.graphs import OnnxGraph
+from tensorkeep.onnx.rules._carriers import carried_node
 from tensorkeep.onnx.rules.registry import rule
-from tensorkeep.onnx.size_vectors import END, FRONT, Part, all_known, parts_of, vector
+from tensorkeep.onnx.rules.shapes import filled
+from tensorkeep.onnx.size_vectors import (
+    END,
+    FRONT,
+    Part,
+    all_known,
+    axes_of,
+    parts_of,
+    product,
+    reshaped,
+    scalar,
+    vector,
+    whole_vector,
+)
 from tensorkeep.onnx.terms import SizeOf, Term, axis_size
 
 
@@ -193,3 +207,127 @@ def _sliced_at_random(to: OnnxGraph, input: Term, cuts: list[Cut], steps: list[P
             found = to.node("Where", is_open, usual, found, dtype=INT64)
         bounds.append(found)
     return to.node("Slice", input, *bounds, to.constant([cut.axis for cut in cuts]), by)
+
+
+# ---------------------------------------------------------------------------------------------------- Parts replaced
+
+
+def _numbered(to: OnnxGraph, sizes: list[Part]) -> Term:
+    """An array of these sizes whose elements are their numbers: what is cut from it says where that was."""
+    count = scalar(to, product(to, sizes))
+    dims = tuple(size if isinstance(size, int) else None for size in sizes)
+    numbers = to.node("Range", to.constant(0), count, to.constant(1))
+    return to.node("Reshape", numbers, vector(to, sizes), dims=dims, allowzero=1 if to.opset >= 14 else None)
+
+
+def _replaced(to: OnnxGraph, whole: Term, sizes: list[Part], places: Term, values: Term) -> Term:
+    """A value with others in the places that are given by their numbers."""
+    flat = to.reshape(whole, [-1])
+    put = to.node("ScatterElements", flat, to.reshape(places, [-1]), to.reshape(values, [-1]), axis=0)
+    put.dims = (None,)
+    return reshaped(to, put, sizes)
+
+
+@rule("TensorStridedSliceUpdate")
+def tensor_strided_slice_update(
+    to: OnnxGraph,
+    input: Term,
+    begin: Term,
+    end: Term,
+    strides: Term,
+    value: Term,
+    *,
+    begin_mask: int,
+    end_mask: int,
+    ellipsis_mask: int,
+    new_axis_mask: int,
+    shrink_axis_mask: int,
+) -> Term:
+    """The numbers of all elements are cut as the value would be; there the new values go."""
+    to.known_rank(input)
+    sizes = axes_of(input)
+    places = strided_slice(
+        to,
+        _numbered(to, sizes),
+        begin,
+        end,
+        strides,
+        begin_mask=begin_mask,
+        end_mask=end_mask,
+        ellipsis_mask=ellipsis_mask,
+        new_axis_mask=new_axis_mask,
+        shrink_axis_mask=shrink_axis_mask,
+    )
+    if to.model.is_for_engine:
+        to.refuse("a value of a shape that does not fit is not found out")
+    stretched = carried_node(to, "Expand", value, to.node("Shape", places, dtype=INT64))
+    return _replaced(to, input, sizes, places, stretched)
+
+
+@rule("StridedSliceGrad")
+def strided_slice_grad(
+    to: OnnxGraph,
+    shape: Term,
+    begin: Term,
+    end: Term,
+    strides: Term,
+    dy: Term,
+    *,
+    begin_mask: int,
+    end_mask: int,
+    ellipsis_mask: int,
+    new_axis_mask: int,
+    shrink_axis_mask: int,
+) -> Term:
+    """Zeros but for the part."""
+    nothing = to.constant(np.array(b"" if dy.dtype is STRING else 0, dy.dtype.array_dtype), dy.dtype)
+    whole = filled(to, whole_vector(to, shape), nothing)
+    whole.dims = tuple(size if isinstance(size, int) else None for size in parts_of(to, shape))
+    return tensor_strided_slice_update(
+        to,
+        whole,
+        begin,
+        end,
+        strides,
+        dy,
+        begin_mask=begin_mask,
+        end_mask=end_mask,
+        ellipsis_mask=ellipsis_mask,
+        new_axis_mask=new_axis_mask,
+        shrink_axis_mask=shrink_axis_mask,
+    )
+
+
+def _moved_inside(to: OnnxGraph, starts: Term, sizes: list[Part], counts: list[Part]) -> Term:
+    """Where a part begins, or as near to that as it fits in."""
+    last = to.node("Sub", vector(to, sizes), vector(to, counts))
+    first = to.node("Max", whole_vector(to, starts), to.constant(0))
+    return to.node("Min", first, last)
+
+
+@rule("XlaDynamicSlice")
+def xla_dynamic_slice(to: OnnxGraph, input: Term, start_indices: Term, size_indices: Term) -> Term:
+    rank = to.known_rank(input)
+    if to.model.is_for_engine:
+        to.refuse("it is not known whether its input has such a part")
+    if not rank:
+        return input
+    counts = parts_of(to, size_indices, rank)
+    begin = _moved_inside(to, start_indices, axes_of(input), counts)
+    return to.slice(input, begin, to.node("Add", begin, vector(to, counts)), list(range(rank)))
+
+
+@rule("XlaDynamicUpdateSlice")
+def xla_dynamic_update_slice(to: OnnxGraph, input: Term, update: Term, indices: Term) -> Term:
+    """The numbers of all elements are cut as the part is; there the new values go."""
+    rank = to.known_rank(input)
+    if to.model.is_for_engine:
+        to.refuse("it is not known whether its input has such a part")
+    if not rank:
+        return update
+    to.known_rank(update)
+    sizes, counts = axes_of(input), axes_of(update)
+    begin = _moved_inside(to, indices, sizes, counts)
+    end = to.node("Add", begin, vector(to, counts))
+    places = to.slice(_numbered(to, sizes), begin, end, list(range(rank)))
+    return _replaced(to, input, sizes, places, update)

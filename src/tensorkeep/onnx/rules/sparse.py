@@ -150,3 +150,26 @@ def sparse_fill_empty_rows(
     total = to.shape(keys)
     back = to.node("ScatterElements", order, order, counted(to, total), axis=0)
     return all_places, all_values, is_empty, to.slice(back, [0], to.shape(rows), [0])
+
+
+@rule("SparseReorder")
+def sparse_reorder(to: OnnxGraph, input_indices: Term, input_values: Term, input_shape: Term) -> tuple[Term, Term]:
+    """Elements in the order of their numbers in all."""
+    _check(to)
+    numbers = linear_places(to, input_indices, parts_of(to, input_shape, input_indices.size(1)))
+    _, order = largest(to, numbers, vector(to, axes_of(input_values)), is_largest=False)
+    return to.node("Gather", input_indices, order, axis=0), to.node("Gather", input_values, order, axis=0)
+
+
+@rule("SparseDenseCwiseAdd", "SparseDenseCwiseMul", "SparseDenseCwiseDiv")
+def sparse_dense_cwise(to: OnnxGraph, sp_indices: Term, sp_values: Term, sp_shape: Term, dense: Term) -> Term:
+    """Elements with those of an array, stretched to their shape, at the same places."""
+    _check(to)
+    assert to.operation is not None
+    rank = sp_indices.size(1)
+    if rank is None:
+        to.refuse("it is not known how many axes its indices are for")
+    missing = rank - to.known_rank(dense)
+    wide = carried_node(to, "Expand", to.unsqueeze(dense, list(range(missing))), whole_vector(to, sp_shape))
+    there = to.node("GatherND", wide, sp_indices)
+    return carried_node(to, to.operation.type.removeprefix("SparseDenseCwise"), sp_values, there, data=(0, 1))
