@@ -139,7 +139,29 @@ def _into_weights(editor: Editor, node: ir.Node) -> bool:
         return _into_convolution(editor, node, producer, factor, shift)
     if is_op(producer, "MatMul", "Gemm"):
         return _into_product(editor, node, producer, factor, shift)
+    if is_op(producer, "Add") and factor is not None and shift is None:
+        return _before_sum(editor, node, producer, factor)
     return False
+
+
+def _before_sum(editor: Editor, node: ir.Node, add: ir.Node, factor: Array) -> bool:
+    """A factor after the sum of a product with a constant, put before it: (a @ b + c) * d as a @ (b * d) + c * d."""
+    found = _with_constant(add)
+    product = None if found is None else found[0].producer()
+    if found is None or product is None or not is_op(product, "MatMul") or only_user(found[0]) is not add:
+        return False
+    value, array, is_second = found
+    weights, rank = constant_of(product.inputs[1]), rank_of(value)
+    if weights is None or weights.ndim != 2 or weights.dtype not in _WIDE or rank is None or rank < 2:
+        return False
+    factors = _by_channel(factor, rank, rank - 1, weights.shape[1])
+    if factors is None or array.ndim > rank or product.inputs[1] is None or add.inputs[1] is None:
+        return False
+    scaled = (weights * factors).astype(weights.dtype)
+    product.replace_input_with(1, editor.constant_like(scaled, product.inputs[1]))
+    moved = (array.astype(np.float64) * factors).astype(array.dtype)
+    add.replace_input_with(int(is_second), editor.constant(moved, f"{add.outputs[0].name}/bias"))
+    return _replaced(editor, node, add.outputs[0])
 
 
 def _into_convolution(
@@ -190,8 +212,8 @@ def _into_product(
         return False
     if is_gemm and (float_attribute(product, "beta", 1) != 1 or constant_of(input_at(product, 2)) is None):
         return False
-    rank = 2 if is_gemm else rank_of(node.outputs[0]) or rank_of(product.outputs[0])
-    rank = rank or (product.inputs[0] and rank_of(product.inputs[0]))
+    ranks = [rank_of(value) for value in (node.outputs[0], product.outputs[0], product.inputs[0]) if value is not None]
+    rank = 2 if is_gemm else next((found for found in ranks if found is not None), None)
     if rank is None or rank < 2:
         return False
     count = weights.shape[1]

@@ -14,6 +14,7 @@ colors         colors of images: contrast, hue, saturation
 convolutions   convolutions, and those that enlarge
 detection      objects in images: which of many boxes are kept
 every          all rules: importing this makes them known
+fused          ops into which TensorFlow's optimizer has put their neighbours
 images         images of other sizes, and parts of images
 losses         losses that begin with a softmax, and the decoding of sequences of classes
 matrices       products of matrices
