@@ -37,6 +37,10 @@ from tensorkeep.onnx.passes.editing import (
 
 _WIDE: Final = {np.dtype(np.float32), np.dtype(np.float64)}
 _NEVER_NEGATIVE: Final = frozenset(("Relu", "Sigmoid", "Abs", "Softplus", "Softmax", "Exp", "HardSigmoid", "Sqrt"))
+_KEEPING_SIGNS: Final = frozenset(
+    ("Transpose", "Reshape", "Squeeze", "Unsqueeze", "MaxPool", "AveragePool", "Identity")
+)
+_DEEPEST: Final = 6  # nodes that are looked at to find out a sign
 _MOST_ROUNDS: Final = 8
 
 
@@ -318,7 +322,10 @@ def _padding_into_windows(editor: Editor, node: ir.Node) -> bool:
     with_zeros = filled is None or (constant_of(filled) is not None and not np.any(constant_of(filled)))
     if source is None or pads is None or input_at(pad, 3) is not None or not with_zeros or min(pads) < 0:
         return False
-    if (mode is not None and mode.as_string() != "constant") or "auto_pad" in node.attributes:
+    own_mode = node.attributes.get("auto_pad")
+    if mode is not None and mode.as_string() != "constant":
+        return False
+    if own_mode is not None and own_mode.as_string() not in ("NOTSET", "VALID"):
         return False
     rank = len(pads) // 2
     if pads[0] or pads[1] or pads[rank] or pads[rank + 1]:
@@ -335,16 +342,22 @@ def _padding_into_windows(editor: Editor, node: ir.Node) -> bool:
             return False
         if node.op_type == "AveragePool":
             node.attributes["count_include_pad"] = ir.AttrInt64("count_include_pad", 1)
+    node.attributes.pop("auto_pad", None)
     node.attributes["pads"] = ir.AttrInt64s("pads", total)
     node.replace_input_with(0, source)
     editor.drop_unused([pad])
     return True
 
 
-def _is_never_negative(value: ir.Value) -> bool:
-    producer = value.producer()
-    if producer is None:
+def _is_never_negative(value: ir.Value | None, depth: int = 0) -> bool:
+    """Whether all elements of a value are 0 or more, by the nodes that make it."""
+    producer = None if value is None else value.producer()
+    if producer is None or depth > _DEEPEST:
         return False
+    if is_op(producer, *_KEEPING_SIGNS):
+        return _is_never_negative(producer.inputs[0], depth + 1)
+    if is_op(producer, "Add", "Mul", "Concat", "Max"):
+        return all(_is_never_negative(item, depth + 1) for item in producer.inputs)
     if is_op(producer, "Clip"):
         least = constant_of(input_at(producer, 1))
         return least is not None and bool(np.all(least >= 0))
