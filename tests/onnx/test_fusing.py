@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tests.onnx.exporting import Exported, emit, numbers
+from tests.onnx.small_graphs import Exported, emit, numbers
 
 SAME: dict[str, Any] = {"strides": [1, 1, 1, 1], "padding": "SAME"}
 VALID: dict[str, Any] = {"strides": [1, 1, 1, 1], "padding": "VALID"}

@@ -13,7 +13,7 @@ from onnx import TensorProto, helper, numpy_helper
 
 from tensorkeep.errors import InvalidArgumentError
 from tensorkeep.onnx.passes.layout import order_axes, take_channels_first
-from tests.onnx.exporting import Exported, emit, numbers
+from tests.onnx.small_graphs import Exported, emit, numbers
 
 LAST, FIRST = [0, 2, 3, 1], [0, 3, 1, 2]
 ATTRS: dict[str, Any] = {"strides": [1, 1, 1, 1], "padding": "SAME"}
@@ -68,7 +68,10 @@ BETWEEN: dict[str, tuple[list[Any], dict[str, Any]]] = {
         [node("Split", "a", "s", to="r t", axis=3), node("Concat", "t", "r", to="b", axis=-1)],
         {"s": np.array([2, 3])},
     ),
-    "Slice": ([node("Slice", "a", "s", "e", "k", to="b")], {"s": np.array([1]), "e": np.array([9]), "k": np.array([2])}),
+    "Slice": (
+        [node("Slice", "a", "s", "e", "k", to="b")],
+        {"s": np.array([1]), "e": np.array([9]), "k": np.array([2])},
+    ),
     "Pad": ([node("Pad", "a", "p", to="b")], {"p": np.array([0, 1, 2, 0, 0, 3, 4, 1])}),
     "ReduceMax": ([node("ReduceMax", "a", "k", to="b", keepdims=1)], {"k": np.array([-1])}),
     "CumSum": ([node("CumSum", "a", "k", to="b")], {"k": np.array(1)}),
