@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 import pytest
 
 import tensorkeep.onnx.rules.every  # noqa: F401 - makes the rules known
 from tensorkeep.onnx.rules.registry import RULES
 from tests.onnx.walking import OPSETS, walk_sample
-from tests.ops.sample import all_samples
+from tests.ops.sample import Sample, all_samples
 from tests.ops.walking import import_all_ops
 
 import_all_ops()
 
 # What draws numbers draws others than TensorFlow: tests/onnx/rules/test_random.py has their distributions.
 DRAWN = {name for name, found in RULES.items() if found.function.__module__ == "tensorkeep.onnx.rules.random"}
-DIFFERENT = {
+DIFFERENT: dict[str, Callable[[Sample], bool]] = {
     # TensorFlow begins to look for a maximum with the least number that is finite, ONNX Runtime with the first one.
     "MaxPool": lambda sample: bool(np.isneginf(sample.inputs[0]).all()),
     # Beside a pixel that is no number, it depends on the order of steps which others are none.

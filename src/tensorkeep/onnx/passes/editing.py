@@ -68,7 +68,7 @@ def input_at(node: ir.Node, position: int) -> ir.Value | None:
 
 def only_user(value: ir.Value) -> ir.Node | None:
     """The one node that takes a value, if nothing else does."""
-    uses = value.uses()
+    uses = list(value.uses())
     return uses[0].node if len(uses) == 1 and not value.is_graph_output() else None
 
 

@@ -37,6 +37,10 @@ from tensorkeep.onnx.passes.editing import (
 
 _WIDE: Final = {np.dtype(np.float32), np.dtype(np.float64)}
 _NEVER_NEGATIVE: Final = frozenset(("Relu", "Sigmoid", "Abs", "Softplus", "Softmax", "Exp", "HardSigmoid", "Sqrt"))
+_KEEPING_SIGNS: Final = frozenset(
+    ("Transpose", "Reshape", "Squeeze", "Unsqueeze", "MaxPool", "AveragePool", "Identity")
+)
+_DEEPEST: Final = 6  # nodes that are looked at to find out a sign
 _MOST_ROUNDS: Final = 8
 
 
@@ -139,7 +143,29 @@ def _into_weights(editor: Editor, node: ir.Node) -> bool:
         return _into_convolution(editor, node, producer, factor, shift)
     if is_op(producer, "MatMul", "Gemm"):
         return _into_product(editor, node, producer, factor, shift)
+    if is_op(producer, "Add") and factor is not None and shift is None:
+        return _before_sum(editor, node, producer, factor)
     return False
+
+
+def _before_sum(editor: Editor, node: ir.Node, add: ir.Node, factor: Array) -> bool:
+    """A factor after the sum of a product with a constant, put before it: (a @ b + c) * d as a @ (b * d) + c * d."""
+    found = _with_constant(add)
+    product = None if found is None else found[0].producer()
+    if found is None or product is None or not is_op(product, "MatMul") or only_user(found[0]) is not add:
+        return False
+    value, array, is_second = found
+    weights, rank = constant_of(product.inputs[1]), rank_of(value)
+    if weights is None or weights.ndim != 2 or weights.dtype not in _WIDE or rank is None or rank < 2:
+        return False
+    factors = _by_channel(factor, rank, rank - 1, weights.shape[1])
+    if factors is None or array.ndim > rank or product.inputs[1] is None or add.inputs[1] is None:
+        return False
+    scaled = (weights * factors).astype(weights.dtype)
+    product.replace_input_with(1, editor.constant_like(scaled, product.inputs[1]))
+    moved = (array.astype(np.float64) * factors).astype(array.dtype)
+    add.replace_input_with(int(is_second), editor.constant(moved, f"{add.outputs[0].name}/bias"))
+    return _replaced(editor, node, add.outputs[0])
 
 
 def _into_convolution(
@@ -190,8 +216,8 @@ def _into_product(
         return False
     if is_gemm and (float_attribute(product, "beta", 1) != 1 or constant_of(input_at(product, 2)) is None):
         return False
-    rank = 2 if is_gemm else rank_of(node.outputs[0]) or rank_of(product.outputs[0])
-    rank = rank or (product.inputs[0] and rank_of(product.inputs[0]))
+    ranks = [rank_of(value) for value in (node.outputs[0], product.outputs[0], product.inputs[0]) if value is not None]
+    rank = 2 if is_gemm else next((found for found in ranks if found is not None), None)
     if rank is None or rank < 2:
         return False
     count = weights.shape[1]
@@ -296,7 +322,10 @@ def _padding_into_windows(editor: Editor, node: ir.Node) -> bool:
     with_zeros = filled is None or (constant_of(filled) is not None and not np.any(constant_of(filled)))
     if source is None or pads is None or input_at(pad, 3) is not None or not with_zeros or min(pads) < 0:
         return False
-    if (mode is not None and mode.as_string() != "constant") or "auto_pad" in node.attributes:
+    own_mode = node.attributes.get("auto_pad")
+    if mode is not None and mode.as_string() != "constant":
+        return False
+    if own_mode is not None and own_mode.as_string() not in ("NOTSET", "VALID"):
         return False
     rank = len(pads) // 2
     if pads[0] or pads[1] or pads[rank] or pads[rank + 1]:
@@ -313,16 +342,22 @@ def _padding_into_windows(editor: Editor, node: ir.Node) -> bool:
             return False
         if node.op_type == "AveragePool":
             node.attributes["count_include_pad"] = ir.AttrInt64("count_include_pad", 1)
+    node.attributes.pop("auto_pad", None)
     node.attributes["pads"] = ir.AttrInt64s("pads", total)
     node.replace_input_with(0, source)
     editor.drop_unused([pad])
     return True
 
 
-def _is_never_negative(value: ir.Value) -> bool:
-    producer = value.producer()
-    if producer is None:
+def _is_never_negative(value: ir.Value | None, depth: int = 0) -> bool:
+    """Whether all elements of a value are 0 or more, by the nodes that make it."""
+    producer = None if value is None else value.producer()
+    if producer is None or depth > _DEEPEST:
         return False
+    if is_op(producer, *_KEEPING_SIGNS):
+        return _is_never_negative(producer.inputs[0], depth + 1)
+    if is_op(producer, "Add", "Mul", "Concat", "Max"):
+        return all(_is_never_negative(item, depth + 1) for item in producer.inputs)
     if is_op(producer, "Clip"):
         least = constant_of(input_at(producer, 1))
         return least is not None and bool(np.all(least >= 0))

@@ -509,7 +509,11 @@ class _Layout:
         old = [axis for axis in range(rank) if axis not in new]
         places = iter(order)
         after = tuple(axis if axis in new else old[next(places)] for axis in range(rank))
+        of_images = (0, *range(2, rank), 1)
+        if self._without(of_images, [of_images[axis] for axis in new]) == order:
+            after = of_images  # so that it meets others of this order
         node.replace_input_with(0, source)
+        self._set_axes(node, sorted(after[axis] for axis in new), node.inputs[1])
         self.passed_on(node, [after])
 
     def gathered(self, node: ir.Node) -> None:

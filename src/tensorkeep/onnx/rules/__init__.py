@@ -29,6 +29,7 @@ embeddings         rows of embedding tables by keys, one by one and combined lin
 every              all rules: importing this makes them known
 fourier            Fourier transforms
 functions          functions of one value, element by element
+fused              ops into which TensorFlow's optimizer has put their neighbours
 gathering          elements found by index: Gather and its like
 images             images of other sizes, and parts of images
 joining            values put together and taken apart along an axis: Pack, Concat, Split and their like

@@ -21,11 +21,13 @@ def fused_batch_norm(
         to.refuse("of no images ONNX has other statistics")
     kind = scale.dtype
     wide = to.cast(x, FLOAT32) if x.dtype in (FLOAT16, BFLOAT16) else x
-    vectors = [to.cast(item, wide.dtype) for item in (scale, offset, mean, variance)]
+    factor, shift, old_mean, old_variance = (to.cast(item, wide.dtype) for item in (scale, offset, mean, variance))
     if not is_training:
-        y = to.cast(normalised(to, wide, *vectors, epsilon, data_format), x.dtype)
+        y = to.cast(normalised(to, wide, factor, shift, old_mean, old_variance, epsilon, data_format), x.dtype)
         return y, mean, variance, mean, variance
-    y, *statistics = _of_its_own_batch(to, wide, *vectors, epsilon, exponential_avg_factor, data_format)
+    y, *statistics = _of_its_own_batch(
+        to, wide, factor, shift, old_mean, old_variance, epsilon, exponential_avg_factor, data_format
+    )
     return to.cast(y, x.dtype), *(to.cast(item, kind) for item in statistics)
 
 
@@ -51,9 +53,10 @@ def batch_norm_with_global_normalization(
     wide = [to.cast(item, FLOAT32) if item.dtype in (FLOAT16, BFLOAT16) else item for item in (t, m, v, beta, gamma)]
     x, mean, variance, offset, scale = wide
     if not scale_after_normalization:
-        one = to.like(x, 1)
-        scale = to.constant(np.ones(m.dims, x.dtype.array_dtype)) if m.dims and None not in m.dims else to.node(
-            "Add", to.node("Mul", mean, to.like(x, 0)), one)  # fmt: skip
+        channels = m.size(0)
+        if channels is None:
+            to.refuse("it is not known how many channels its images have")
+        scale = to.constant(np.ones(channels, x.dtype.array_dtype))
     return to.cast(normalised(to, x, scale, offset, mean, variance, variance_epsilon, b"NHWC"), t.dtype)
 
 

@@ -120,7 +120,10 @@ def _maximum(to: OnnxGraph, images: Term, ksize: Ints, sliding: Sliding) -> Term
     windows = _windows(to, images, ksize, sliding)
     _refuse_unknown_padding(to, windows)
     x = to_channels_first(to, _pooled_as(to, images), sliding.data_format)
-    found = to.cast(to.node("MaxPool", x, attrs=windows.attrs()), images.dtype)
+    attrs = windows.attrs()
+    if "pads" not in attrs and "auto_pad" not in attrs:
+        attrs["auto_pad"] = "VALID"  # said, ONNX Runtime does not take a Pad with zeros before it for its own padding
+    found = to.cast(to.node("MaxPool", x, attrs=attrs), images.dtype)
     return from_channels_first(to, found, sliding.data_format, to.known_rank(images))
 
 
