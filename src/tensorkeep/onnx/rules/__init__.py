@@ -13,6 +13,7 @@ control_flow   branches and loops: those that call functions, and the nodes of T
 every       all rules: importing this makes them known
 matrices    products of matrices
 passing     what only passes values on, and where values come from
+recurrent_cells  steps and sequences of LSTM and GRU as one op
 registry    which op has which rule
 tensor_arrays  arrays of tensors of TensorFlow 1
 tensor_lists   TensorFlow 2's lists of tensors
