@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 import onnx_ir as ir
 
-from tensorkeep.dtypes import BOOL, FLOAT32, INT64
+from tensorkeep.dtypes import BOOL, FLOAT32
 from tensorkeep.onnx.graphs import AttrValue, OnnxGraph
 from tensorkeep.onnx.recurrent.cells import Cell, Variables, find_cell
 from tensorkeep.onnx.recurrent.gates import Activation, Round
-from tensorkeep.onnx.recurrent.steps import Counted, Masked, Steps, unmasked
 from tensorkeep.onnx.recurrent.lengths import counts_rows, is_longest, is_zero, is_zero_value, smallest_of
+from tensorkeep.onnx.recurrent.steps import Counted, Masked, Steps, unmasked
 from tensorkeep.onnx.tensor_lists import Filling, HeldList, Rows, is_number, list_term, merged, of_dims
 from tensorkeep.onnx.terms import Dims, Term, constant_term, dtype_of_element_type
 
@@ -77,7 +77,7 @@ class _Layers:
         self.starts = starts
         self.length = length
         counters = written.counter_starts(starts)
-        self.counters = {slot: start for slot, start in counters.items()}
+        self.counters = dict(counters)
         given = {slot: written.inputs[slot].value for slot in written.carried}
         self.from_zero = {value for slot, value in given.items() if value is not None and counters.get(slot) == 0}
         self.step = Round(written.inner.nodes, [value for value in given.values() if value is not None])
@@ -360,7 +360,7 @@ class _Layers:
         return rows, None
 
     def _is_held_like(self, masked: Masked, state: int) -> bool:
-        """Whether what holds a result where steps do not count starts as a cell's h does: with it, or both with zero."""
+        """Whether what holds a result where steps do not count starts as a cell's h does: as it, or both as zero."""
         for slot in self.states:
             if masked.old is self.written.inputs[slot].value and self.masked[slot].old is masked.old:
                 return slot == state or (is_zero(self.starts[slot]) and is_zero(self.starts[state]))

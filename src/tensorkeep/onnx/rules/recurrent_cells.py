@@ -30,10 +30,17 @@ class _Weights:
     forget_bias: float = 0.0
     cell_clip: float = 0.0
 
+    def size(self, to: OnnxGraph) -> int:
+        """The size of the state."""
+        gates = self.bias.size(0) or self.matrix.size(1)
+        if gates is None:
+            to.refuse("the size of its state is not known before the model runs")
+        return gates // 4
+
 
 def _lstm_step(to: OnnxGraph, x: Term, memory: Term, hidden: Term, weights: _Weights) -> list[Term]:
     """One step: i, cs, f, o, ci, co and h."""
-    size = to.known_array(weights.bias, "the bias").size // 4
+    size = weights.size(to)
     dims = (x.size(0), size)
     joined = to.node("Concat", x, hidden, dims=(x.size(0), weights.matrix.size(0)), axis=1)
     product = to.node("MatMul", joined, weights.matrix, dims=(x.size(0), 4 * size))
@@ -128,7 +135,7 @@ def _steps(
     """Some of the results of each step, by a loop."""
     limit, count = counts
     rows = told_list(FLOAT32, None, x)
-    element = (x.size(1), to.known_array(weights.bias, "the bias").size // 4)
+    element = (x.size(1), weights.size(to))
     lists = [list_term(HeldList(FLOAT32, element, Unset(count), count)) for _ in wanted]
 
     def goes_on(inner: OnnxGraph, values: list[Term]) -> Term:
