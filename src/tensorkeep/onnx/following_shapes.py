@@ -47,7 +47,11 @@ def _back_from(value: ir.Value) -> list[ir.Value]:
 
 def _infer(node: ir.Node, opset: int) -> None:
     """Sets the shapes of a node's outputs, as far as ONNX can tell."""
-    if node.domain or node.op_type in _WITH_GRAPHS or any(given is not None and given.type is None for given in node.inputs):
+    if (
+        node.domain
+        or node.op_type in _WITH_GRAPHS
+        or any(given is not None and given.type is None for given in node.inputs)
+    ):
         return
     types, known = {}, {}
     for given in node.inputs:

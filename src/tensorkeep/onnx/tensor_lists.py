@@ -397,9 +397,7 @@ def with_item(to: OnnxGraph, held: HeldList, index: Term, item: Term, *, grows: 
 
 def _is_only(count: Term, index: Term) -> bool:
     """Whether an index is that of a list's only element."""
-    return bool(
-        count.array is not None and index.array is not None and int(count.array) == 1 and not int(index.array)
-    )
+    return bool(count.array is not None and index.array is not None and int(count.array) == 1 and not int(index.array))
 
 
 def _rows_for(to: OnnxGraph, held: HeldList, item: Term) -> Term:

@@ -6,5 +6,6 @@ TensorFlow's layers, cells and ops it was made.
 gates      what a round computes, as products with known weights, and activations of them
 cells      one step of an LSTM, a GRU or a plain recurrence, in the words of `gates`
 steps      which steps of a sequence count: those below a length, or those of a mask
+lengths    which numbers that a graph computes are the length of a sequence
 layers     a loop whose variables are the states of cells, as nodes over whole sequences
 """

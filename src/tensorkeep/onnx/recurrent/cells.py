@@ -1,10 +1,10 @@
 """One step of an LSTM, a GRU or a plain recurrence, found in what a round of a loop computes.
 
-    RNN     h' = f(x·W + h·R + b)
-    GRU     z, r = f(…), f(…)       h' = z ∘ h + (1 - z) ∘ g(x·W + (r ∘ h)·R + b)
-                                    or … g(x·W + b + r ∘ (h·R + rb)), with the reset after the product
-    LSTM    i, f, o = f(…), f(…), f(… + p ∘ c')        c' = f ∘ c + i ∘ g(…)        h' = o ∘ h(c')
-            with peepholes, i and f also have p ∘ c before their activation
+RNN     h' = f(x·W + h·R + b)
+GRU     z, r = f(…), f(…)       h' = z ∘ h + (1 - z) ∘ g(x·W + (r ∘ h)·R + b)
+                                or … g(x·W + b + r ∘ (h·R + rb)), with the reset after the product
+LSTM    i, f, o = f(…), f(…), f(… + p ∘ c')        c' = f ∘ c + i ∘ g(…)        h' = o ∘ h(c')
+        with peepholes, i and f also have p ∘ c before their activation
 """
 
 from __future__ import annotations
@@ -170,9 +170,7 @@ def _gru_of(
     return None
 
 
-def _candidates(
-    step: Round, inner: ir.Value, hidden: ir.Value
-) -> Iterator[tuple[ir.Value, Affine, Affine | None]]:
+def _candidates(step: Round, inner: ir.Value, hidden: ir.Value) -> Iterator[tuple[ir.Value, Affine, Affine | None]]:
     """The reset gate of a GRU, the products with x, and those with h if the reset comes after them."""
     for of_x, of_h in step.pairs(inner, "Add"):
         for reset, product in step.pairs(of_h, "Mul"):

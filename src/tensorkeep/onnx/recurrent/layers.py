@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 import onnx_ir as ir
 
-from tensorkeep.dtypes import BOOL, FLOAT32, INT64
+from tensorkeep.dtypes import BOOL, FLOAT32
 from tensorkeep.onnx.graphs import AttrValue, OnnxGraph
 from tensorkeep.onnx.recurrent.cells import Cell, Variables, find_cell
 from tensorkeep.onnx.recurrent.gates import Activation, Round
+from tensorkeep.onnx.recurrent.lengths import counts_rows, is_longest, is_zero, is_zero_value, smallest_of
 from tensorkeep.onnx.recurrent.steps import Counted, Masked, Steps, unmasked
-from tensorkeep.onnx.tensor_lists import Filling, HeldList, Rows, is_number, list_term, merged, of_dims, same_value
+from tensorkeep.onnx.tensor_lists import Filling, HeldList, Rows, is_number, list_term, merged, of_dims
 from tensorkeep.onnx.terms import Dims, Term, constant_term, dtype_of_element_type
 
 if TYPE_CHECKING:
@@ -76,7 +77,7 @@ class _Layers:
         self.starts = starts
         self.length = length
         counters = written.counter_starts(starts)
-        self.counters = {slot: start for slot, start in counters.items()}
+        self.counters = dict(counters)
         given = {slot: written.inputs[slot].value for slot in written.carried}
         self.from_zero = {value for slot, value in given.items() if value is not None and counters.get(slot) == 0}
         self.step = Round(written.inner.nodes, [value for value in given.values() if value is not None])
@@ -220,17 +221,15 @@ class _Layers:
         known = rows.size(0)
         if known is not None and is_number(limit, known):
             return True
-        return rows.value is not None and _counts_rows(limit, _as_long_as(rows.value))
+        return rows.value is not None and counts_rows(limit, rows.value)
 
     def _covers_lengths(self, rows: Term) -> bool:
         """Whether a loop by lengths goes on to the longest one, or to the last row: further rounds change nothing."""
         if self.steps is None or self.steps.is_mask:
             return False
         for limit in self.length.limits:
-            parts = _smallest_of(limit)
-            if not all(
-                self._is_length_of(part, rows) or _is_longest(part, self.steps.source) for part in parts
-            ):
+            parts = smallest_of(limit)
+            if not all(self._is_length_of(part, rows) or is_longest(part, self.steps.source) for part in parts):
                 return False
         return True
 
@@ -328,8 +327,8 @@ class _Layers:
             return rows
         if self.counted is None or masked.old is None:
             raise _NotRecurrentError
-        if _is_zero_value(masked.old):
-            return self.counted.zeroed(rows)
+        if is_zero_value(masked.old):
+            return self.counted.zeroed(rows, is_layer=any(rows is layer.outputs for layer in self.made.values()))
         for slot in self.states:
             keeper = self.masked[slot]
             is_kept = masked.old is self.written.inputs[slot].value and keeper.old is masked.old
@@ -343,7 +342,9 @@ class _Layers:
         to = self.to
         dims = None if rows.dims is None else rows.dims[1:]
         if self._least_rounds() < 1:
-            rows = to.node("Concat", to.unsqueeze(start, [0]), rows, dims=None if dims is None else (None, *dims), axis=0)
+            rows = to.node(
+                "Concat", to.unsqueeze(start, [0]), rows, dims=None if dims is None else (None, *dims), axis=0
+            )
         return to.node("Gather", rows, to.constant(-1), dims=dims, axis=0)
 
     def _item_rows(self, slot: int) -> tuple[Term, Term | None]:
@@ -359,7 +360,7 @@ class _Layers:
         return rows, None
 
     def _is_held_like(self, masked: Masked, state: int) -> bool:
-        """Whether what holds a result where steps do not count starts as a cell's h does: with it, or both with zero."""
+        """Whether what holds a result where steps do not count starts as a cell's h does: as it, or both as zero."""
         for slot in self.states:
             if masked.old is self.written.inputs[slot].value and self.masked[slot].old is masked.old:
                 return slot == state or (is_zero(self.starts[slot]) and is_zero(self.starts[state]))
@@ -384,7 +385,7 @@ class _Layers:
         if count.array is not None:
             return known is not None and int(count.array) == known
         value = self.to.value(count)
-        return any(_counts_rows(value, _as_long_as(source)) for source in self._sources_read())
+        return any(counts_rows(value, source) for source in self._sources_read())
 
     def _sources_read(self) -> list[ir.Value]:
         """The sequences whose rows the loop reads."""
@@ -420,105 +421,6 @@ def term_of(value: ir.Value) -> Term:
     known = value.const_value
     dtype = dtype_of_element_type(value.type.dtype)
     return Term(dtype, _dims(value), None if known is None or dtype.is_object else known.numpy(), value=value)
-
-
-def is_zero(term: Term) -> bool:
-    """Whether all elements of a value are known to be zero."""
-    if term.array is not None:
-        return not term.array.any()
-    return _is_zero_value(term.value)
-
-
-def _is_zero_value(value: ir.Value | None) -> bool:
-    node = None if value is None else value.producer()
-    if value is not None and value.const_value is not None:
-        return not value.const_value.numpy().any()
-    if node is None:
-        return False
-    if node.op_type == "ConstantOfShape":
-        attr = node.attributes.get("value")
-        return attr is None or not attr.as_tensor().numpy().any()
-    return node.op_type in ("Expand", "Identity", "Unsqueeze", "Tile", "Reshape") and _is_zero_value(node.inputs[0])
-
-
-def _counts_rows(limit: ir.Value, rows: ir.Value, depth: int = 8) -> bool:
-    """Whether a number is the first size of a value."""
-    node = limit.producer()
-    if node is None or not depth or not node.inputs or node.inputs[0] is None:
-        return False
-    first = node.inputs[0]
-    if node.op_type in ("Cast", "Identity", "Squeeze", "Unsqueeze", "Reshape"):
-        return _counts_rows(first, rows, depth - 1)
-    if node.op_type in ("ReduceMax", "ReduceMin") and limit.shape is not None and not len(limit.shape):
-        return first.shape is not None and not len(first.shape) and _counts_rows(first, rows, depth - 1)
-    if node.op_type == "Shape":
-        start, end = (node.attributes.get(name) for name in ("start", "end"))
-        is_first = (start is None or start.as_int() == 0) and end is not None and end.as_int() == 1
-        return is_first and same_value(first, rows)
-    if node.op_type in ("Gather", "Slice"):
-        while first.producer() is not None and first.producer().op_type in ("Cast", "Identity"):  # type: ignore[union-attr]
-            first = first.producer().inputs[0]  # type: ignore[union-attr,assignment]
-        source = first.producer()
-        if source is None or source.op_type != "Shape" or source.attributes:
-            return False
-        at_first = is_number(node.inputs[1], 0)
-        if node.op_type == "Slice":
-            at_first = at_first and is_number(node.inputs[2], 1)
-        return at_first and same_value(source.inputs[0], rows)
-    return False
-
-
-def _as_long_as(rows: ir.Value) -> ir.Value:
-    """A sequence that is as long as another: what that was before its steps were turned around."""
-    while (node := rows.producer()) is not None and node.inputs and node.inputs[0] is not None:
-        if node.op_type != "ReverseSequence" and not _turns_around(node):
-            return rows
-        rows = node.inputs[0]
-    return rows
-
-
-def _turns_around(node: ir.Node) -> bool:
-    """Whether a node gives all of its input, with some axes from their ends to their beginnings."""
-    if node.op_type != "Slice" or len(node.inputs) != 5:
-        return False
-    known = [None if value is None else value.const_value for value in (node.inputs[1], node.inputs[2], node.inputs[4])]
-    starts, ends, steps = (np.zeros(1) if found is None else found.numpy().astype(np.float64) for found in known)
-    far = np.iinfo(np.int32).max
-    return bool(((starts == -1) | (starts >= far)).all() and (ends <= -far).all() and (steps == -1).all())
-
-
-def _smallest_of(value: ir.Value) -> list[ir.Value]:
-    """The numbers that a number is the smallest of."""
-    node = value.producer()
-    if node is not None and node.op_type in ("Cast", "Identity") and node.inputs[0] is not None:
-        return _smallest_of(node.inputs[0])
-    if node is not None and node.op_type == "Min":
-        return [part for given in node.inputs if given is not None for part in _smallest_of(given)]
-    return [value]
-
-
-def _is_longest(value: ir.Value, lengths: ir.Value) -> bool:
-    """Whether a number is the largest of some lengths, or one if they are all smaller."""
-    node = value.producer()
-    if node is None or not node.inputs or node.inputs[0] is None:
-        return False
-    if node.op_type in ("Cast", "Identity", "Squeeze", "Reshape"):
-        return _is_longest(node.inputs[0], lengths)
-    if node.op_type == "Max" and len(node.inputs) == 2 and node.inputs[1] is not None:
-        first, second = node.inputs
-        return any(
-            is_number(one, 1) and other is not None and _is_longest(other, lengths)
-            for one, other in ((first, second), (second, first))
-        )
-    if node.op_type != "ReduceMax":
-        return False
-    source: ir.Value | None = node.inputs[0]
-    while source is not None and source is not lengths:
-        maker = source.producer()
-        if maker is None or maker.op_type not in ("Cast", "Identity"):
-            return same_value(source, lengths)
-        source = maker.inputs[0]
-    return source is lengths
 
 
 def _activation_attrs(cell: Cell) -> dict[str, AttrValue | None]:

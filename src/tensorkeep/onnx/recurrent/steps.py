@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 import onnx_ir as ir
 
-from tensorkeep.dtypes import INT32, INT64
+from tensorkeep.dtypes import BOOL, INT32, INT64
 from tensorkeep.onnx.graphs import OnnxGraph
 from tensorkeep.onnx.recurrent.gates import Round
 from tensorkeep.onnx.terms import Term
@@ -100,6 +100,9 @@ class Counted:
             self.lengths = to.cast(total, INT32)
         else:
             self.lengths = to.cast(steps, INT32)
+            if to.model.is_for_engine:  # what is longer than the sequence is as long as it, to TensorFlow
+                longest = to.node("Min", self.lengths, to.cast(self._count(), INT32))
+                self.lengths = to.node("Max", longest, to.constant(np.int32(0)))
         self.lengths.dims = (rows.size(1),)
 
     def _count(self) -> Term:
@@ -148,16 +151,18 @@ class Counted:
         whole = to.node("Concat", before, rows, dims=dims, axis=0)
         return self._picked(whole, index, like=rows)
 
-    def zeroed(self, rows: Term) -> Term:
-        """A result for all steps: zero where one does not count."""
-        if not self.is_mask:
-            return rows  # as the operators have it
+    def zeroed(self, rows: Term, *, is_layer: bool) -> Term:
+        """A result for all steps: zero where one does not count, as it is already in what a layer gives of lengths."""
         to = self.to
-        mask = self._steps
-        if to.known_rank(mask) == 2:
-            mask = to.unsqueeze(mask, [2])
-        spread = self.held(rows, None)
-        return to.node("Where", mask, spread, to.like(rows, 0), dtype=rows.dtype, dims=rows.dims)
+        if self.is_mask:
+            mask = to.unsqueeze(self._steps, [2]) if to.known_rank(self._steps) == 2 else self._steps
+            rows = self.held(rows, None)
+        elif is_layer:
+            return rows
+        else:
+            counts = to.node("Less", self._positions(), to.cast(self._steps, INT64), dtype=BOOL, dims=(None, None))
+            mask = to.unsqueeze(counts, [2])
+        return to.node("Where", mask, rows, to.like(rows, 0), dtype=rows.dtype, dims=rows.dims)
 
     def _zeros_like_step(self, rows: Term) -> Term:
         to = self.to

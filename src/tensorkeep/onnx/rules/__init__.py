@@ -42,6 +42,7 @@ pooling            the maximum or the average of what is under windows
 quantisation       numbers as whole numbers of few bits over a range, and back
 ragged             ragged tensors: values in rows of different lengths
 random             random numbers
+recurrent_cells    steps and sequences of LSTM and GRU as one op
 reductions         reductions along axes: sums, means, products, extremes, truth, norms
 registry           which op has which rule
 scattering         values put in places given by index: ScatterNd and its like
