@@ -154,7 +154,8 @@ class Session:
 
         `checked` has for each of them the type and shape that its value is an array of, if the caller has seen to it.
         Where a tensor asks for no more than that, the value is not looked at again. If it `compiles`, it does so now
-        and not when it is first called. `captured` are what the last of `feed_list` will be whenever it is called.
+        and not when it is first called. `captured` are what the last of `feed_list` will be whenever it is called, and
+        are not looked at either.
         """
         plan = FetchPlan(fetches, self._graph)
         keys = tuple(map(self._feedable, feed_list))
@@ -162,7 +163,8 @@ class Session:
             raise InvalidArgumentError(f"a tensor is to be fed twice: {', '.join(key.name for key in keys)}")
 
         known = dict(zip(keys, checked, strict=True)) if checked else {}
-        unchecked = {at: key for at, key in enumerate(keys) if not _takes_all(key, known.get(key))}
+        given = keys[: len(keys) - len(captured)]
+        unchecked = {at: key for at, key in enumerate(given) if not _takes_all(key, known.get(key))}
         if compiles:
             expected = (None,) * (len(keys) - len(captured)) + tuple(captured)
             self._programs.find(tuple(plan.tensors), tuple(plan.operations), keys, expected)
