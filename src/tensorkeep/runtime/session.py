@@ -31,6 +31,13 @@ from tensorkeep.shapes import Shape
 _EVERYTHING: Final = frozenset(Capability) - {Capability.CALLS_PYTHON}
 
 
+class _Found:
+    """The program of a callable, and for which version of what the session has."""
+
+    version: tuple[int, int] | None = None
+    program: Callable[..., tuple[Any, ...]]
+
+
 class Session:
     """Runs operations of a graph. May be used from several threads.
 
@@ -177,9 +184,26 @@ class Session:
                 arrays = list(values)
                 for at, key in unchecked.items():
                     arrays[at] = _feed_value(key, values[at], self.surroundings.trusts_shapes)
-            return self._computed(self._programs, plan, keys, arrays)
+            if not self._is_free or self._closed:
+                return self._computed(self._programs, plan, keys, arrays)
+            return self._called(found, plan, keys, arrays)
 
+        found = _Found()
         return call
+
+    def _called(self, found: _Found, plan: FetchPlan, keys: tuple[Tensor, ...], values: Sequence[Any]) -> Any:
+        """What `_computed` gives, without looking for the program that was found for an earlier call."""
+        try:
+            version = self._programs.version
+            if found.version != version:
+                program = self._programs.find(tuple(plan.tensors), tuple(plan.operations), keys, values)
+                found.program = program  # before its version, by which other threads go
+                found.version = version
+            with np.errstate(all="ignore"):
+                results = found.program(*values)
+            return plan.rebuild(dict(zip(plan.tensors, map(_handed_out, results), strict=True)))
+        except MemoryError as error:
+            raise ResourceExhaustedError(f"no memory is left for the constants or results of a run: {error}") from error
 
     def _fetch_plan(self, fetches: Any) -> FetchPlan:
         key: Any = None

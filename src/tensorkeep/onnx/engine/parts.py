@@ -62,6 +62,8 @@ class OnnxPart:
         self._changes: dict[int, int] = {}
         self._failures = 0
         self._lock = Lock()
+        # The model of the last call, and for which variables, after which change of any: seen at once to fit again.
+        self._last: tuple[int, Sequence[VariableResource], _Model | None] = (-1, (), None)
 
     def prepare(self, variables: Sequence[VariableResource]) -> None:
         """Makes the model for the values that variables have. Raises what hinders it."""
@@ -69,8 +71,11 @@ class OnnxPart:
 
     def __call__(self, *values: Any) -> Sequence[Any]:
         variables = values[self.arrays :]
-        models = self._models
-        model = models[0] if models and models[0].fits(variables) else self._found(variables)
+        change, same, model = self._last
+        if change != VariableResource.last_change or same != variables:
+            change = VariableResource.last_change  # before the values are looked at: what comes after is another change
+            model = self._found(variables)
+            self._last = (change, variables, model)
         if model is None:
             return self.own(*values)
         try:
@@ -79,7 +84,7 @@ class OnnxPart:
             results = self.own(*values)
             self._failures += 1
             if self._failures >= _MOST_FAILURES:
-                self._models = []
+                self._last = (-1, (), None)
             return results
 
     @property

@@ -7,4 +7,6 @@ from typing import Final
 
 import onnx_ir as ir
 
-PASSES: Final[tuple[Callable[[ir.Model], object], ...]] = ()
+from tensorkeep.onnx.passes.wrapped_indices import take_wrapped_indices
+
+PASSES: Final[tuple[Callable[[ir.Model], object], ...]] = (take_wrapped_indices,)
