@@ -3,6 +3,7 @@
 `translate` takes some tensors of a graph and gives an ONNX model that computes them. It needs the package `onnx-ir`,
 the extra `onnx`; nothing below this folder knows of it.
 
+    engine/       the second engine: parts of plans that run in ONNX Runtime
     passes/       changes to a model as a whole, after all operations have been translated
     rules/        what each op becomes: one rule per op, or per family of ops
     graphs        the ONNX graph that rules write to: nodes, constants, and steps that many rules share

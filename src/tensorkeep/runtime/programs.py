@@ -35,6 +35,11 @@ class Programs:
         self._deletions = surroundings.resources.deletions
         self._lock = Lock()
 
+    @property
+    def version(self) -> tuple[int, int]:
+        """Another value when programs have to be found again: the graph or its resources have changed."""
+        return self._graph.edits, self.surroundings.resources.deletions
+
     def find(
         self,
         tensors: tuple[Tensor, ...],

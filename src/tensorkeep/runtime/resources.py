@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterable
+from itertools import count
 from threading import RLock
-from typing import Any, Final, Protocol, TypeVar, runtime_checkable
+from typing import Any, ClassVar, Final, Protocol, TypeVar, runtime_checkable
 
 import numpy as np
 
@@ -23,6 +24,7 @@ from tensorkeep.shapes import Shape
 Resource = TypeVar("Resource")
 
 DEFAULT_CONTAINER: Final = "localhost"
+_CHANGES: Final = count(1)
 _SMALL: Final = 1 << 20  # elements; what has fewer is copied without further ado
 
 
@@ -37,6 +39,9 @@ class VariableResource:
     """A variable's place. Its array is replaced, or changed in place while nobody else can see it."""
 
     __slots__ = ("_array", "changes", "dtype", "is_ref", "lock", "name", "shape")
+
+    last_change: ClassVar[int] = 0
+    """Another number after every change of any variable: while it stays the same, so do all values."""
 
     def __init__(self, name: str, dtype: DType, shape: Shape, is_ref: bool = False) -> None:
         self.name = name
@@ -81,6 +86,7 @@ class VariableResource:
     def assign(self, value: Array) -> None:
         """Replaces the value. The array must be one that nobody writes to."""
         self._array = value
+        _note_change()
         if self.changes is not None:
             self.changes.note(None)
 
@@ -97,6 +103,7 @@ class VariableResource:
             value.load_into(self._array)
         else:
             self._array = value.load()
+        _note_change()
         if self.changes is not None:
             self.changes.note(None)
 
@@ -114,6 +121,7 @@ class VariableResource:
         """
         if not self._is_alone():
             self._array = copy_array(self.read())
+            _note_change()
         array = self._array
         assert array is not None
         if self.changes is not None:
@@ -142,6 +150,12 @@ class VariableResource:
 
     def clear(self) -> None:
         self._array = None
+        _note_change()
+
+
+def _note_change() -> None:
+    """Gives the last change a number that it never had: two threads that do so at once leave one of theirs."""
+    VariableResource.last_change = next(_CHANGES)
 
 
 def _holders_of_one() -> int:

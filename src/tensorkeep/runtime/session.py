@@ -31,6 +31,13 @@ from tensorkeep.shapes import Shape
 _EVERYTHING: Final = frozenset(Capability) - {Capability.CALLS_PYTHON}
 
 
+class _Found:
+    """The program of a callable, and for which version of what the session has."""
+
+    version: tuple[int, int] | None = None
+    program: Callable[..., tuple[Any, ...]]
+
+
 class Session:
     """Runs operations of a graph. May be used from several threads.
 
@@ -154,7 +161,8 @@ class Session:
 
         `checked` has for each of them the type and shape that its value is an array of, if the caller has seen to it.
         Where a tensor asks for no more than that, the value is not looked at again. If it `compiles`, it does so now
-        and not when it is first called. `captured` are what the last of `feed_list` will be whenever it is called.
+        and not when it is first called. `captured` are what the last of `feed_list` will be whenever it is called, and
+        are not looked at either.
         """
         plan = FetchPlan(fetches, self._graph)
         keys = tuple(map(self._feedable, feed_list))
@@ -162,7 +170,8 @@ class Session:
             raise InvalidArgumentError(f"a tensor is to be fed twice: {', '.join(key.name for key in keys)}")
 
         known = dict(zip(keys, checked, strict=True)) if checked else {}
-        unchecked = {at: key for at, key in enumerate(keys) if not _takes_all(key, known.get(key))}
+        given = keys[: len(keys) - len(captured)]
+        unchecked = {at: key for at, key in enumerate(given) if not _takes_all(key, known.get(key))}
         if compiles:
             expected = (None,) * (len(keys) - len(captured)) + tuple(captured)
             self._programs.find(tuple(plan.tensors), tuple(plan.operations), keys, expected)
@@ -175,9 +184,26 @@ class Session:
                 arrays = list(values)
                 for at, key in unchecked.items():
                     arrays[at] = _feed_value(key, values[at], self.surroundings.trusts_shapes)
-            return self._computed(self._programs, plan, keys, arrays)
+            if not self._is_free or self._closed:
+                return self._computed(self._programs, plan, keys, arrays)
+            return self._called(found, plan, keys, arrays)
 
+        found = _Found()
         return call
+
+    def _called(self, found: _Found, plan: FetchPlan, keys: tuple[Tensor, ...], values: Sequence[Any]) -> Any:
+        """What `_computed` gives, without looking for the program that was found for an earlier call."""
+        try:
+            version = self._programs.version
+            if found.version != version:
+                program = self._programs.find(tuple(plan.tensors), tuple(plan.operations), keys, values)
+                found.program = program  # before its version, by which other threads go
+                found.version = version
+            with np.errstate(all="ignore"):
+                results = found.program(*values)
+            return plan.rebuild(dict(zip(plan.tensors, map(_handed_out, results), strict=True)))
+        except MemoryError as error:
+            raise ResourceExhaustedError(f"no memory is left for the constants or results of a run: {error}") from error
 
     def _fetch_plan(self, fetches: Any) -> FetchPlan:
         key: Any = None

@@ -33,8 +33,12 @@ Build: TypeAlias = Callable[[Sequence[VariableResource], Constants], OnnxSession
 class _Model:
     """A session, and the values of variables that are in it."""
 
-    def __init__(self, session: OnnxSession, resources: Sequence[VariableResource], constants: Constants) -> None:
+    def __init__(
+        self, session: OnnxSession, arrays: int, resources: Sequence[VariableResource], constants: Constants
+    ) -> None:
         self.session = session
+        self.places = [(name, int(name[1:]) + (0 if name[0] == "i" else arrays)) for name in session.inputs]
+        """Which of the values that the part is called with each input of the session is."""
         self.resources = list(resources)
         self.constants = list(constants)
 
@@ -50,7 +54,7 @@ class OnnxPart:
 
     def __init__(self, arrays: int, build: Build, make_own: Callable[[], Own]) -> None:
         """`build` makes a session, which calls the array number i "i0", "i1", …, and the variable number i "v0", …."""
-        self._arrays = arrays
+        self.arrays = arrays
         self._build = build
         self._make_own = make_own
         self._own: Own | None = None
@@ -58,33 +62,30 @@ class OnnxPart:
         self._changes: dict[int, int] = {}
         self._failures = 0
         self._lock = Lock()
+        # The model of the last call, and for which variables, after which change of any: seen at once to fit again.
+        self._last: tuple[int, Sequence[VariableResource], _Model | None] = (-1, (), None)
 
     def prepare(self, variables: Sequence[VariableResource]) -> None:
         """Makes the model for the values that variables have. Raises what hinders it."""
         self._made(variables)
 
     def __call__(self, *values: Any) -> Sequence[Any]:
-        variables = values[self._arrays :]
-        models = self._models
-        model = models[0] if models and models[0].fits(variables) else self._found(variables)
+        variables = values[self.arrays :]
+        change, same, model = self._last
+        if change != VariableResource.last_change or same != variables:
+            change = VariableResource.last_change  # before the values are looked at: what comes after is another change
+            model = self._found(variables)
+            self._last = (change, variables, model)
         if model is None:
             return self.own(*values)
         try:
-            return model.session.run(model.session.outputs, self._fed(model, values), None)
+            return model.session.run(model.session.outputs, _fed(model, values), None)
         except Exception:  # whatever it is, our kernels say what is wrong, or have an answer
             results = self.own(*values)
             self._failures += 1
             if self._failures >= _MOST_FAILURES:
-                self._models = []
+                self._last = (-1, (), None)
             return results
-
-    def _fed(self, model: _Model, values: Sequence[Any]) -> dict[str, Array]:
-        feed: dict[str, Array] = {}
-        for name in model.session.inputs:
-            at = int(name[1:])
-            value = values[at] if name[0] == "i" else values[self._arrays + at].read()
-            feed[name] = value if type(value) is np.ndarray else np.asarray(value)
-        return feed
 
     @property
     def is_running(self) -> bool:
@@ -124,10 +125,20 @@ class OnnxPart:
             None if self._changes.get(at, 0) > _MOST_CHANGES else variable.read()
             for at, variable in enumerate(variables)
         ]
-        model = _Model(self._build(variables, constants), variables, constants)
+        model = _Model(self._build(variables, constants), self.arrays, variables, constants)
         others = [other for other in self._models if other is not old]
         self._models = [model, *others[: _MOST_MODELS - 1]]
         return model
+
+
+def _fed(model: _Model, values: Sequence[Any]) -> dict[str, Array]:
+    feed: dict[str, Array] = {}
+    for name, at in model.places:
+        value = values[at]
+        if type(value) is not np.ndarray:  # a variable that is an input, or one of NumPy's scalars
+            value = value.read() if isinstance(value, VariableResource) else np.asarray(value)
+        feed[name] = value
+    return feed
 
 
 def _are_same(first: Sequence[object], second: Sequence[object]) -> bool:
@@ -144,9 +155,8 @@ class FasterPart:
 
     def __call__(self, *values: Any) -> Sequence[Any]:
         size = 0
-        for value in values:
-            if type(value) is np.ndarray:
-                size += value.size
+        for value in values[: self._part.arrays]:
+            size += value.size
         chosen = self._chosen.get(size.bit_length())
         return self._timed(size.bit_length(), values) if chosen is None else chosen(*values)
 

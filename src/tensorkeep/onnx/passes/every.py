@@ -11,10 +11,12 @@ from onnx_ir.passes import common as tidying
 from tensorkeep.onnx.passes.formulas import recognise_formulas
 from tensorkeep.onnx.passes.fusing import fuse_neighbours
 from tensorkeep.onnx.passes.layout import order_axes
+from tensorkeep.onnx.passes.wrapped_indices import take_wrapped_indices
 
 PASSES: Final[tuple[Callable[[ir.Model], object], ...]] = (
     tidying.RemoveUnusedNodesPass(),
     tidying.CommonSubexpressionEliminationPass(),
+    take_wrapped_indices,
     recognise_formulas,
     order_axes,
     fuse_neighbours,

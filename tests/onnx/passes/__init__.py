@@ -1,0 +1,1 @@
+"""Changes to ONNX models as a whole."""
