@@ -31,6 +31,7 @@ from tensorkeep.runtime.blocks import Block, Choice, Loop, Step, structure
 from tensorkeep.runtime.liveness import UnstructuredError
 from tensorkeep.runtime.plan import Plan, make_plan
 from tensorkeep.runtime.program import as_strings
+from tensorkeep.runtime.resources import VariableResource
 from tensorkeep.shapes import UNKNOWN_SHAPE, Shape
 
 _CALLS: Final = frozenset(("PartitionedCall", "StatefulPartitionedCall", "RemoteCall"))
@@ -159,7 +160,8 @@ class Translator:
             return
         before = len(to.nodes)
         try:
-            results, how = self._results(to, op, inputs)
+            read = [_read(to, tensor, term) for tensor, term in zip(op.inputs, inputs, strict=True)]
+            results, how = self._results(to, op, read)
         except (TensorKeepError, RecursionError) as error:
             del to.nodes[before:]
             self._refused(to, op, str(error).partition("\n")[0] or type(error).__name__, terms)
@@ -294,6 +296,16 @@ class Translator:
             return None
         self._folded_bytes += sum(array.nbytes for array in results)
         return [constant_term(array, tensor.dtype, op.name) for array, tensor in zip(results, op.outputs, strict=True)]
+
+
+def _read(to: OnnxGraph, tensor: Tensor, term: Term) -> Term:
+    """What an operation takes: where a reference leads to a variable of TensorFlow 1, the value of that."""
+    held = term.held
+    if not tensor.dtype.is_ref or not isinstance(held, VariableResource):
+        return term
+    if not held.is_initialized:
+        to.refuse(f'the variable "{held.name}" has no value: restore or initialize it first')
+    return constant_term(held.read(), held.dtype, held.name)
 
 
 def _is_pure(op: Operation) -> bool:
