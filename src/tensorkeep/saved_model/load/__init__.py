@@ -1,6 +1,7 @@
 """Loading a model, and calling it: by signatures, by objects, or into a program's own session.
 
 function_library    the functions of a stranger's model, looked at before any of them runs
+graph_parts         parts of a model as graphs, for whoever translates them
 graph_running       running a model by its graph, as TensorFlow 1 and its servers do
 graph_sources       graphs that somebody else wrote, found in whatever they are in
 kept_values         values that variables and tables of a model get when it is loaded
