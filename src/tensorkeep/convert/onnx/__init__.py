@@ -1,0 +1,11 @@
+"""Exporting models to ONNX: from a SavedModel, a graph or a session to a checked file. Imported when it is used.
+
+ends        which tensors go in and come out: by signature, by name, anywhere in the graph
+exporting   exporting: the source is opened, translated, verified, and written
+files       the file, and the one with its weights: whole or not at all
+options     how a model is exported to ONNX, as one value
+reports     what became of each operation, as a value, as text and as JSON
+runtimes    ONNX Runtime: which version of the operators it runs, and models in memory that it runs
+sources     what can be exported, opened: directories, files, messages, models, sessions
+verifying   the file in ONNX Runtime beside our engine, on the same inputs
+"""
