@@ -4,6 +4,7 @@ ends        which tensors go in and come out: by signature, by name, anywhere in
 exporting   exporting: the source is opened, translated, verified, and written
 files       the file, and the one with its weights: whole or not at all
 options     how a model is exported to ONNX, as one value
+reading     the weights of an ONNX file, as tensors by name
 reports     what became of each operation, as a value, as text and as JSON
 runtimes    ONNX Runtime: which version of the operators it runs, and models in memory that it runs
 sources     what can be exported, opened: directories, files, messages, models, sessions

@@ -127,12 +127,7 @@ def _found(
         else:
             tensor, problem = _of_name(graph, reference)
             if tensor is None:
-                near = get_close_matches(reference, [*named, *(op.name for op in graph.operations)], _NEAR)
-                meant = f"; did you mean {' or '.join(map(repr, dict.fromkeys(near)))}?" if near else ""
-                there = (
-                    f" The {kind}s of the signature are {some_of(list(named), _LISTED)}." if named and not near else ""
-                )
-                problem = f'there is no {kind} "{reference}"{problem and f" ({problem})"}{meant}{there}'
+                problem = _unknown(reference, kind, problem, part)
         if tensor is None:
             problems.append(problem)
         elif tensor.dtype in (RESOURCE, VARIANT):
@@ -140,6 +135,16 @@ def _found(
         else:
             found[name] = tensor
     return found
+
+
+def _unknown(name: str, kind: str, why: str, part: GraphPart) -> str:
+    """That there is no such tensor, with those that may be meant."""
+    ends = list(part.outputs if kind == "output" else part.inputs)
+    near = get_close_matches(name, [*ends, *(op.name for op in part.session.graph.operations)], _NEAR)
+    what = f'there is no {kind} "{name}"' + (f": {why}" if why else "")
+    if near:
+        return f"{what}; did you mean {' or '.join(map(repr, dict.fromkeys(near)))}?"
+    return f"{what}; the signature has {some_of(ends, _LISTED)}" if ends else what
 
 
 def _of_name(graph: Graph, name: str) -> tuple[Tensor | None, str]:
@@ -174,19 +179,23 @@ def _ends_of(graph: Graph) -> str:
 def _flat(part: GraphPart) -> GraphPart:
     """The same with the calls of functions written out, so that operations in them have names."""
     copy = copied_graph(part.session.graph, flat=True)
-    ends = ({name: copy.tensor(tensor) for name, tensor in found.items()} for found in (part.inputs, part.outputs))
-    captured = {copy.tensor(tensor): item for tensor, item in part.captured.items()}
-    return GraphPart(part.session.beside(copy.graph), *ends, captured, part.shapes)
+    return GraphPart(
+        part.session.beside(copy.graph),
+        {name: copy.tensor(tensor) for name, tensor in part.inputs.items()},
+        {name: copy.tensor(tensor) for name, tensor in part.outputs.items()},
+        {copy.tensor(tensor): item for tensor, item in part.captured.items()},
+        part.shapes,
+    )
 
 
 def _with_ends(whole: GraphPart, part: GraphPart) -> GraphPart:
     """All of a graph, with those ends of a part that are in it."""
     graph = whole.session.graph
-    ends = (
-        {name: graph.tensor(tensor.name) for name, tensor in found.items() if tensor.op.name in graph}
-        for found in (part.inputs, part.outputs)
-    )
-    return GraphPart(whole.session, *ends, shapes=part.shapes)
+
+    def there(ends: Mapping[str, Tensor]) -> dict[str, Tensor]:
+        return {name: graph.tensor(tensor.name) for name, tensor in ends.items() if tensor.op.name in graph}
+
+    return GraphPart(whole.session, there(part.inputs), there(part.outputs), shapes=part.shapes)
 
 
 def _told(found: Chosen, shapes: Mapping[str, Shape], where: str) -> Chosen:
@@ -241,7 +250,8 @@ def _told_shapes(found: Chosen, options: OnnxOptions, problems: list[str]) -> di
             continue
         if not shapes[name].is_compatible(told):
             problems.append(
-                f'the shape {shape_text(told)} of "{name}" contradicts the graph, where it is {shape_text(shapes[name])}'
+                f'the shape {shape_text(told)} of "{name}" contradicts the graph, where it is '
+                f"{shape_text(shapes[name])}"
             )
         else:
             shapes[name] = shapes[name].merge(told)
@@ -276,9 +286,7 @@ def _image_problems(inputs: Mapping[str, Tensor], shapes: Mapping[str, Shape], w
         if name not in inputs:
             problems.append(f'"{name}" shall have its channels first, and is no input{_meant(name, inputs)}')
         elif shapes[name].rank not in _RANKS_OF_IMAGES:
-            problems.append(
-                f'"{name}" shall have its channels first, and is {shape_text(shapes[name])}, which is no image'
-            )
+            problems.append(f'"{name}" is {shape_text(shapes[name])}, no image whose channels may come first')
     return problems
 
 

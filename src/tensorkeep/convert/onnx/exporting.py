@@ -90,8 +90,8 @@ def _opset(options: OnnxOptions) -> int:
     oldest, newest = graphs.OLDEST_OPSET, models.NEWEST_OPSET
     if not oldest <= options.opset <= newest:
         raise InvalidArgumentError(
-            f"opset {options.opset} cannot be written: those from {oldest} to {newest} can; leave it out for the newest "
-            "that ONNX Runtime runs"
+            f"opset {options.opset} cannot be written: those from {oldest} to {newest} can; leave it out for the "
+            "newest that ONNX Runtime runs"
         )
     return options.opset
 
@@ -191,5 +191,7 @@ def _remarks(chosen: Chosen, outcome: Any) -> list[str]:
 
 def _spec_text(value: Any) -> str:
     dtype = "" if value.dtype is None else value.dtype.name.lower()
-    shape = "of any shape" if value.shape is None else f"[{', '.join(str(size) for size in value.shape)}]"
-    return f"{dtype} {shape}"
+    if value.shape is None:
+        return f"{dtype} of any shape"
+    sizes = [str(size if isinstance(size, int) else size.value or "?") for size in value.shape]
+    return f"{dtype} [{', '.join(sizes)}]"

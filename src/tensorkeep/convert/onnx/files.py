@@ -1,7 +1,7 @@
 """The file, and the one with its weights: checked, packed, and written whole or not at all.
 
     model.onnx         the model; weights are in it
-    model.onnx.data    weights that are not: one after the other, each from a multiple of 64 bytes on, large ones of 4096
+    model.onnx.data    weights that are not: one after the other, each from a multiple of 64 bytes, large ones of 4096
 
 The same model gives the same bytes: nothing of time or place is in them.
 """

@@ -44,7 +44,7 @@ class OnnxOptions:
     checkpoint: PathLike | None = None
     """Where the variables of a .meta or .pb file have their values, if not in the checkpoint beside it."""
     inputs: Ends | None = None
-    """What goes in, if not what the signature says or the placeholders: any tensors, also in the middle of the graph."""
+    """What goes in, if not what the signature says or the placeholders: any tensors, also inside the graph."""
     outputs: Ends | None = None
     """What comes out, if not what the signature says."""
     opset: int | None = None

@@ -70,7 +70,8 @@ class OnnxExport:
         verb = "would be exported" if self.is_dry_run else "was exported"
         verified = ", verified" if self.verification is not None else ""
         count = amount_of(sum(self.node_counts.values()), "node")
-        return f'"{self.source}" {verb} to "{self.target}": opset {self.opset}, {count}, {size_text(self.nbytes)}{verified}'
+        amounts = f"opset {self.opset}, {count}, {size_text(self.nbytes)}"
+        return f'"{self.source}" {verb} to "{self.target}": {amounts}{verified}'
 
     def report(self) -> str:
         """What became of each operation, a line each, after what goes in and comes out."""

@@ -32,8 +32,8 @@ from tensorkeep.io.files.filesystem import FileSystem, path_text
 from tensorkeep.io.showing.amounts import some_of
 from tensorkeep.saved_model.load.tensor_values import TensorSpec, fitted_array
 
-_SIZES: Final = ((1,), (2,), (5,), (2, 5, 3, 4))
-_LARGER: Final = ((1, 16), (2, 32), (1, 64), (1, 128), (1, 224))
+_SIZES: Final[Sequence[Sequence[int]]] = ((1,), (2,), (5,), (2, 5, 3, 4))
+_LARGER: Final[Sequence[Sequence[int]]] = ((1, 16), (2, 32), (1, 64), (1, 128), (1, 224))
 _RANKS: Final = (2, 1, 4, 3, 0)  # of what has no known number of axes
 _TEXTS: Final = ((b"alpha", b"beta gamma", b"7", b""), (b"1", b"2.5", b"3"), (b"0",))
 _BELOW: Final = (8, 2, 1)  # what integers are below, from bold to tame
@@ -100,23 +100,18 @@ def _runs(chosen: Chosen, options: OnnxOptions, fs: FileSystem) -> Iterator[_Run
         inputs = _given_inputs(chosen, options, fs)
         yield _Run(inputs, _our_outputs(chosen, inputs))
         return
-    found = 0
+    seen: set[tuple[tuple[int, ...], ...]] = set()
     for sizes in _SIZES:
         run = _first_run(chosen, sizes)
-        if run is not None:
-            found += 1
+        shapes = () if run is None else tuple(array.shape for array in run.inputs.values())
+        if run is not None and shapes not in seen:
+            seen.add(shapes)
             yield run
-        if _is_fixed(chosen) and found:
-            return
-    for sizes in _LARGER if not found else ():
+    for sizes in _LARGER if not seen else ():
         run = _first_run(chosen, sizes)
         if run is not None:
             yield run
             return
-
-
-def _is_fixed(chosen: Chosen) -> bool:
-    return all(tensor.static_shape.is_fully_known for tensor in chosen.inputs.values())
 
 
 def _first_run(chosen: Chosen, sizes: Sequence[int]) -> _Run | None:

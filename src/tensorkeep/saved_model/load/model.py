@@ -232,7 +232,7 @@ class LoadedModel:
             if len(function.traces) != 1:
                 listed = "; ".join(f'"{trace.name}" {trace}' for trace in function.traces)
                 raise InvalidArgumentError(
-                    f'function "{name}" has {len(function.traces)} traces: name one of them, {listed or "none is there"}'
+                    f'function "{name}" has {len(function.traces)} traces: name one, {listed or "none is there"}'
                 )
             trace, parameters = function.traces[0], function.parameters.names
         elif name in self._functions:
