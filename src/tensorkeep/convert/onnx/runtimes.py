@@ -21,9 +21,10 @@ def newest_opset() -> int:
     ONNX Runtime has no word for it, so it is asked to take the smallest of models, newest first.
     """
     for opset in range(NEWEST_OPSET, OLDEST_OPSET, -1):
+        model = _smallest_model(opset)
         try:
-            opened_session(_smallest_model(opset))
-        except Exception:
+            opened_session(model)
+        except Exception:  # ONNX Runtime has many, and says by any of them that it is too new
             continue
         return opset
     return OLDEST_OPSET
