@@ -23,12 +23,14 @@ from tensorkeep.io.showing.amounts import some_of
 if TYPE_CHECKING:
     from tensorkeep.convert.onnx import files, runtimes, verifying
     from tensorkeep.onnx import graphs, models
+    from tensorkeep.onnx.passes import layout
 else:  # what needs the extra `onnx`
     files = later("tensorkeep.convert.onnx.files")
     runtimes = later("tensorkeep.convert.onnx.runtimes")
     verifying = later("tensorkeep.convert.onnx.verifying")
     graphs = later("tensorkeep.onnx.graphs")
     models = later("tensorkeep.onnx.models")
+    layout = later("tensorkeep.onnx.passes.layout")
 
 _PRODUCER: Final = "tensorkeep"
 _RANDOM: Final = (
@@ -99,6 +101,8 @@ def _opset(options: OnnxOptions) -> int:
 def _exported(opened: Source, chosen: Chosen, path: str, options: OnnxOptions, fs: FileSystem) -> OnnxExport:
     translated = _translated(opened, chosen, options)
     model = translated.model
+    for name in options.channels_first:
+        layout.take_channels_first(model, name)
     _describe(model, opened, options)
     files.check(model)
     packed = files.packed(model, path, options.external_data)

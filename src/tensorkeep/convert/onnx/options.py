@@ -18,7 +18,7 @@ AxisNames: TypeAlias = "Mapping[int, str] | Sequence[str | None]"
 
 
 @dataclass(frozen=True)
-class Tolerance:
+class OnnxTolerance:
     """How far numbers of the file may be from ours: at most `absolute + relative * largest`, per output.
 
     `largest` is the largest magnitude in the output, as sums that cancel have no accuracy of their own. Truth values,
@@ -69,7 +69,7 @@ class OnnxOptions:
     """Whether ONNX Runtime and our engine run it on the same inputs before there is a file; a wrong one is not left."""
     verify_inputs: Mapping[str, Array] | PathLike | None = None
     """Inputs to verify with, by name: arrays, or an .npz file of them; generated unless given."""
-    tolerance: Tolerance = Tolerance()
+    tolerance: OnnxTolerance = OnnxTolerance()
     allow: Iterable[Capability | str] = ()
     """What the model may do besides computing when it is loaded and verified, as for `load_saved_model`."""
     overwrite: bool = False

@@ -17,7 +17,7 @@ import numpy as np
 from tensorkeep.arrays import Array
 from tensorkeep.convert.npz import NPZ
 from tensorkeep.convert.onnx.ends import Chosen
-from tensorkeep.convert.onnx.options import OnnxOptions, Tolerance
+from tensorkeep.convert.onnx.options import OnnxOptions, OnnxTolerance
 from tensorkeep.convert.onnx.reports import OutputDifference, Verification
 from tensorkeep.convert.onnx.runtimes import opened_session
 from tensorkeep.dtypes import BOOL, STRING, DType
@@ -255,7 +255,7 @@ def _from_onnx(value: Any, dtype: DType) -> Array:
 
 
 def _compared(
-    name: str, ours: Array, theirs: Array, dtype: DType, tolerance: Tolerance, is_random: bool
+    name: str, ours: Array, theirs: Array, dtype: DType, tolerance: OnnxTolerance, is_random: bool
 ) -> tuple[OutputDifference, str]:
     """How far two arrays are from each other, and what is wrong with that."""
     none = OutputDifference(name, 0.0, 0.0, True)
@@ -275,7 +275,7 @@ def _compared(
 
 
 def _compared_numbers(
-    name: str, ours: Array, theirs: Array, dtype: DType, tolerance: Tolerance
+    name: str, ours: Array, theirs: Array, dtype: DType, tolerance: OnnxTolerance
 ) -> tuple[OutputDifference, str]:
     wide = np.complex128 if dtype.is_complex else np.float64
     with np.errstate(all="ignore"):
