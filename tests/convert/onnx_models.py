@@ -26,7 +26,7 @@ def network(size: int | None = None) -> tuple[Any, Any]:
 
 
 def expected(x: Array = X) -> Array:
-    return np.tanh(x @ KERNEL + BIAS)
+    return np.asarray(np.tanh(x @ KERNEL + BIAS))
 
 
 def saved_model(folder: Path) -> str:

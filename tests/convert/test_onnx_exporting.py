@@ -83,7 +83,7 @@ def test_a_meta_graph_with_its_checkpoint(tmp_path: Path) -> None:
     with tf.Graph().as_default(), tf.Session() as session:
         network()
         session.run(tf.global_variables_initializer())
-        prefix = tf.train.Saver().save(session, str(tmp_path / "run" / "model"), global_step=7)
+        prefix = str(tf.train.Saver().save(session, str(tmp_path / "run" / "model"), global_step=7))
     for source in (prefix, f"{prefix}.meta", tmp_path / "run"):
         tk.export_onnx(source, tmp_path / "m.onnx", outputs=["scores=y"], overwrite=True)
         np.testing.assert_allclose(run_file(tmp_path / "m.onnx", x=X)["scores"], expected(), rtol=1e-6)
@@ -413,7 +413,7 @@ def test_a_damaged_file_is_one_of_our_errors(tmp_path: Path, data: bytes) -> Non
 @pytest.mark.parametrize("place", ["../secret", "/etc/passwd", "", ".."])
 def test_weights_outside_the_folder_are_not_read(tmp_path: Path, place: str) -> None:
     (tmp_path / "secret").write_bytes(b"\0" * 64)
-    tensor = onnx.TensorProto(name="w", dims=[4], data_type=onnx.TensorProto.FLOAT, data_location=1)
+    tensor = onnx.TensorProto(name="w", dims=[4], data_type=onnx.TensorProto.FLOAT, data_location="EXTERNAL")
     tensor.external_data.add(key="location", value=place)
     graph = onnx.helper.make_graph([], "g", [], [], initializer=[tensor])
     (tmp_path / "in").mkdir()
