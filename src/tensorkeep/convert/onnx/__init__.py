@@ -8,5 +8,6 @@ reading     the weights of an ONNX file, as tensors by name
 reports     what became of each operation, as a value, as text and as JSON
 runtimes    ONNX Runtime: which version of the operators it runs, and models in memory that it runs
 sources     what can be exported, opened: directories, files, messages, models, sessions
+splitting   models in three: what ONNX cannot do before the numbers and after them stays a SavedModel each
 verifying   the file in ONNX Runtime beside our engine, on the same inputs
 """

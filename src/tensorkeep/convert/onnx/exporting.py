@@ -21,12 +21,13 @@ from tensorkeep.io.files.local import LOCAL
 from tensorkeep.io.showing.amounts import some_of
 
 if TYPE_CHECKING:
-    from tensorkeep.convert.onnx import files, runtimes, verifying
+    from tensorkeep.convert.onnx import files, runtimes, splitting, verifying
     from tensorkeep.onnx import graphs, models
     from tensorkeep.onnx.passes import layout
 else:  # what needs the extra `onnx`
     files = later("tensorkeep.convert.onnx.files")
     runtimes = later("tensorkeep.convert.onnx.runtimes")
+    splitting = later("tensorkeep.convert.onnx.splitting")
     verifying = later("tensorkeep.convert.onnx.verifying")
     graphs = later("tensorkeep.onnx.graphs")
     models = later("tensorkeep.onnx.models")
@@ -99,6 +100,11 @@ def _opset(options: OnnxOptions) -> int:
 
 
 def _exported(opened: Source, chosen: Chosen, path: str, options: OnnxOptions, fs: FileSystem) -> OnnxExport:
+    split = splitting.split_model(chosen, path, options) if options.split else None
+    parts = {} if split is None else split.parts
+    if split is not None:
+        splitting.require_free(parts, options.overwrite or options.dry_run, fs)
+        chosen = split.middle
     translated = _translated(opened, chosen, options)
     model = translated.model
     for name in options.channels_first:
@@ -114,6 +120,8 @@ def _exported(opened: Source, chosen: Chosen, path: str, options: OnnxOptions, f
     files.require_free(path, bool(packed.weights), options.overwrite or options.dry_run, fs)
     names = [path, files.data_path(path)] if packed.weights else [path]
     if not options.dry_run:
+        if split is not None:
+            splitting.write_parts(split, fs)
         names = files.written(packed, path, options.durability, fs)
     assert options.opset is not None
     outcome = translated.outcome
@@ -132,6 +140,7 @@ def _exported(opened: Source, chosen: Chosen, path: str, options: OnnxOptions, f
         verification=verification,
         remarks=tuple(_remarks(chosen, outcome)),
         is_dry_run=options.dry_run,
+        parts={word: part.directory for word, part in parts.items()},
     )
 
 
