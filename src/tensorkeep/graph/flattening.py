@@ -6,7 +6,7 @@ In a copy with calls written out, an operation `dense/MatMul` of a function that
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -38,12 +38,19 @@ class GraphCopy:
         return self.graph.tensor(_numbered(self._names.get(old.name, old.name)))
 
 
-def copied_graph(graph: Graph, shapes: Mapping[Tensor, Shape] | None = None, *, flat: bool = False) -> GraphCopy:
+def copied_graph(
+    graph: Graph,
+    shapes: Mapping[Tensor, Shape] | None = None,
+    *,
+    flat: bool = False,
+    only: Collection[Operation] | None = None,
+) -> GraphCopy:
     """A copy of a graph that is told shapes of some tensors, which become placeholders; all others are inferred anew.
 
-    If `flat`, calls of functions are written out. Raises InvalidArgumentError if a shape contradicts the graph.
+    If `flat`, calls of functions are written out. `only` are the operations that the copy has, if not all: others are
+    not waited for. Raises InvalidArgumentError if a shape contradicts the graph.
     """
-    copier = _Copier(graph, shapes or {}, flat)
+    copier = _Copier(graph, shapes or {}, flat, None if only is None else frozenset(only))
     copy = Graph()
     import_graph(copier.message(), copy, name="")
     first = len(copier.handles) + len(copier.told)
@@ -58,10 +65,13 @@ def copied_graph(graph: Graph, shapes: Mapping[Tensor, Shape] | None = None, *, 
 class _Copier:
     """A graph on its way to being a message of nodes."""
 
-    def __init__(self, graph: Graph, shapes: Mapping[Tensor, Shape], flat: bool) -> None:
+    def __init__(
+        self, graph: Graph, shapes: Mapping[Tensor, Shape], flat: bool, only: frozenset[Operation] | None
+    ) -> None:
         self._graph = graph
         self._shapes = shapes
         self._flat = flat
+        self._only = only
         self._nodes: list[NodeDef] = []
         self.names: dict[str, str] = {}
         """By the names of the old tensors, the names of those whose names are others."""
@@ -110,8 +120,13 @@ class _Copier:
         for op in operations:
             if op.name in given or (scope and op.outputs and op.outputs[0].name in names):
                 continue
+            if not scope and self._only is not None and op not in self._only:
+                continue
             waits = [
-                edge for control in op.control_inputs for edge in after.get(control.name, [f"^{scope}{control.name}"])
+                edge
+                for control in op.control_inputs
+                if scope or self._only is None or control in self._only
+                for edge in after.get(control.name, [f"^{scope}{control.name}"])
             ]
             if self._flat and (reference := self._called(op)) is not None:
                 after[op.name] = self._write_call(op, reference, scope, names, [*before, *waits], depth)

@@ -58,6 +58,7 @@ class ModelPart:
 class SplitModel:
     """A model in three."""
 
+    whole: Chosen
     middle: Chosen
     parts: Mapping[str, ModelPart]
     """By "before" and "after", those that have something to do."""
@@ -81,13 +82,14 @@ def split_model(chosen: Chosen, path: str, options: OnnxOptions) -> SplitModel:
         outputs=names.of(split.middle.outputs),
         axes={name: axes for name, axes in flat.axes.items() if flat.inputs[name] in split.middle.inputs},
     )
+    middle = _alone(middle, split.middle.ops)
     stem = path[: -len(".onnx")] if path.lower().endswith(".onnx") else path
     parts = {
         word: ModelPart(f"{stem}.{word}", part.ops, names.of(part.inputs), names.of(part.outputs))
         for word, part in (("before", split.before), ("after", split.after))
         if part.outputs
     }
-    return SplitModel(middle, parts)
+    return SplitModel(flat, middle, parts)
 
 
 def _flattened(chosen: Chosen) -> Chosen:
@@ -98,6 +100,21 @@ def _flattened(chosen: Chosen) -> Chosen:
         inputs={name: copy.tensor(tensor) for name, tensor in chosen.inputs.items()},
         outputs={name: copy.tensor(tensor) for name, tensor in chosen.outputs.items()},
         captured={copy.tensor(tensor): item for tensor, item in chosen.captured.items()},
+    )
+
+
+def _alone(chosen: Chosen, operations: Sequence[Operation]) -> Chosen:
+    """The same in a graph that has nothing but some operations and what they are given."""
+    used = {tensor for op in operations for tensor in op.inputs}
+    captured = {tensor: item for tensor, item in chosen.captured.items() if tensor in used}
+    given = {tensor: tensor.static_shape for tensor in chosen.inputs.values()}
+    copy = copied_graph(chosen.session.graph, given, only=[*operations, *(tensor.op for tensor in captured)])
+    return replace(
+        chosen,
+        session=chosen.session.beside(copy.graph),
+        inputs={name: copy.tensor(tensor) for name, tensor in chosen.inputs.items()},
+        outputs={name: copy.tensor(tensor) for name, tensor in chosen.outputs.items()},
+        captured={copy.tensor(tensor): item for tensor, item in captured.items()},
     )
 
 
@@ -140,7 +157,7 @@ def require_free(parts: Mapping[str, ModelPart], overwrite: bool, fs: FileSystem
 def write_parts(split: SplitModel, fs: FileSystem) -> None:
     """Writes the SavedModels before and after the file."""
     for part in split.parts.values():
-        write = _Writer(part, split.middle).write
+        write = _Writer(part, split.whole).write
         if fs.exists(part.directory) and not is_empty_directory(fs, part.directory):
             replace_directory(fs, part.directory, lambda place, write=write: write(place, fs))
         else:
@@ -215,8 +232,8 @@ class _Writer:
             node.attr["value"].tensor.CopyFrom(tensor)
         else:
             raise UnimplementedError(
-                f'the model cannot be split: a part that stays a SavedModel uses a {type(item).__name__} ("{name}"), which '
-                "cannot be stored with it"
+                f'the model cannot be split: a part that stays a SavedModel uses a {type(item).__name__} ("{name}"), '
+                "which cannot be stored with it"
             )
         return f"{name}:0"
 
