@@ -120,7 +120,7 @@ def check(model: ir.Model) -> None:
         for value, made in zip(model.graph.outputs, inferred.graph.output, strict=True):
             if value.shape is None and made.type.tensor_type.HasField("shape"):
                 value.shape = ir.from_proto(made).shape
-        for made in inferred.graph.output:
+        for made in (*inferred.graph.input, *inferred.graph.output):
             made.type.tensor_type.shape.SetInParent()  # the checker wants one even where none can be known
         onnx.checker.check_model(inferred)
     except (onnx.checker.ValidationError, onnx.shape_inference.InferenceError, ValueError) as error:
