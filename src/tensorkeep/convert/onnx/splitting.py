@@ -189,7 +189,7 @@ class _Writer:
         self._proto.versions.CopyFrom(versions_of(graph))
         for function in graph.functions.values():
             self._proto.library.function.add().CopyFrom(function)
-        frozen = convert_variables_to_constants(self._proto, self._variables)
+        frozen = self._frozen()
 
         def build(**given: Any) -> dict[str, Any]:
             here = current_graph()
@@ -201,6 +201,18 @@ class _Writer:
             return dict(zip(self._part.outputs, (made[edge] for edge in wanted), strict=True))
 
         return build
+
+    def _frozen(self) -> GraphDef:
+        """The message with constants for variables, without nodes for what is given."""
+        stand_ins = [edge.partition(":")[0] for edge in (*self._given.values(), *self._tables)]
+        for name in stand_ins:  # every node has to be there while variables become constants
+            self._proto.node.add(name=name, op="Placeholder")
+        frozen = convert_variables_to_constants(self._proto, self._variables)
+        kept = [node for node in frozen.node if node.name not in stand_ins]
+        del frozen.node[:]
+        for node in kept:
+            frozen.node.add().CopyFrom(node)
+        return frozen
 
     def _add_ends(self) -> None:
         for number, (name, tensor) in enumerate(self._part.inputs.items()):
