@@ -23,7 +23,8 @@ def run_split(done: tk.OnnxExport, values: dict[str, Any]) -> dict[str, Any]:
     _run_part(done, "before", found)
     session = ort.InferenceSession(done.target, providers=["CPUExecutionProvider"])
     names = [item.name for item in session.get_outputs()]
-    found.update(zip(names, session.run(names, {item.name: found[item.name] for item in session.get_inputs()})))
+    given = {item.name: found[item.name] for item in session.get_inputs()}
+    found.update(zip(names, session.run(names, given), strict=True))
     _run_part(done, "after", found)
     return found
 
@@ -57,14 +58,15 @@ def test_names_after_the_numbers_do_too(tmp_path: Path) -> None:
         scores = tf.tanh(tf.matmul(x, tf.constant(np.eye(3, dtype=np.float32))), name="scores")
         texts = tf.strings.as_string(scores, precision=1, name="texts")
         joined = tf.strings.reduce_join(texts, axis=1, separator=",", name="joined")
+        ends = {"scores": scores, "joined": joined}
         values = {"x": np.zeros((2, 3), np.float32)}
         options = tk.OnnxOptions(split=True)
-        done = tk.export_onnx(session, tmp_path / "m.onnx", options, outputs=[scores, joined])
+        done = tk.export_onnx(session, tmp_path / "m.onnx", options, outputs=ends)
         assert list(done.parts) == ["after"]
         assert list(run_split(done, values)["joined"]) == [b"0.0,0.0,0.0"] * 2
         with pytest.raises(tk.AlreadyExistsError):
-            tk.export_onnx(session, tmp_path / "m.onnx", options, outputs=[scores, joined])
-        tk.export_onnx(session, tmp_path / "m.onnx", options, outputs=[scores, joined], overwrite=True)
+            tk.export_onnx(session, tmp_path / "m.onnx", options, outputs=ends)
+        tk.export_onnx(session, tmp_path / "m.onnx", options, outputs=ends, overwrite=True)
     assert list(run_split(done, values)["joined"]) == [b"0.0,0.0,0.0"] * 2
 
 
