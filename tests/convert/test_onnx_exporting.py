@@ -13,6 +13,7 @@ import onnx
 import pytest
 
 import tensorkeep as tk
+import tensorkeep.onnx.rules.every
 import tensorkeep.v1 as tf
 from tensorkeep.convert.onnx import files
 from tensorkeep.convert.onnx.options import OnnxTolerance
@@ -27,7 +28,6 @@ from tensorkeep.errors import (
     WrongTypeError,
 )
 from tensorkeep.graph.messages.graph_def import export_graph
-from tensorkeep.onnx.rules.every import arithmetic  # noqa: F401 - all rules
 from tensorkeep.onnx.rules.registry import RULES
 from tests.convert.onnx_models import BIAS, KERNEL, X, expected, network, run_file, saved_model
 from tests.support.golden import golden

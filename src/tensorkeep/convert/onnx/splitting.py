@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -159,9 +160,9 @@ def write_parts(split: SplitModel, fs: FileSystem) -> None:
     for part in split.parts.values():
         write = _Writer(part, split.whole).write
         if fs.exists(part.directory) and not is_empty_directory(fs, part.directory):
-            replace_directory(fs, part.directory, lambda place, write=write: write(place, fs))
+            replace_directory(fs, part.directory, partial(write, fs))
         else:
-            write(part.directory, fs)
+            write(fs, part.directory)
 
 
 class _Writer:
@@ -176,7 +177,7 @@ class _Writer:
         self._tables: dict[str, Table] = {}  # by edge
         self._variables: dict[str, Array] = {}  # by node
 
-    def write(self, directory: str, fs: FileSystem) -> None:
+    def write(self, fs: FileSystem, directory: str) -> None:
         """Writes it. What it keeps that cannot be stored is an error."""
         inputs = {name: (tensor.dtype.base_dtype, tensor.static_shape) for name, tensor in self._part.inputs.items()}
         from_function(self._built(), inputs, directory, fs=fs)
@@ -275,15 +276,14 @@ class _Writer:
 def _filled(table: Table, graph: Graph) -> Tensor:
     """A table in the graph being built that is filled, when the model is loaded, with what another holds now."""
     is_static = isinstance(table, StaticTable)
-    types = {"key_dtype": table.key_dtype, "value_dtype": table.value_dtype}
     made = emit(
-        "HashTableV2" if is_static else "MutableHashTableV2", shared_name=f"table_{len(graph.operations)}", **types
+        "HashTableV2" if is_static else "MutableHashTableV2",
+        shared_name=f"table_{len(graph.operations)}",
+        key_dtype=table.key_dtype,
+        value_dtype=table.value_dtype,
     )
     keys, values = table.export()
     arguments = (made, constant(keys, table.key_dtype), constant(values, table.value_dtype))
-    if is_static:
-        fill = emit_operation("InitializeTableV2", *arguments)
-    else:
-        fill = emit_operation("LookupTableImportV2", *arguments)
+    fill = emit_operation("InitializeTableV2" if is_static else "LookupTableImportV2", *arguments)
     add_to_collection(graph, GraphKeys.TABLE_INITIALIZERS, fill)
     return made
