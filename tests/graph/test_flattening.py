@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -59,9 +61,9 @@ def test_calls_are_written_out_under_the_names_of_their_operations() -> None:
         names = {op.name for op in copy.graph.operations}
         assert "StatefulPartitionedCall/functional_1/h_1/MatMul" in names
         assert not {op.type for op in copy.graph.operations} & {"StatefulPartitionedCall", "PartitionedCall"}
-        values = {"a": np.ones((2, 4), np.float32), "b": np.ones((2, 2), np.float32)}
+        values: dict[str, Any] = {"a": np.ones((2, 4), np.float32), "b": np.ones((2, 2), np.float32)}
         expected = model.signatures["serving_default"](**values)
-        feeds = {copy.tensor(part.inputs[name]): array for name, array in values.items()}
+        feeds: dict[Any, Any] = {copy.tensor(part.inputs[name]): array for name, array in values.items()}
         feeds |= {copy.tensor(tensor): item for tensor, item in part.captured.items()}
         session = part.session.beside(copy.graph)
         for name, tensor in part.outputs.items():
