@@ -89,7 +89,7 @@ def verify(
         )
     shapes = [{name: array.shape for name, array in run.inputs.items()} for run in runs]
     remarks = ["the model is random: only types and shapes were compared"] if is_random else []
-    return Verification(len(runs), shapes, tuple(found.values()), remarks)
+    return Verification(len(runs), shapes, () if is_random else tuple(found.values()), remarks)
 
 
 # ------------------------------------------------------------------------------------------------------------ inputs
