@@ -37,6 +37,9 @@ _NAMES = {
     "tensorkeep.checkpoint.slices.slice_files": "SliceFileReader SliceFileWriter",
     "tensorkeep.checkpoint.slices.tensor_slice": "TensorSlice",
     "tensorkeep.checkpoint.sources": "ArraySource PartitionedArray Variant",
+    "tensorkeep.convert.onnx.exporting": "export_onnx",
+    "tensorkeep.convert.onnx.options": "OnnxOptions OnnxTolerance",
+    "tensorkeep.convert.onnx.reports": "OnnxExport",
     "tensorkeep.dtypes": "DType",
     "tensorkeep.embedding.table.embedding_table": "EmbeddingTable",
     "tensorkeep.errors": """

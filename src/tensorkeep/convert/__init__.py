@@ -5,6 +5,7 @@
 The end of the target's name says what it shall be, the contents of the source what it is. Rules, by name or as values,
 say how names and layouts differ; `explain` shows what they do to which tensor.
 
+    onnx/           exporting models to ONNX
     arrays          tensors where they lie: in a stretch of a file, row-major or with strides, or in memory
     checkpoints     TensorFlow's checkpoints, in either format, as one format among others
     converting      converting: any file of tensors to any other, tensor by tensor, by rules
@@ -19,6 +20,7 @@ say how names and layouts differ; `explain` shows what they do to which tensor.
     models          models made of a graph and of what a file holds: frozen graphs and SavedModels
     norms           batch and layer normalization: the same four vectors by two sets of names
     npz             NumPy's archives: every tensor an .npy file in a zip archive, none of them a pickle
+    onnx_format     ONNX as a format: a model as a whole to write, and its weights to read (the extra `onnx`)
     parquet         parquet, by pyarrow (the extra `tables`): one embedding table, a row for each key
     presets         rules by name: how TensorFlow and PyTorch lay out the same layers
     proof           the proof of a conversion

@@ -26,6 +26,7 @@ from tensorkeep.convert.hub import (
     listed,
     refuse,
 )
+from tensorkeep.convert.onnx_format import ONNX
 from tensorkeep.convert.parquet import PARQUET
 from tensorkeep.convert.presets import OBJECT_PATHS, rule_of
 from tensorkeep.convert.proof import Digest, Proof, ProvenTensor, check_tensors, digest_of, write_proof
@@ -117,15 +118,17 @@ def convert(
     error before anything is written; the target appears whole or not at all.
     """
     given, path = path_text(source), path_text(target)
-    from_format = format_of_source(given, fs)
     to_format = format_named(options.to) if options.to is not None else format_of_target(path)
+    if to_format is ONNX:  # of a graph in any file, also of those that hold no tensors
+        return _convert_model(given, path, "model", to_format, rules, options, fs)
+    from_format = format_of_source(given, fs)
     if from_format is PARQUET and to_format is BUNDLE:
         _require_plain(rules, options, to_format)
         _require_free([path, *BUNDLE.files(path, {}, _sink_options(options))], options, fs)
         files = PARQUET.restore(given, path, options.model, fs, dry_run=options.dry_run)
-        return _made(given, path, from_format, to_format, files, options)
+        return _made(given, path, from_format.name, to_format, files, options)
     if not isinstance(to_format, TensorFormat):
-        return _convert_model(given, path, from_format, to_format, rules, options, fs)
+        return _convert_model(given, path, from_format.name, to_format, rules, options, fs)
     with closing(_by_variable(from_format.open_source(given, fs), rules, to_format)) as opened:
         _tell_of_records(opened, fs)
         _tell_of_remarks(opened)
@@ -299,7 +302,7 @@ def _stored_digest(opened: TensorSource, name: str) -> str:
 def _convert_model(
     given: str,
     path: str,
-    from_format: Format,
+    from_format: str,
     to_format: Format,
     rules: Sequence[str | AnyRule],
     options: ConvertOptions,
@@ -321,6 +324,6 @@ def _require_plain(rules: Sequence[str | AnyRule], options: ConvertOptions, to_f
 
 
 def _made(
-    given: str, path: str, from_format: Format, to_format: Format, files: Sequence[str], options: ConvertOptions
+    given: str, path: str, from_format: str, to_format: Format, files: Sequence[str], options: ConvertOptions
 ) -> Converted:
-    return Converted(given, path, from_format.name, to_format.name, files, 0, _NOTHING, is_dry_run=options.dry_run)
+    return Converted(given, path, from_format, to_format.name, files, 0, _NOTHING, is_dry_run=options.dry_run)

@@ -14,6 +14,7 @@ from tensorkeep.convert.hub import Format
 from tensorkeep.convert.keras_archives import KERAS
 from tensorkeep.convert.keras_shards import KERAS_SHARDS
 from tensorkeep.convert.npz import NPZ
+from tensorkeep.convert.onnx_format import ONNX
 from tensorkeep.convert.parquet import PARQUET
 from tensorkeep.convert.pytorch import PYTORCH
 from tensorkeep.convert.safetensors import SAFETENSORS
@@ -32,6 +33,7 @@ FORMATS: Final[tuple[Format, ...]] = (
     SAVED_MODEL,
     BUNDLE,
     SLICE_FILE,
+    ONNX,
     FROZEN_GRAPH,
 )
 """All formats, in the order in which they are asked whether a file is theirs."""

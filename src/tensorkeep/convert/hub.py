@@ -10,7 +10,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
 from types import TracebackType
-from typing import Final, Protocol, TypeAlias, runtime_checkable
+from typing import TYPE_CHECKING, Final, Protocol, TypeAlias, runtime_checkable
 
 from tensorkeep.arrays import Array
 from tensorkeep.checkpoint.reader import TensorInfo
@@ -21,6 +21,9 @@ from tensorkeep.edit.plan import Made
 from tensorkeep.errors import DataLossError, InvalidArgumentError, NotFoundError
 from tensorkeep.io.files.filesystem import Durability, FileSystem
 from tensorkeep.io.showing.amounts import some_of
+
+if TYPE_CHECKING:  # it takes what is known of graphs
+    from tensorkeep.convert.onnx.options import OnnxOptions
 
 Tensors: TypeAlias = Mapping[str, Made]
 """What shall be written: type and shape of every tensor, and its elements as often as they are asked for."""
@@ -208,6 +211,8 @@ class ModelOptions:
     """The embedding table that is meant, where a file holds one only."""
     run_initializers: bool = False
     """Whether what restores and initializes a model runs to freeze it; otherwise nothing of it does."""
+    onnx: OnnxOptions | None = None
+    """How a model is exported to ONNX."""
 
 
 @runtime_checkable

@@ -11,6 +11,7 @@ constants       values that are known before a graph runs
 conversion      making tensors of what programs pass as inputs: numbers, arrays, lists, variables
 creating        operations made of an op's name, tensors and attributes as messages
 devices         device names: "/job:worker/replica:0/task:1/device:CPU:0", in full or in part
+flattening      copies of graphs: with other shapes of what goes in, and with the calls of functions written out
 function_graph  graphs of functions while they are built
 functions       functions of a graph's library: FunctionDef messages and the graphs that are their bodies
 graph           graphs, operations, tensors: plain data

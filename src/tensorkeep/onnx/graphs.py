@@ -23,7 +23,7 @@ from tensorkeep.onnx.terms import Dims, Term, axis_size, constant_term, element_
 
 if TYPE_CHECKING:
     from tensorkeep.graph.graph import Operation
-    from tensorkeep.onnx.translation import Translator
+    from tensorkeep.onnx.translation import Problem, Translator
 
 OLDEST_OPSET: Final = 13
 _SMALL: Final = 64  # elements; equal constants of up to so many are one in the file
@@ -34,6 +34,9 @@ AttrValue: TypeAlias = int | float | str | bytes | Sequence[int] | Sequence[floa
 
 class CannotTranslateError(UnimplementedError):
     """An operation that has no equal in ONNX, with the reason."""
+
+    problems: Sequence[Problem] = ()
+    """Of a whole graph: every operation that could not be translated."""
 
 
 @dataclass

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
+import numpy as np
 import onnx
 import onnx_ir as ir
 from onnx_ir.passes import common as tidying
@@ -15,7 +16,7 @@ from tensorkeep.graph.graph import Tensor
 from tensorkeep.io.showing.amounts import some_of
 from tensorkeep.onnx.graphs import OLDEST_OPSET, CannotTranslateError, OnnxGraph
 from tensorkeep.onnx.passes.every import PASSES
-from tensorkeep.onnx.terms import Term
+from tensorkeep.onnx.terms import Term, constant_term
 from tensorkeep.onnx.translation import Outcome, ResourceOf, Translator
 
 NEWEST_OPSET: Final[int] = onnx.defs.onnx_opset_version()
@@ -74,7 +75,7 @@ def translate_graph(
     for name in outputs:  # names that others may not take
         translator.model.new_name(name)
     given = {tensor: to.input(tensor.dtype, tensor.static_shape.dims, name) for name, tensor in inputs.items()}
-    terms = {**given, **{tensor: Term(tensor.dtype, (), held=item) for tensor, item in (known or {}).items()}}
+    terms = {**given, **{tensor: _known_term(tensor, item) for tensor, item in (known or {}).items()}}
     results = translator.translate(to, list(outputs.values()), terms)
     return assembled(translator, to, list(given.values()), dict(zip(outputs, results, strict=True)), options)
 
@@ -101,7 +102,7 @@ def assembled(
     graph.opset_imports.update(
         {name: version_of_domain(name, options.opset) for name in sorted({"", *translator.model.domains})}
     )
-    model = ir.Model(graph, ir_version=_format_of(options.opset))
+    model = ir.Model(graph, ir_version=format_of_opset(options.opset))
     for change in PASSES if options.folds else ():
         change(model)
     _tidy(model)
@@ -117,7 +118,15 @@ def version_of_domain(domain: str, opset: int) -> int:
     return max(int(ml) for _, _, own, ml, *_ in onnx.helper.VERSION_TABLE if int(own) <= opset)
 
 
-def _format_of(opset: int) -> int:
+def _known_term(tensor: Tensor, item: object) -> Term:
+    """What a function captures: an array is a constant, all else is held."""
+    if isinstance(item, np.ndarray | np.generic):
+        return constant_term(np.asarray(item), tensor.dtype.base_dtype, tensor.op.name)
+    return Term(tensor.dtype, (), held=item)
+
+
+def format_of_opset(opset: int) -> int:
+    """The version of the file format that goes with a version of the operators."""
     return max(number for since, number in _FORMATS.items() if since <= opset)
 
 
@@ -128,7 +137,9 @@ def _raise_problems(outcome: Outcome) -> None:
     for problem in outcome.problems:
         by_reason.setdefault((problem.op, problem.reason), []).append(problem.node)
     lines = [f"  {op}: {reason} ({some_of(nodes, 3)})" for (op, reason), nodes in sorted(by_reason.items())]
-    raise CannotTranslateError("\n".join(["these operations cannot be translated to ONNX:", *lines]))
+    error = CannotTranslateError("\n".join(["these operations cannot be translated to ONNX:", *lines]))
+    error.problems = tuple(outcome.problems)
+    raise error
 
 
 def _name_axes(graph: ir.Graph, axes: Mapping[str, Sequence[str | None]]) -> None:

@@ -287,7 +287,8 @@ class Translator:
             return
         before = len(to.nodes)
         try:
-            results, how = self._results(to, op, inputs)
+            read = [_read(to, tensor, term) for tensor, term in zip(op.inputs, inputs, strict=True)]
+            results, how = self._results(to, op, read)
         except LostError:
             give_up(to, before)
             self._lose(op, terms)
@@ -474,6 +475,16 @@ def _merged_in(block: Block) -> list[Operation]:
             both = set(_merged_in(item.otherwise))
             found.update((merge, None) for merge in _merged_in(item.then) if merge in both)
     return list(found)
+
+
+def _read(to: OnnxGraph, tensor: Tensor, term: Term) -> Term:
+    """What an operation takes: where a reference leads to a variable of TensorFlow 1, the value of that."""
+    held = term.held
+    if not tensor.dtype.is_ref or not isinstance(held, VariableResource):
+        return term
+    if not held.is_initialized:
+        to.refuse(f'the variable "{held.name}" has no value: restore or initialize it first')
+    return constant_term(held.read(), held.dtype, held.name)
 
 
 def _is_pure(op: Operation) -> bool:

@@ -13,6 +13,7 @@ from tensorkeep.runtime.calling import Functions
 from tensorkeep.runtime.compiler import Compiler
 from tensorkeep.runtime.context import KernelContext, Surroundings
 from tensorkeep.runtime.engines import Split, is_resource
+from tensorkeep.runtime.kernels import Kernels
 from tensorkeep.runtime.plan import make_plan
 from tensorkeep.runtime.program import Program
 
@@ -70,6 +71,10 @@ class Programs:
                 )
                 program = self._compiled[key] = compiler.program()
         return program
+
+    def lasting_resource(self, op: Operation) -> object:
+        """The resource that an operation gives in every run, such as a variable's; None if it cannot be had now."""
+        return Kernels(self.surroundings, self._contexts, self._allowed).lasting_resource(op)
 
     @property
     def compiled(self) -> tuple[Program, ...]:

@@ -205,6 +205,32 @@ class Session:
         except MemoryError as error:
             raise ResourceExhaustedError(f"no memory is left for the constants or results of a run: {error}") from error
 
+    def lasting_resource(self, op: Operation) -> object:
+        """The resource that an operation gives in every run, by the name it is shared by: a variable, a table.
+
+        None of an operation that gives no such thing, or takes inputs. No function is called and nothing is computed;
+        what does not exist yet is made, empty, as it would be when the operation runs.
+        """
+        attrs = op.spec.schema.attr_by_name
+        is_shared = "shared_name" in attrs and not any("func" in attr.kind for attr in attrs.values())
+        if op.inputs or not op.spec.kernel_takes_context or not (op.spec.kernel_lasts or is_shared):
+            return None
+        return self._programs.lasting_resource(op)
+
+    def beside(self, graph: Graph) -> Session:
+        """A session with another graph, the same resources, and the same permissions."""
+        return Session(
+            graph,
+            resources=self.resources,
+            filesystem=self.surroundings.filesystem,
+            write_line=self.surroundings.write_line,
+            devices=self.devices,
+            allowed=self._allowed,
+            files_of=self.surroundings.files_of,
+            limits=self.limits,
+            trusts_shapes=self.surroundings.trusts_shapes,
+        )
+
     def _fetch_plan(self, fetches: Any) -> FetchPlan:
         key: Any = None
         if isinstance(fetches, Tensor | Operation):

@@ -17,6 +17,7 @@ from tensorkeep.cli.changing.checkpoint_changes import (
     print_losses,
     require_name,
 )
+from tensorkeep.cli.changing.onnx_export import add_onnx, refuse_onnx_arguments, run_onnx
 from tensorkeep.cli.command import DONE, Command, Parser
 from tensorkeep.cli.looking.tensor_filters import add_selection, selection_of
 from tensorkeep.cli.models.model_arguments import add_run_initializers
@@ -26,6 +27,7 @@ from tensorkeep.convert import PRESETS, Converted, ConvertOptions, Explanation, 
 from tensorkeep.convert.converting import TargetExistsError
 from tensorkeep.convert.formats import FORMATS
 from tensorkeep.convert.hub import listed
+from tensorkeep.convert.onnx_format import ONNX
 from tensorkeep.convert.rules import AnyRule, CastTo
 from tensorkeep.dtypes import ALL_DTYPES, DType
 from tensorkeep.edit.names import RenameExactly
@@ -71,9 +73,12 @@ def _add_convert(parser: Parser) -> None:
     parser.add_argument("--prove", action="store_true", help="read the result back and write TARGET.proof.json")
     parser.add_argument("--max-shard-size", metavar="SIZE", help="500MB, 2GiB, or bytes; for formats in several files")
     parser.add_argument("--graph", metavar="FILE", help="the graph of a model to write: .meta, .pb or .pbtxt")
-    parser.add_argument("--outputs", metavar="NODE,...", default="", help="what a frozen graph shall compute")
+    parser.add_argument(
+        "--outputs", metavar="NODE,...", default="", help="what a frozen graph, or ONNX, shall compute: y=dense/MatMul"
+    )
     parser.add_argument("--ev", metavar="NAME", help="the embedding table, for Parquet")
     add_run_initializers(parser)
+    add_onnx(parser)
     add_writing(parser)
 
 
@@ -86,8 +91,11 @@ def _rules(given: Namespace) -> list[str | AnyRule]:
 
 
 def _run_convert(given: Namespace, output: Output) -> int:
-    only = selection_of(given) if has_selection(given) else None
     require_name(given.target)
+    if given.to == ONNX.name or (given.to is None and given.target.lower().endswith(ONNX.endings)):
+        return run_onnx(given, output)
+    refuse_onnx_arguments(given)
+    only = selection_of(given) if has_selection(given) else None
     if given.explain:
         return _report_explanation(explain(given.source, _rules(given), only=only), output)
     bar = ProgressBar(output)
@@ -184,14 +192,17 @@ def _run_presets(given: Namespace, output: Output) -> int:
 COMMANDS = {
     "convert": Command(
         "Writes tensors in another format, by the end of the target's name: a checkpoint prefix, .safetensors, .npz,\n"
-        ".h5, .pt, .parquet for an embedding table, .pb and SavedModels where there is a graph. What a format cannot\n"
-        "hold is refused by name before anything is written.",
+        ".h5, .pt, .parquet for an embedding table, .pb and SavedModels where there is a graph, .onnx of models. What\n"
+        "a format cannot hold is refused by name before anything is written.",
         (
             "convert run/model-1000 model.safetensors",
             "convert run/model-1000 model.safetensors --preset tensorflow-to-torch --explain",
             "convert run/model-1000 half.safetensors --dtype bfloat16",
             "convert train/model-2 model.npz --preset without-optimizer --prove",
             "convert run/model-1000 old/model --to checkpoint-v1",
+            "convert export/1 model.onnx --verify",
+            "convert export/1 one.onnx --shape x=1,4 --opset 17 --report report.txt",
+            "convert run/model-1000 part.onnx --inputs x --outputs y=logits --axis x=batch",
         ),
         _add_convert,
         _run_convert,

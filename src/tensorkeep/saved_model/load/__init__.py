@@ -2,6 +2,7 @@
 
 engines             engines by name: our own kernels, and ONNX Runtime for what translates to ONNX
 function_library    the functions of a stranger's model, looked at before any of them runs
+graph_parts         parts of a model as graphs, for whoever translates them
 graph_running       running a model by its graph, as TensorFlow 1 and its servers do
 graph_sources       graphs that somebody else wrote, found in whatever they are in
 kept_values         values that variables and tables of a model get when it is loaded

@@ -59,8 +59,8 @@ class GraphRunner:
     def _ends(
         self, session: Session, feeds: Sequence[str], fetches: Sequence[str]
     ) -> tuple[list[Tensor], list[Tensor]]:
-        fed = [_tensor(session.graph, name) for name in feeds]
-        fetched = [_tensor(session.graph, name) for name in fetches]
+        fed = [named_tensor(session.graph, name) for name in feeds]
+        fetched = [named_tensor(session.graph, name) for name in fetches]
         self._check(fetched, (), fed)
         return fed, fetched
 
@@ -101,6 +101,17 @@ class GraphRunner:
         with self._around.session_in(posixpath.dirname(prefix) or ".", session.graph, session.resources) as reading:
             self._run(reading, increments.restore_op_name, {increments.filename_tensor_name: prefix})
 
+    def session(self) -> Session:
+        """The session, with what restoring, initialization and the signatures need of the graph."""
+        return self._ready()
+
+    def whole_session(self) -> Session:
+        """A session with all of the graph, also what nothing needs that the model names, and the same resources."""
+        graph = Graph()
+        meta_graph = self._around.meta_graph
+        import_graph(meta_graph.graph_def, graph, name="", producer_op_list=meta_graph.meta_info_def.stripped_op_list)
+        return self._around.open_session(graph, self._ready().resources)
+
     def _ready(self) -> Session:
         with self._around.lock:
             self._around.require_open()
@@ -134,7 +145,7 @@ class GraphRunner:
         self, session: Session, operation: str, feeds: Mapping[str, str], access: CheckpointAccess | None = None
     ) -> None:
         op = session.graph.operation(operation.partition(":")[0])
-        fed = {_tensor(session.graph, name): value for name, value in feeds.items()}
+        fed = {named_tensor(session.graph, name): value for name, value in feeds.items()}
         self._check((), (op,), tuple(fed))
         session.run(op, fed, checkpoints=access)
 
@@ -169,7 +180,8 @@ def _names_in_use(meta_graph: MetaGraphDef) -> Iterator[str]:
     yield from (asset.tensor_info.name for asset in asset_files(meta_graph))
 
 
-def _tensor(graph: Graph, name: str) -> Tensor:
+def named_tensor(graph: Graph, name: str) -> Tensor:
+    """The tensor that a signature or asset names."""
     if not name:
         raise InvalidArgumentError("a signature or asset does not say which tensor of the graph it means")
     return graph.tensor(name if ":" in name else f"{name}:0")

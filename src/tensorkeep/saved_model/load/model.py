@@ -9,7 +9,7 @@ from typing import Any, Generic, TypeVar
 
 from tensorkeep.arrays import Array
 from tensorkeep.dtypes import dtype_in_graph
-from tensorkeep.errors import NotFoundError, TensorKeepError
+from tensorkeep.errors import InvalidArgumentError, NotFoundError, TensorKeepError
 from tensorkeep.graph.graph import is_index
 from tensorkeep.graph.messages.attrs import shape_of_proto
 from tensorkeep.io.files.filesystem import PathLike
@@ -18,9 +18,16 @@ from tensorkeep.io.showing.html_tables import html_table
 from tensorkeep.proto.messages import FingerprintDef, NodeDef, SignatureDef
 from tensorkeep.runtime.engines import Split
 from tensorkeep.saved_model.files.layout import asset_files, signature_keys
-from tensorkeep.saved_model.load.graph_running import GraphRunner
+from tensorkeep.saved_model.load.graph_parts import (
+    GraphPart,
+    argument_names,
+    named_tensors,
+    result_names,
+    signature_ends,
+)
+from tensorkeep.saved_model.load.graph_running import GraphRunner, named_tensor
 from tensorkeep.saved_model.load.object_graph import SavedObjects
-from tensorkeep.saved_model.load.restored_functions import ConcreteFunctions, RestoredFunction, restored_function
+from tensorkeep.saved_model.load.restored_functions import ConcreteFunctions, RestoredFunction, Trace, restored_function
 from tensorkeep.saved_model.load.signature import Run, Signature, SignatureSpec, signature_spec
 from tensorkeep.saved_model.load.surroundings import ModelSurroundings
 from tensorkeep.saved_model.load.tensor_values import TensorSpec
@@ -94,7 +101,9 @@ class LoadedModel:
         self._graph = GraphRunner(surroundings)
         self._saved = SavedObjects(meta_graph.object_graph_def, f'the object graph of "{surroundings.directory}"')
         self._functions = ConcreteFunctions(self._saved, surroundings)
-        specs = {name: signature_spec(name, meta_graph.signature_def[name]) for name in signature_keys(meta_graph)}
+        self._specs = specs = {
+            name: signature_spec(name, meta_graph.signature_def[name]) for name in signature_keys(meta_graph)
+        }
         self.signatures: Mapping[str, Signature] = Named(
             "signature", specs, lambda name: Signature(specs[name], self._prepared)
         )
@@ -199,6 +208,67 @@ class LoadedModel:
         if call is None:
             return self._graph.prepared_tensors(feeds, fetches)
         return self._called(call, self._functions.prepared_for_any_shapes(call.function))
+
+    def signature_part(self, name: str) -> GraphPart:
+        """A signature as a graph, to be translated: of a model of TensorFlow 2, the function that it calls.
+
+        What loading runs has been run: variables are restored, tables filled. Nothing else is.
+        """
+        self._around.require_open()
+        self.signatures[name]  # an error lists those that are there
+        spec = self._specs[name]
+        ins, outs = signature_ends(spec)
+        shapes = {key: item.shape for key, item in ins.items()}
+        call = self._call_of(spec)
+        if call is None:
+            session = self._graph.session()
+            given, found = (
+                [named_tensor(session.graph, tensor) for names in ends.values() for tensor in names]
+                for ends in (spec.input_tensors, spec.output_tensors)
+            )
+            return GraphPart(
+                session, dict(zip(ins, given, strict=True)), dict(zip(outs, found, strict=True)), {}, shapes
+            )
+        body, captured, session = self._functions.graph_of(call.function)
+        own = len(body.inputs) - len(captured)
+        placed = {call.order[at]: tensor for at, tensor in enumerate(body.inputs[:own])}
+        given = [placed[at] for at in range(len(ins))]
+        found = [body.outputs[at] for at in call.picked]
+        known = dict(zip(body.inputs[own:], captured, strict=True))
+        return GraphPart(
+            session, dict(zip(ins, given, strict=True)), dict(zip(outs, found, strict=True)), known, shapes
+        )
+
+    def function_part(self, name: str) -> GraphPart:
+        """A function as a graph, to be translated: by its path, if it has one trace, or by the name of a trace."""
+        self._around.require_open()
+        if name in self.functions:
+            function = self.functions[name]
+            if len(function.traces) != 1:
+                listed = "; ".join(f'"{trace.name}" {trace}' for trace in function.traces)
+                raise InvalidArgumentError(
+                    f'function "{name}" has {len(function.traces)} traces: name one, {listed or "none is there"}'
+                )
+            trace, parameters = function.traces[0], function.parameters.names
+        elif name in self._functions:
+            trace, parameters = Trace.of(name, self._saved.concrete_functions[name]), ()
+        else:
+            self.functions[name]
+            raise NotFoundError(f'the model has no function "{name}"')
+        body, captured, session = self._functions.graph_of(trace.name)
+        own = len(body.inputs) - len(captured)
+        what = f'function "{name}"'
+        return GraphPart(
+            session,
+            named_tensors(argument_names(trace.inputs, parameters), body.inputs[:own], what),
+            named_tensors(result_names(trace.outputs), body.outputs, what),
+            dict(zip(body.inputs[own:], captured, strict=True)),
+        )
+
+    def whole_part(self) -> GraphPart:
+        """All of the model's graph, with no ends: those are named by whoever asks for it."""
+        self._around.require_open()
+        return GraphPart(self._graph.whole_session(), {}, {})
 
     def close(self) -> None:
         """Gives files and memory back. Signatures, functions and variables of a closed model are errors."""

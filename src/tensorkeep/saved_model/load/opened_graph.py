@@ -34,7 +34,7 @@ from tensorkeep.io.files.filesystem import Durability, FileSystem, PathLike, pat
 from tensorkeep.io.files.local import LOCAL
 from tensorkeep.io.showing.amounts import amount_of, some_of
 from tensorkeep.metagraph.files import write_meta_graph_file
-from tensorkeep.proto.messages import VariableDef, parse
+from tensorkeep.proto.messages import MetaGraphDef, VariableDef, parse
 from tensorkeep.runtime.engines import Engine
 from tensorkeep.runtime.limits import NO_LIMITS, Limits
 from tensorkeep.runtime.plan import Plan, make_plan
@@ -127,6 +127,26 @@ class OpenedGraph:
         node = self._nodes[name]
         place = self._resources.find(node.container, node.resource_name)
         return place if isinstance(place, VariableResource) and place.is_initialized else None
+
+    @property
+    def where(self) -> str:
+        """What the graph was opened from, for messages."""
+        return self._found.where
+
+    @property
+    def meta_graph(self) -> MetaGraphDef:
+        """The graph as a message, with all that was stored along with it. Not to be changed."""
+        return self._meta_graph
+
+    @property
+    def checkpoint(self) -> str | None:
+        """The prefix of the checkpoint that goes with it, if there is one."""
+        return self._found.checkpoint
+
+    @property
+    def session(self) -> Session:
+        """The session that runs it, which has the values of its variables."""
+        return self._session
 
     # --------------------------------------------------------------------------------------------------- running
 

@@ -78,12 +78,19 @@ class ConcreteFunctions:
         run = run_of_any_shapes(fetches, body.inputs, session, open_doubting, captured)
         return lambda arrays: run(arrays)[0]
 
-    def _body(self, name: str) -> tuple[FunctionBody, list[Any], list[Any]]:
+    def graph_of(self, name: str) -> tuple[FunctionBody, list[Any], Session]:
+        """A function as a graph, what its last arguments are, and a session with it. It may not be allowed to run."""
+        with self._around.lock:
+            body, _, captured = self._body(name, may_run=False)
+            return body, captured, self._around.open_session(body.graph, self._around.resources)
+
+    def _body(self, name: str, *, may_run: bool = True) -> tuple[FunctionBody, list[Any], list[Any]]:
         """The body of a function, what is fetched of it, and what its last arguments are."""
         library = self._around.library
         if name not in self:
             raise NotFoundError(f"the model has no function {name}")
-        library.check_function(name, self._around.permissions)
+        if may_run:
+            library.check_function(name, self._around.permissions)
         bound = list(self.objects.saved.concrete_functions[name].bound_inputs)
         function = library.functions[name]
         own = len(function.signature.input_arg) - len(bound)

@@ -1,0 +1,210 @@
+"""Exporting: the source is opened, translated, verified, and written."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from contextlib import ExitStack
+from dataclasses import replace
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Any, Final
+
+from tensorkeep._lazy import later
+from tensorkeep._version import __version__
+from tensorkeep.convert.onnx.ends import Chosen, chosen_ends
+from tensorkeep.convert.onnx.options import DEFAULT, Ends, OnnxOptions, Sizes
+from tensorkeep.convert.onnx.reports import ExportedNode, OnnxExport
+from tensorkeep.convert.onnx.sources import ExportSource, Source, opened_source
+from tensorkeep.errors import InvalidArgumentError, UnimplementedError
+from tensorkeep.io.files.filesystem import FileSystem, PathLike, path_text
+from tensorkeep.io.files.local import LOCAL
+from tensorkeep.io.showing.amounts import some_of
+
+if TYPE_CHECKING:
+    from tensorkeep.convert.onnx import files, runtimes, splitting, verifying
+    from tensorkeep.onnx import graphs, models
+    from tensorkeep.onnx.passes import layout
+else:  # what needs the extra `onnx`
+    files = later("tensorkeep.convert.onnx.files")
+    runtimes = later("tensorkeep.convert.onnx.runtimes")
+    splitting = later("tensorkeep.convert.onnx.splitting")
+    verifying = later("tensorkeep.convert.onnx.verifying")
+    graphs = later("tensorkeep.onnx.graphs")
+    models = later("tensorkeep.onnx.models")
+    layout = later("tensorkeep.onnx.passes.layout")
+
+_PRODUCER: Final = "tensorkeep"
+_RANDOM: Final = (
+    "Random", "StatelessRandom", "StatelessTruncated", "StatelessParameterized", "StatelessMultinomial", "Multinomial",
+    "TruncatedNormal", "ParameterizedTruncatedNormal", "StatefulStandardNormal", "StatefulUniform", "StatefulTruncated",
+)  # fmt: skip
+_MOST_PROBLEMS: Final = 50
+
+
+def export_onnx(
+    source: ExportSource,
+    target: PathLike,
+    options: OnnxOptions = DEFAULT,
+    *,
+    signature: str | None = None,
+    inputs: Ends | None = None,
+    outputs: Ends | None = None,
+    opset: int | None = None,
+    shapes: Mapping[str, Sizes] | None = None,
+    verify: bool | None = None,
+    overwrite: bool | None = None,
+    fs: FileSystem = LOCAL,
+) -> OnnxExport:
+    """Writes a model as an ONNX file, checked by `onnx`; if asked, run by ONNX Runtime and compared before it is there.
+
+    `source` is a SavedModel directory, a frozen graph (.pb, .pbtxt), a .meta file or the prefix of a checkpoint with
+    one, a loaded model, an opened graph, a graph, a message, or a session with its graph. The arguments by keyword are
+    those of `options` that are used most, and count before it. All that stands against an export is said in one
+    error; the target appears whole or not at all.
+    """
+    more: dict[str, Any] = {
+        "signature": signature, "inputs": inputs, "outputs": outputs, "opset": opset, "shapes": shapes,
+        "verify": verify, "overwrite": overwrite,
+    }  # fmt: skip
+    options = replace(options, **{name: value for name, value in more.items() if value is not None})
+    require_packages(verifies=options.verify)
+    path = path_text(target)
+    files.require_free(path, bool(options.external_data), options.overwrite or options.dry_run, fs)
+    opset = _opset(options)
+    with ExitStack() as stack:
+        opened = opened_source(source, options, stack, fs)
+        chosen = chosen_ends(opened.part, opened.wider, options, opened.where)
+        return _exported(opened, chosen, path, replace(options, opset=opset), fs)
+
+
+def require_packages(*, verifies: bool) -> None:
+    """UnimplementedError, which names the extra, if a package is missing that an export needs."""
+    needed = ("onnx", "onnx_ir", "onnxruntime") if verifies else ("onnx", "onnx_ir")
+    if missing := [name for name in needed if find_spec(name) is None]:
+        raise UnimplementedError(
+            f"ONNX needs packages that are not installed ({', '.join(missing).replace('_', '-')}): "
+            'pip install "tensorkeep[onnx]"'
+        )
+
+
+def _opset(options: OnnxOptions) -> int:
+    if options.opset is None:
+        return models.NEWEST_OPSET if find_spec("onnxruntime") is None else runtimes.newest_opset()
+    oldest, newest = graphs.OLDEST_OPSET, models.NEWEST_OPSET
+    if not oldest <= options.opset <= newest:
+        raise InvalidArgumentError(
+            f"opset {options.opset} cannot be written: those from {oldest} to {newest} can; leave it out for the "
+            "newest that ONNX Runtime runs"
+        )
+    return options.opset
+
+
+def _exported(opened: Source, chosen: Chosen, path: str, options: OnnxOptions, fs: FileSystem) -> OnnxExport:
+    split = splitting.split_model(chosen, path, options) if options.split else None
+    parts = {} if split is None else split.parts
+    if split is not None:
+        splitting.require_free(parts, options.overwrite or options.dry_run, fs)
+        chosen = split.middle
+    translated = _translated(opened, chosen, options)
+    model = translated.model
+    for name in options.channels_first:
+        layout.take_channels_first(model, name)
+    _describe(model, opened, options)
+    files.check(model)
+    packed = files.packed(model, path, options.external_data)
+    verification = None
+    if options.verify:
+        verification = verifying.verify(
+            chosen, packed.contents, packed.weights, options, is_random=_is_random(translated.outcome), fs=fs
+        )
+    files.require_free(path, bool(packed.weights), options.overwrite or options.dry_run, fs)
+    names = [path, files.data_path(path)] if packed.weights else [path]
+    if not options.dry_run:
+        if split is not None:
+            splitting.write_parts(split, fs)
+        names = files.written(packed, path, options.durability, fs)
+    assert options.opset is not None
+    outcome = translated.outcome
+    return OnnxExport(
+        source=opened.path or opened.where,
+        target=path,
+        signature=opened.signature,
+        opset=options.opset,
+        files=tuple(names),
+        nbytes=packed.nbytes,
+        inputs={value.name: _spec_text(value) for value in model.graph.inputs},
+        outputs={value.name: _spec_text(value) for value in model.graph.outputs},
+        node_counts=dict(Counter(node.op_type for node in model.graph.all_nodes())),
+        nodes=tuple(ExportedNode(item.node, item.op, item.how) for item in outcome.nodes),
+        dropped=tuple(ExportedNode(item.node, item.op, item.how) for item in outcome.dropped),
+        verification=verification,
+        remarks=tuple(_remarks(chosen, outcome)),
+        is_dry_run=options.dry_run,
+        parts={word: part.directory for word, part in parts.items()},
+    )
+
+
+def _translated(opened: Source, chosen: Chosen, options: OnnxOptions) -> Any:
+    assert options.opset is not None
+    how = models.TranslateOptions(
+        options.opset, folds=options.folds, custom_ops=dict(options.custom_ops), axes=dict(chosen.axes)
+    )
+    try:
+        return models.translate_graph(
+            chosen.inputs, chosen.outputs, chosen.session.lasting_resource, how, chosen.captured
+        )
+    except graphs.CannotTranslateError as error:
+        raise graphs.CannotTranslateError(_problems_text(opened, error)) from None
+
+
+def _problems_text(opened: Source, error: graphs.CannotTranslateError) -> str:
+    """All that cannot be exported, by op and node, with what to do about it."""
+    by_reason: dict[tuple[str, str], list[str]] = {}
+    for problem in error.problems:
+        by_reason.setdefault((problem.op, problem.reason), []).append(problem.node)
+    rows = sorted(by_reason.items())
+    lines = [f"  {op}: {reason}: {some_of(nodes, 3)}" for (op, reason), nodes in rows[:_MOST_PROBLEMS]]
+    if len(rows) > _MOST_PROBLEMS:
+        lines.append(f"  and {len(rows) - _MOST_PROBLEMS} more")
+    example = rows[0][0][0] if rows else "MyOp"
+    return "\n".join(
+        [
+            f"{opened.where} cannot be exported, as these operations are nothing that ONNX has:",
+            *lines,
+            "Export less: name inputs behind them, or outputs before them (inputs=, outputs=; --inputs, --outputs).",
+            f'Or keep them as nodes that you bring code for (custom_ops={{"{example}": "my.domain"}}; '
+            f"--custom-op {example}=my.domain).",
+            "Or leave what comes before and after to us (split=True; --split).",
+        ]
+    )
+
+
+def _describe(model: Any, opened: Source, options: OnnxOptions) -> None:
+    """Writes into a model who wrote it and from what; no dates, so that the bytes are the same every time."""
+    model.producer_name, model.producer_version = _PRODUCER, __version__
+    about = {"source": opened.path, "signature": opened.signature, **options.metadata}
+    model.metadata_props.update({name: about[name] for name in sorted(about) if about[name]})
+
+
+def _is_random(outcome: Any) -> bool:
+    return any(item.op.startswith(_RANDOM) and not item.how.startswith("a constant") for item in outcome.nodes)
+
+
+def _remarks(chosen: Chosen, outcome: Any) -> list[str]:
+    found = [
+        f'the output "{name}" is called as an input is, and is "{other}" in the file'
+        for name, other in chosen.renamed.items()
+    ]
+    kinds = Counter(item.op for item in outcome.dropped)
+    if kinds:
+        listed = ", ".join(f"{count} {op}" for op, count in sorted(kinds.items()))
+        found.append(f"left out, as the file only computes: {listed}")
+    return found
+
+
+def _spec_text(value: Any) -> str:
+    dtype = "" if value.dtype is None else value.dtype.name.lower()
+    if value.shape is None:
+        return f"{dtype} of any shape"
+    sizes = [str(size if isinstance(size, int) else size.value or "?") for size in value.shape]
+    return f"{dtype} [{', '.join(sizes)}]"

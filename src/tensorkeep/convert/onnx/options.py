@@ -1,0 +1,111 @@
+"""How a model is exported to ONNX, as one value."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Final, TypeAlias
+
+from tensorkeep.arrays import Array
+from tensorkeep.graph.graph import Tensor
+from tensorkeep.graph.registry.capabilities import Capability
+from tensorkeep.io.files.filesystem import Durability, PathLike
+
+Ends: TypeAlias = "Mapping[str, str | Tensor] | Sequence[str | Tensor]"
+"""Tensors by the names they get in the file; or a list of names, "name=tensor" where they shall differ."""
+Sizes: TypeAlias = "Sequence[int | None]"
+AxisNames: TypeAlias = "Mapping[int, str] | Sequence[str | None]"
+
+
+@dataclass(frozen=True)
+class OnnxTolerance:
+    """How far numbers of the file may be from ours: at most `absolute + relative * largest`, per output.
+
+    `largest` is the largest magnitude in the output, as sums that cancel have no accuracy of their own. Truth values,
+    integers and strings have to be equal, and NaN and infinities have to be where ours are.
+    """
+
+    relative: float = 1e-4
+    absolute: float = 1e-5
+    halves: float = 1e-2
+    """The relative one for outputs of 16 bits."""
+
+
+@dataclass(frozen=True)
+class OnnxOptions:
+    """How a model is exported to ONNX."""
+
+    signature: str | None = None
+    """The signature; by default "serving_default", or the only one."""
+    function: str | None = None
+    """In place of a signature, a function of the model: by its path, or by the name of one of its traces."""
+    tags: Iterable[str] | str | None = None
+    """Which meta graph of a SavedModel with several."""
+    checkpoint: PathLike | None = None
+    """Where the variables of a .meta or .pb file have their values, if not in the checkpoint beside it."""
+    inputs: Ends | None = None
+    """What goes in, if not what the signature says or the placeholders: any tensors, also inside the graph."""
+    outputs: Ends | None = None
+    """What comes out, if not what the signature says."""
+    opset: int | None = None
+    """The version of ONNX's operators; by default the newest that the installed ONNX Runtime runs."""
+    shapes: Mapping[str, Sizes] = field(default_factory=dict)
+    """Shapes of inputs by their names in the file, where more is known than the graph says; None for unknown sizes."""
+    axes: Mapping[str, AxisNames] = field(default_factory=dict)
+    """Names of axes whose sizes are not known: by input, a name for each axis, or names by axis."""
+    channels_first: Sequence[str] = ()
+    """Inputs that are images, and shall have their channels before height and width in the file."""
+    external_data: bool | None = None
+    """Whether weights lie in a second file, `<target>.data`; by default if they are too large for one."""
+    folds: bool = True
+    """Whether what is known before the model runs is computed now, and neighbours that fit are made one."""
+    custom_ops: Mapping[str, str] = field(default_factory=dict)
+    """Ops that become nodes of their own names, for others to run: the domain of each."""
+    split: bool = False
+    """Whether what ONNX cannot do before and after the part that it can becomes SavedModels beside the file."""
+    metadata: Mapping[str, str] = field(default_factory=dict)
+    """What else is written into the file about itself."""
+    verify: bool = False
+    """Whether ONNX Runtime and our engine run it on the same inputs before there is a file; a wrong one is not left."""
+    verify_inputs: Mapping[str, Array] | PathLike | None = None
+    """Inputs to verify with, by name: arrays, or an .npz file of them; generated unless given."""
+    tolerance: OnnxTolerance = OnnxTolerance()
+    allow: Iterable[Capability | str] = ()
+    """What the model may do besides computing when it is loaded and verified, as for `load_saved_model`."""
+    overwrite: bool = False
+    """Whether files at the target may be replaced."""
+    dry_run: bool = False
+    """Whether only to find out what would be written, and all that is wrong."""
+    durability: Durability = Durability.DISK
+
+
+DEFAULT: Final = OnnxOptions()
+
+
+def named_ends(ends: Ends | None) -> dict[str, str | Tensor] | None:
+    """What is given for ends, by the names in the file; None if nothing is."""
+    if ends is None:
+        return None
+    if isinstance(ends, Mapping):
+        return dict(ends)
+    found: dict[str, str | Tensor] = {}
+    for item in ends:
+        if isinstance(item, Tensor):
+            found[item.op.name if item.index == 0 else item.name] = item
+        else:
+            name, equals, tensor = item.partition("=")
+            found[name] = tensor if equals else item
+    return found
+
+
+def axis_names(given: AxisNames, rank: int) -> tuple[list[str | None], list[int]]:
+    """The name of each of so many axes, None for those without; and the axes that are named and not there."""
+    pairs = given.items() if isinstance(given, Mapping) else enumerate(given)
+    names: list[str | None] = [None] * rank
+    missing: list[int] = []
+    for axis, name in pairs:
+        if not -rank <= axis < rank:
+            missing += [axis] if name else []
+        elif name:
+            names[axis] = name
+    return names, missing
