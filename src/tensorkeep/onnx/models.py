@@ -160,6 +160,7 @@ def _tidy(model: ir.Model) -> None:
     _drop_identities(model)
     tidying.RemoveUnusedNodesPass()(model)
     tidying.RemoveUnusedOpsetsPass()(model)
+    tidying.TopologicalSortPass()(model)  # passes put nodes beside those that they replace, not behind their inputs
 
 
 def _drop_identities(model: ir.Model) -> None:

@@ -106,6 +106,12 @@ def take_channels_first(model: ir.Model, input_name: str) -> None:
     order_axes(model)
 
 
+def _is_dropped(value: ir.Value) -> bool:
+    """Whether the node that makes a value is in no graph any more."""
+    producer = value.producer()
+    return producer is None or producer.graph is None
+
+
 def _count(graph: ir.Graph) -> int:
     return sum(is_op(node, "Transpose") for node in graph)
 
@@ -196,7 +202,7 @@ class _Layout:
     def transposed(self, value: ir.Value, order: Order) -> ir.Value:
         """A value in another order, for a node to take."""
         key = id(value), order
-        if key not in self.made:
+        if key not in self.made or _is_dropped(self.made[key]):
             node = self.editor.node("Transpose", [value], {"perm": list(order)}, value)
             if value.shape is not None:
                 node.outputs[0].shape = ir.Shape([value.shape[axis] for axis in order])
