@@ -80,10 +80,15 @@ class Exported:
             np.testing.assert_allclose(theirs, ours, rtol=tolerance, atol=tolerance)
 
 
-def emit(name: str, *inputs: Any, **attrs: Any) -> Any:
+def emit(op: str, /, *inputs: Any, **attrs: Any) -> Any:
     """An operation; inputs that are arrays are constants."""
-    given = [constant(item) if isinstance(item, np.ndarray | np.generic) else item for item in inputs]
-    return get_op(name)(*given, **attrs)
+    return get_op(op)(*map(_as_constants, inputs), **attrs)
+
+
+def _as_constants(item: Any) -> Any:
+    if isinstance(item, list):
+        return [_as_constants(part) for part in item]
+    return constant(item) if isinstance(item, np.ndarray | np.generic) else item
 
 
 def numbers(*shape: int, seed: int = 1) -> Any:

@@ -101,7 +101,9 @@ def _convolved(
     rank = to.known_rank(images)
     x = windows.padded(to, to_channels_first(to, widened(to, images), sliding.data_format))
     more = [] if bias is None else [widened(to, bias)]
-    found = to.node("Conv", x, widened(to, filters), *more, attrs=windows.attrs(), group=groups if groups > 1 else None)
+    dims: Dims = (images.size(0), filters.size(0), *windows.outputs)
+    attrs = {**windows.attrs(), "group": groups if groups > 1 else None}
+    found = to.node("Conv", x, widened(to, filters), *more, dims=dims, attrs=attrs)
     return from_channels_first(to, to.cast(found, images.dtype), sliding.data_format, rank)
 
 

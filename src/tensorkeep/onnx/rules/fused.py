@@ -22,8 +22,8 @@ _ACTIVATIONS: Final[dict[bytes, Callable[[OnnxGraph, Term], Term]]] = {
     b"Relu": relu,
     b"Relu6": relu6,
     b"Elu": elu,
-    b"Tanh": lambda to, x: to.node("Tanh", x),
-    b"Sigmoid": lambda to, x: to.node("Sigmoid", x),
+    b"Tanh": lambda to, x: to.node("Tanh", x, dims=x.dims),
+    b"Sigmoid": lambda to, x: to.node("Sigmoid", x, dims=x.dims),
 }
 
 
@@ -57,7 +57,8 @@ def fused_matmul(
 ) -> Term:  # fmt: skip
     a = to.transpose(a, [1, 0]) if transpose_a else a
     b = to.transpose(b, [1, 0]) if transpose_b else b
-    return _continued(to, to.node("MatMul", a, b), args, fused_ops, epsilon, leakyrelu_alpha, b"NHWC")
+    product = to.node("MatMul", a, b, dims=(a.size(0), b.size(-1)))
+    return _continued(to, product, args, fused_ops, epsilon, leakyrelu_alpha, b"NHWC")
 
 
 @rule("_FusedBatchNormEx")
@@ -101,7 +102,8 @@ def _continued(
             found = leaky_relu(to, found, alpha=alpha)
         elif name in (b"GeluExact", b"GeluApproximate"):
             to.require_opset(20, "GELU in one op")
-            found = to.node("Gelu", found, approximate="tanh" if name == b"GeluApproximate" else "none")
+            form = "tanh" if name == b"GeluApproximate" else "none"
+            found = to.node("Gelu", found, approximate=form, dims=found.dims)
         elif name in _ACTIVATIONS:
             found = _ACTIVATIONS[name](to, found)
         else:

@@ -65,6 +65,8 @@ class Windows:
     dilations: tuple[int, ...]
     pads: tuple[Pair | None, ...]
     """What is added before and after each axis; None where that depends on a size that is not known."""
+    outputs: Dims
+    """How many windows there are along each axis."""
 
     @property
     def are_padded_by_name(self) -> bool:
@@ -126,18 +128,19 @@ def windows_of(to: OnnxGraph, images: Term, kernel: Dims, sliding: Sliding) -> W
         to.refuse("its windows move along the batch or the channels")
     paddings = paddings_of(sliding.padding, sliding.explicit_paddings, rank)
     pads: list[Pair | None] = []
+    outputs: list[int | None] = []
     for axis, size in zip(space, kernel, strict=True):
         given = images.dims[axis], size, sliding.strides[axis], dilations[axis], paddings[axis]
-        if output_size(*given) == 0 and images.dims[axis] != 0:
+        outputs.append(output_size(*given))
+        if outputs[-1] == 0 and images.dims[axis] != 0:
             to.refuse("its windows do not fit into the images")
         found = padding_size(*given)
         if found is None and size is not None and (size == 1 or given[2] == 1):
             reach = (size - 1) * dilations[axis]  # as much as that for images of any size
             found = reach // 2, reach - reach // 2
         pads.append(found)
-    return Windows(
-        kernel, tuple(sliding.strides[axis] for axis in space), tuple(dilations[axis] for axis in space), tuple(pads)
-    )
+    steps, rates = (tuple(item[axis] for axis in space) for item in (sliding.strides, dilations))
+    return Windows(kernel, steps, rates, tuple(pads), tuple(outputs))
 
 
 def centered(to: OnnxGraph, images: Term, windows: Windows, sliding: Sliding) -> Term:
