@@ -6,5 +6,12 @@ from collections.abc import Callable
 from typing import Final
 
 import onnx_ir as ir
+from onnx_ir.passes import common as tidying
 
-PASSES: Final[tuple[Callable[[ir.Model], object], ...]] = ()
+from tensorkeep.onnx.passes.directions import join_directions
+
+PASSES: Final[tuple[Callable[[ir.Model], object], ...]] = (
+    tidying.RemoveUnusedNodesPass(),
+    tidying.CommonSubexpressionEliminationPass(),
+    join_directions,
+)
