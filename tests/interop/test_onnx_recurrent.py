@@ -82,7 +82,9 @@ LAYERS: dict[str, tuple[Callable[[], Any], set[str]]] = {
 def test_a_layer_is_one_node(name: str, steps: int | None) -> None:
     make, ops = LAYERS[name]
     x = keras.Input((steps, 4))
-    assert recurrent(assert_exports(keras.Model(x, make()(x)), [sequences()], steps)) == ops
+    found = assert_exports(keras.Model(x, make()(x)), [sequences()], steps)
+    assert recurrent(found) == ops
+    assert sum(found.ops[op] for op in ops) == len(ops)
 
 
 @pytest.mark.parametrize("steps", LENGTHS)

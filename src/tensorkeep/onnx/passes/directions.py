@@ -13,17 +13,20 @@ from typing import Final
 import numpy as np
 import onnx_ir as ir
 
-from tensorkeep.onnx.recurrent.lengths import turns_around
+from tensorkeep.onnx.recurrent.lengths import turns_around, uncast
 from tensorkeep.onnx.tensor_lists import same_value
 
 _RECURRENT: Final = frozenset(("LSTM", "GRU", "RNN"))
 _LENGTHS: Final = 4  # which input has the lengths of sequences
+_ZERO: Final = ir.AttrInt64("axis", 0)
 _USUAL: Final = {"LSTM": ["Sigmoid", "Tanh", "Tanh"], "GRU": ["Sigmoid", "Tanh"], "RNN": ["Tanh"]}
 
 
 def join_directions(model: ir.Model) -> None:
     """Makes layers over turned sequences run backwards, and pairs of layers over one sequence run both ways."""
     graph = model.graph
+    for node in list(graph):
+        _drop_row_of_one(graph, node)
     for node in [node for node in graph if node.op_type in _RECURRENT and not node.domain]:
         _run_backwards(graph, node)
     layers = [node for node in graph if node.op_type in _RECURRENT and not node.domain]
@@ -31,6 +34,19 @@ def join_directions(model: ir.Model) -> None:
         for backward in layers:
             if forward.graph is graph and backward.graph is graph and _fit(forward, backward):
                 _join(graph, forward, backward)
+
+
+def _drop_row_of_one(graph: ir.Graph, node: ir.Node) -> None:
+    """The only row of a tensor that was made of one is that."""
+    if node.op_type != "Gather" or node.inputs[0] is None or (node.attributes.get("axis") or _ZERO).as_int():
+        return
+    maker = node.inputs[0].producer()
+    if maker is None or maker.op_type != "Unsqueeze" or maker.inputs[0] is None or maker.inputs[1] is None:
+        return
+    axes, index = (None if value is None else value.const_value for value in (maker.inputs[1], node.inputs[1]))
+    if axes is None or index is None or axes.numpy().tolist() != [0] or index.numpy().ndim:
+        return
+    _replace(graph, node.outputs[0], maker.inputs[0], node)
 
 
 def _direction(node: ir.Node) -> str:
@@ -47,12 +63,13 @@ def _given(node: ir.Node, place: int) -> ir.Value | None:
 
 def _run_backwards(graph: ir.Graph, node: ir.Node) -> None:
     """A layer over a turned sequence, whose outputs are turned again if they are used at all."""
-    if _direction(node) != "forward" or _given(node, _LENGTHS) is not None or node.inputs[0] is None:
+    if _direction(node) != "forward" or node.inputs[0] is None:
         return
-    source = _unturned(graph, node.inputs[0], node)
+    lengths = _given(node, _LENGTHS)
+    source = _unturned(graph, node.inputs[0], node, lengths)
     if source is None:
         return
-    turned = list(_turned_again(node.outputs[0], 0))
+    turned = list(_turned_again(node.outputs[0], 0, lengths))
     if None in turned:
         _detach_new(source, node.inputs[0])
         return
@@ -72,18 +89,18 @@ def _detach_new(source: ir.Value, old: ir.Value) -> None:
         maker.graph.remove(maker, safe=True)
 
 
-def _unturned(graph: ir.Graph, value: ir.Value, before: ir.Node) -> ir.Value | None:
+def _unturned(graph: ir.Graph, value: ir.Value, before: ir.Node, lengths: ir.Value | None) -> ir.Value | None:
     """A sequence before its steps, which are along the first axis, were turned; None if they were not."""
     maker = value.producer()
     if maker is None:
         return None
-    if _turns(maker, 0):
+    if _turns(maker, 0, lengths):
         return maker.inputs[0]
     if maker.op_type != "Transpose" or maker.inputs[0] is None or "perm" not in maker.attributes:
         return None
     order = list(maker.attributes["perm"].as_ints())
     turning = maker.inputs[0].producer()
-    if turning is None or not _turns(turning, order[0]):
+    if turning is None or not _turns(turning, order[0], lengths):
         return None
     made = ir.Node("", "Transpose", [turning.inputs[0]], [ir.AttrInt64s("perm", order)], name=f"{maker.name}/unturned")
     made.outputs[0].name = f"{value.name}/unturned"
@@ -92,8 +109,13 @@ def _unturned(graph: ir.Graph, value: ir.Value, before: ir.Node) -> ir.Value | N
     return made.outputs[0]
 
 
-def _turns(node: ir.Node, axis: int) -> bool:
-    """Whether a node turns one axis around, and no other."""
+def _turns(node: ir.Node, axis: int, lengths: ir.Value | None) -> bool:
+    """Whether a node turns one axis around, and no other: as far as the lengths of sequences go, if there are any."""
+    if lengths is not None:
+        if node.op_type != "ReverseSequence" or node.inputs[1] is None:
+            return False
+        steps = node.attributes.get("time_axis")
+        return (steps or _ZERO).as_int() == axis and same_value(uncast(node.inputs[1]), uncast(lengths))
     if not turns_around(node) or node.inputs[3] is None or node.inputs[3].const_value is None:
         return False
     value = node.inputs[0]
@@ -103,18 +125,18 @@ def _turns(node: ir.Node, axis: int) -> bool:
     return axes[0] % len(value.shape) == axis
 
 
-def _turned_again(value: ir.Value, axis: int) -> Iterator[ir.Node | None]:
+def _turned_again(value: ir.Value, axis: int, lengths: ir.Value | None) -> Iterator[ir.Node | None]:
     """The nodes that turn a layer's outputs; None where they are used in another way."""
     if value.is_graph_output():
         yield None
     for user, _ in value.uses():
-        if _turns(user, axis):
+        if _turns(user, axis, lengths):
             yield user
         elif user.op_type == "Squeeze" and value.shape is not None and len(value.shape) == 4:
-            yield from _turned_again(user.outputs[0], axis)
+            yield from _turned_again(user.outputs[0], axis, lengths)
         elif user.op_type == "Transpose" and "perm" in user.attributes:
             order = list(user.attributes["perm"].as_ints())
-            yield from _turned_again(user.outputs[0], order.index(axis))
+            yield from _turned_again(user.outputs[0], order.index(axis), lengths)
         else:
             yield None
 
@@ -149,10 +171,11 @@ def _fit(forward: ir.Node, backward: ir.Node) -> bool:
     weights = [_given(node, place) for node in (forward, backward) for place in (1, 2, 3)]
     if any(value is not None and value.const_value is None for value in weights):
         return False
-    states = [_given(node, place) for node in (forward, backward) for place in range(_LENGTHS, 8)]
+    states = [_given(node, place) for node in (forward, backward) for place in range(_LENGTHS + 1, 8)]
     if any(value is not None for value in states):
         return False
-    return same_value(forward.inputs[0], backward.inputs[0])
+    one, other = _given(forward, _LENGTHS), _given(backward, _LENGTHS)
+    return same_value(one, other) and same_value(forward.inputs[0], backward.inputs[0])
 
 
 def _join(graph: ir.Graph, forward: ir.Node, backward: ir.Node) -> None:
@@ -161,6 +184,8 @@ def _join(graph: ir.Graph, forward: ir.Node, backward: ir.Node) -> None:
     inputs: list[ir.Value | None] = [forward.inputs[0]]
     for place, pair in enumerate(parts):
         inputs.append(_both(graph, pair, f"{forward.name}/{('weights', 'recurrent_weights', 'bias')[place]}"))
+    if _given(forward, _LENGTHS) is not None:
+        inputs.append(_given(forward, _LENGTHS))
     attrs = [attr for name, attr in forward.attributes.items() if name not in ("direction", "activations")]
     attrs.append(ir.AttrString("direction", "bidirectional"))
     named = [node.attributes.get("activations") for node in (forward, backward)]
@@ -249,7 +274,7 @@ def _move_output(graph: ir.Graph, old: ir.Node, new: ir.Node) -> None:
 
 
 def _join_concat(graph: ir.Graph, both: ir.Value, single: list[ir.Value], axis: int) -> None:
-    """Results of both directions side by side are those of the joint layer, with the directions next to the features."""
+    """Results of both directions side by side: those of the joint layer, with directions next to features."""
     chains = [_to_concat(value, axis) for value in single]
     if chains[0] is None or chains[1] is None:
         return
