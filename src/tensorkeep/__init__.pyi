@@ -29,6 +29,9 @@ from tensorkeep.checkpoint.saving import (
 from tensorkeep.checkpoint.slices.slice_files import SliceFileReader, SliceFileWriter
 from tensorkeep.checkpoint.slices.tensor_slice import TensorSlice
 from tensorkeep.checkpoint.sources import ArraySource, PartitionedArray, Variant
+from tensorkeep.convert.onnx.exporting import export_onnx
+from tensorkeep.convert.onnx.options import OnnxOptions, OnnxTolerance
+from tensorkeep.convert.onnx.reports import OnnxExport
 from tensorkeep.dtypes import DType
 from tensorkeep.embedding.table.embedding_table import EmbeddingTable
 from tensorkeep.errors import (
@@ -44,6 +47,7 @@ from tensorkeep.io.files.filesystem import Durability, FileSystem
 from tensorkeep.io.files.local import LocalFileSystem
 from tensorkeep.io.files.memory import MemoryFileSystem
 from tensorkeep.metagraph.files import read_meta_graph_file
+from tensorkeep.onnx.engine.options import OnnxRuntime
 from tensorkeep.proto.identification import identify_proto
 from tensorkeep.runtime.limits import Limits
 from tensorkeep.saved_model.files.fingerprint import OnFingerprint
@@ -65,13 +69,14 @@ __all__ = [
     "FailedPreconditionError", "FileSystem", "FreezeOptions", "History", "InternalError", "InvalidArgumentError",
     "KeepActive", "KeepAll", "KeepBest", "KeepBytes", "KeepEvery", "KeepLatest", "KeepRecent", "KeepSteps", "Limits",
     "LoadedModel", "LocalFileSystem", "MemoryFileSystem", "MissingFileError", "NotFoundError", "ObjectGraph",
-    "OnFingerprint", "OnMismatch", "OpenedGraph", "OutOfRangeError", "PartitionedArray", "PermissionDeniedError",
-    "Piece", "ReadOptions", "Record", "Remedy", "RenamedReader", "ResourceExhaustedError", "RestoreItem",
-    "RestoreOutcome", "RestorePlan", "RetentionPolicy", "Rule", "SaveOptions", "SavedAttribute", "Selection", "Shape",
-    "ShardByName", "ShardBySize", "Sharding", "SliceFileReader", "SliceFileWriter", "SlotVariable", "StorageError",
-    "Suggestion", "TensorInfo", "TensorKeepError", "TensorProblem", "TensorSlice", "UnauthenticatedError",
-    "UnavailableError", "UnimplementedError", "UnknownError", "VariableNames", "Variant", "Wanted", "WrongTypeError",
-    "__version__", "about", "check_checkpoint", "extract_sub_graph", "freeze", "freeze_meta_graph", "identify_proto",
+    "OnFingerprint", "OnMismatch", "OnnxExport", "OnnxOptions", "OnnxRuntime", "OnnxTolerance", "OpenedGraph",
+    "OutOfRangeError", "PartitionedArray", "PermissionDeniedError", "Piece", "ReadOptions", "Record", "Remedy",
+    "RenamedReader", "ResourceExhaustedError", "RestoreItem", "RestoreOutcome", "RestorePlan", "RetentionPolicy",
+    "Rule", "SaveOptions", "SavedAttribute", "Selection", "Shape", "ShardByName", "ShardBySize", "Sharding",
+    "SliceFileReader", "SliceFileWriter", "SlotVariable", "StorageError", "Suggestion", "TensorInfo",
+    "TensorKeepError", "TensorProblem", "TensorSlice", "UnauthenticatedError", "UnavailableError",
+    "UnimplementedError", "UnknownError", "VariableNames", "Variant", "Wanted", "WrongTypeError", "__version__",
+    "about", "check_checkpoint", "export_onnx", "extract_sub_graph", "freeze", "freeze_meta_graph", "identify_proto",
     "latest_checkpoint", "list_tensors", "load_objects", "load_saved_model", "load_tensor", "load_tensors",
     "merge_bundles", "named_variables", "open_checkpoint", "open_graph", "plan_restore", "read_checkpoint_state",
     "read_graph", "read_meta_graph_file", "remove_training_nodes", "restore_arrays", "save_checkpoint", "save_objects",

@@ -26,11 +26,7 @@ LENGTHS = [7, None]
 
 def assert_exports(model: Any, values: Sequence[Any], steps: int | None, opset: int = 24) -> Exported:
     """Exports a model for any number of sequences; compares ONNX Runtime with our session and with TensorFlow."""
-    specs = [
-        tf.TensorSpec((None, steps, *value.shape[2:]) if value.ndim > 1 and value.shape[1] == 7 else (None, *value.shape[1:]),
-                      value.dtype)
-        for value in values
-    ]  # fmt: skip
+    specs = [tf.TensorSpec(_any_number(value.shape, steps), value.dtype) for value in values]
     function = tf.function(lambda *inputs: model(list(inputs) if len(inputs) > 1 else inputs[0]))
     frozen = convert_variables_to_constants_v2(function.get_concrete_function(*specs), lower_control_flow=False)
     message, graph = GraphDef(), Graph()
@@ -44,6 +40,11 @@ def assert_exports(model: Any, values: Sequence[Any], steps: int | None, opset: 
     for mine, theirs in zip(ours, frozen(*map(tf.constant, values)), strict=True):
         np.testing.assert_allclose(mine, theirs.numpy(), rtol=1e-4, atol=1e-5)
     return found
+
+
+def _any_number(shape: tuple[int, ...], steps: int | None) -> tuple[int | None, ...]:
+    """The shape of values for any number of sequences, and for any number of steps if that is wanted."""
+    return (None, *(steps if axis == 0 and size == 7 else size for axis, size in enumerate(shape[1:])))
 
 
 def recurrent(found: Exported) -> set[str]:
@@ -81,7 +82,9 @@ LAYERS: dict[str, tuple[Callable[[], Any], set[str]]] = {
 def test_a_layer_is_one_node(name: str, steps: int | None) -> None:
     make, ops = LAYERS[name]
     x = keras.Input((steps, 4))
-    assert recurrent(assert_exports(keras.Model(x, make()(x)), [sequences()], steps)) == ops
+    found = assert_exports(keras.Model(x, make()(x)), [sequences()], steps)
+    assert recurrent(found) == ops
+    assert sum(found.ops[op] for op in ops) == len(ops)
 
 
 @pytest.mark.parametrize("steps", LENGTHS)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 import pytest
@@ -47,7 +47,8 @@ def op(name: str, *arguments: Any, **attrs: Any) -> Any:
     return get_op(name)(*arguments, **attrs)
 
 
-MATRIX = ("float32", [2, 3])
+MATRIX: tuple[str, list[int]] = ("float32", [2, 3])
+Arguments: TypeAlias = tuple[tuple[str, list[int]], ...]
 
 
 @pytest.mark.parametrize("kind", ["If", "StatelessIf"])
@@ -81,7 +82,7 @@ def test_a_case_takes_its_last_branch_for_an_index_beyond_them(graph: Graph, kin
 
 @pytest.mark.parametrize("kind", ["While", "StatelessWhile"])
 def test_a_while_uses_what_does_not_change_from_outside(graph: Graph, kind: str) -> None:
-    arguments = (("int32", []), MATRIX, MATRIX)
+    arguments: Arguments = (("int32", []), MATRIX, MATRIX)
     condition = define(graph, "condition", lambda i, x, w: [op("Less", i, constant(4))], *arguments)
     body = define(
         graph, "body", lambda i, x, w: [op("AddV2", i, constant(1)), op("Mul", x, w), op("Identity", w)], *arguments
@@ -146,7 +147,7 @@ def test_elements_of_different_lengths_are_a_sequence(graph: Graph) -> None:
 
 def loop_over_list(graph: Graph, step: Callable[..., Any], start: Any, count: Any, x: Any) -> list[Any]:
     """A loop whose variables are a counter and a list, which each step gives anew."""
-    arguments = (("int32", []), ("variant", []), ("float32", [2, 3]), ("int32", []))
+    arguments: Arguments = (("int32", []), ("variant", []), ("float32", [2, 3]), ("int32", []))
     condition = define(graph, "condition", lambda i, items, x, n: [op("Less", i, n)], *arguments)
     body = define(
         graph, "body", lambda i, items, x, n: [
@@ -213,7 +214,7 @@ def test_the_length_of_a_list_that_grows(graph: Graph) -> None:
 
 
 def test_a_variable_that_a_loop_reads(graph: Graph) -> None:
-    arguments = (("int32", []), MATRIX, ("resource", []))
+    arguments: Arguments = (("int32", []), MATRIX, ("resource", []))
     condition = define(graph, "condition", lambda i, x, handle: [op("Less", i, constant(3))], *arguments)
     body = define(
         graph, "body", lambda i, x, handle: [

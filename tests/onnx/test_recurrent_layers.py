@@ -159,3 +159,40 @@ def test_a_fused_sequence_of_which_only_the_outputs_are_used_is_an_lstm(has_peep
         wcf=weights[2], wco=weights[3], b=weights[4], cell_clip=0.0, use_peephole=has_peepholes,
     )  # fmt: skip
     assert recurrent(assert_exports([found.h], [x], [X.transpose(1, 0, 2)])) == {"LSTM"}
+
+
+@pytest.mark.parametrize("has_lengths", [False, True])
+@pytest.mark.parametrize("name", ["basic_relu", "gru", "lstm"])
+def test_two_directions_of_one_kind_are_one_node(name: str, has_lengths: bool) -> None:
+    make, ops = CELLS[name]
+    x, given = sequence(None, None, 2), lengths()
+    cells = [make(tf.nn.rnn_cell) for _ in range(2)]
+    outputs, states = tf.nn.bidirectional_dynamic_rnn(*cells, x, given if has_lengths else None, dtype=tf.float32)
+    inputs, feeds = ([x, given], [[X, counts] for counts in LENGTHS]) if has_lengths else ([x], [[X]])
+    found = assert_exports([tf.concat(outputs, 2), states], inputs, *feeds)
+    assert recurrent(found) == ops
+    assert sum(found.ops[op] for op in ops) == 1
+    assert not found.ops.keys() & {"Slice", "ReverseSequence", "Concat"}
+
+
+def test_outputs_of_a_layer_that_runs_backwards_are_turned_where_they_are_used_so() -> None:
+    x = sequence(None, None, 2)
+    backwards, _ = tf.nn.dynamic_rnn(tf.nn.rnn_cell.GRUCell(3), tf.reverse(x, [1]), dtype=tf.float32)
+    found = assert_exports([backwards, tf.reverse(backwards, [1])], [x], [X])
+    assert recurrent(found) == {"GRU"}
+
+
+def test_the_engine_takes_layers_whose_lengths_are_their_inputs() -> None:
+    x = sequence(None, None, 2)
+    weights = tf.constant(np.ones((2, 3), np.float32) * 0.1), tf.constant(np.ones((3, 3), np.float32) * 0.2)
+    steps = tf.transpose(x, [1, 0, 2])
+    count = tf.shape(steps)[0]
+    array = tf.TensorArray(tf.float32, count).unstack(steps)
+
+    def step(i: Any, state: Any) -> Any:
+        return i + 1, tf.tanh(tf.matmul(array.read(i), weights[0]) + tf.matmul(state, weights[1]))
+
+    _, state = tf.while_loop(lambda i, _: i < count, step, (0, tf.zeros([tf.shape(x)[0], 3])))
+    found = exported([state], [x], is_for_engine=True)
+    found.assert_equal({x: X}, Session(x.graph))
+    assert recurrent(found) == {"RNN"}

@@ -95,7 +95,7 @@ def test_a_shape_that_a_graph_takes_apart_and_puts_together_is_known() -> None:
         return op("Reshape", flat, op("ConcatV2", [head, constant(np.array([4], np.int32))], constant(np.int32(0))))
 
     model = exported(back, [None, 3, 4])
-    assert ops_of(model) == ["Reshape", "Reshape"]
+    assert ops_of(model) == ["Identity"]
     np.testing.assert_array_equal(run(model, np.arange(24, dtype=F).reshape(2, 3, 4)).shape, (2, 3, 4))
 
 
@@ -105,7 +105,7 @@ def test_the_engine_lets_no_size_follow_that_may_be_another() -> None:
         x = placeholder(dtype=FLOAT32, shape=[None, 2], name="x")
         n = placeholder(dtype=INT32, shape=[], name="n")
         y = op("Reshape", x, op("Pack", [n, constant(np.int32(2))]))
-    for is_for_engine, wanted in ((False, ["Reshape"]), (True, ["Cast", "Unsqueeze", "Concat", "Reshape"])):
+    for is_for_engine, wanted in ((False, ["Identity"]), (True, ["Cast", "Unsqueeze", "Concat", "Reshape"])):
         options = TranslateOptions(24, is_for_engine=is_for_engine)
         model = translate_graph({"x": x, "n": n}, {"y": y}, lambda op: None, options).proto()
         assert sorted(ops_of(model)) == sorted(wanted)

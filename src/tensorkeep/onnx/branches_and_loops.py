@@ -24,6 +24,7 @@ from tensorkeep.dtypes import BOOL, INT64, STRING, DType
 from tensorkeep.onnx.graphs import OnnxGraph
 from tensorkeep.onnx.recurrent.layers import LoopLength, as_layers
 from tensorkeep.onnx.tensor_lists import (
+    COMPUTED_SIZES,
     Filling,
     HeldList,
     LoopLists,
@@ -320,8 +321,34 @@ def _written(to: OnnxGraph, rounds: Rounds) -> WrittenLoop:
             assumed.whole |= misplaced
             continue
         _prove_indices(to, written, unproven, rounds.starts)
+        _move_out(to, written)
         return written
     to.refuse("what its loop does to the shapes of its variables cannot be told")
+
+
+def _move_out(to: OnnxGraph, written: WrittenLoop) -> None:
+    """Moves out of a loop what computes sizes of values from outside, which are the same in every round."""
+    inner = written.inner
+    inside = {term.value for slot, term in enumerate(written.inputs) if slot not in written.fixed}
+    inside |= {_in_file(written.inputs[slot]).value for slot in written.carried}
+    kept = []
+    for node in inner.nodes:
+        if _computes_sizes(node) and not any(value in inside for value in node.inputs if value is not None):
+            to.nodes.append(node)
+        else:
+            kept.append(node)
+            inside.update(node.outputs)
+    inner.nodes[:] = kept
+
+
+def _computes_sizes(node: ir.Node) -> bool:
+    """Whether a node computes sizes of values, or with them, and cannot fail."""
+    if node.domain or node.op_type not in COMPUTED_SIZES or not node.inputs or node.inputs[0] is None:
+        return False
+    kind, source = node.outputs[0].dtype, node.inputs[0].producer()
+    if kind not in (ir.DataType.INT64, ir.DataType.INT32):
+        return False
+    return node.op_type != "Gather" or (source is not None and source.op_type in ("Shape", "Cast"))
 
 
 class _AgainError(Exception):
@@ -419,11 +446,15 @@ class _Assumed:
             self.to.refuse("its loop gives something else in the place of a list of tensors")
         form = held.form
         if slot not in self.whole:
-            is_own = isinstance(form, Filling) and form.loop is lists and form.slot == slot and form.item is not None
-            if not is_own or (form.grows and slot in lists.lengths_asked):
+            if (
+                not isinstance(form, Filling)
+                or form.loop is not lists
+                or form.slot != slot
+                or form.item is None
+                or (form.grows and slot in lists.lengths_asked)
+            ):
                 self.whole.add(slot)
-                return False
-            return True
+            return slot not in self.whole
         wanted = common_form([held])
         if wanted is Sequenced and self.forms[slot] is Rows:
             self.forms[slot] = Sequenced
@@ -437,6 +468,8 @@ class _Assumed:
 
     def as_next(self, inner: OnnxGraph, results: list[Term]) -> list[Term]:
         """The results of a round as the variables of the next; lists that the loop has whole in the form they have."""
+        for slot in self.fixed:
+            results[slot] = self.starts[slot]
         for slot in self.whole:
             held = results[slot].held
             assert isinstance(held, HeldList)

@@ -76,7 +76,7 @@ def _infer(node: ir.Node, opset: int) -> None:
     except (onnx.shape_inference.InferenceError, onnx.defs.SchemaError, RuntimeError, ValueError):
         return
     for output in node.outputs:
-        message = found.get(output.name or "")
-        if output.shape is None and message is not None and message.tensor_type.HasField("shape"):
-            sizes = [dim.dim_value if dim.HasField("dim_value") else None for dim in message.tensor_type.shape.dim]
+        told = found.get(output.name or "")
+        if output.shape is None and told is not None and told.tensor_type.HasField("shape"):
+            sizes = [dim.dim_value if dim.HasField("dim_value") else None for dim in told.tensor_type.shape.dim]
             output.shape = ir.Shape(sizes)

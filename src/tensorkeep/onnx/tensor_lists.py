@@ -314,7 +314,7 @@ def same_value(first: ir.Value | None, second: ir.Value | None, depth: int = 8) 
     one_node, other_node = first.producer(), second.producer()
     if one_node is None or other_node is None or not depth or one_node.op_type != other_node.op_type:
         return False
-    if one_node is other_node or one_node.op_type not in _COMPUTED_SIZES:
+    if one_node is other_node or one_node.op_type not in COMPUTED_SIZES:
         return False
     attrs = [{name: attr.value for name, attr in node.attributes.items()} for node in (one_node, other_node)]
     return (
@@ -325,7 +325,7 @@ def same_value(first: ir.Value | None, second: ir.Value | None, depth: int = 8) 
     )
 
 
-_COMPUTED_SIZES: Final = frozenset(
+COMPUTED_SIZES: Final = frozenset(  # operators that graphs compute sizes with
     ("Shape", "Size", "Cast", "Gather", "Slice", "Squeeze", "Unsqueeze", "Reshape", "Identity", "Transpose", "Add",
      "Sub", "Mul", "Max", "Min", "ReduceMax", "ReduceMin", "Concat")
 )  # fmt: skip
@@ -499,7 +499,9 @@ def fills_all(to: OnnxGraph, held: HeldList, indices: Term, rows: Term, *, grows
     if indices.array is not None:
         in_order = bool((indices.array == np.arange(indices.array.size)).all())
         known = None if count.array is None else int(count.array)
-        return in_order and (known == indices.array.size or (known is not None and grows and known <= indices.size))
+        return in_order and (
+            known == indices.array.size or (known is not None and grows and known <= indices.array.size)
+        )
     source = None if indices.value is None else indices.value.producer()
     if source is None or source.op_type != "Range":
         return False

@@ -83,8 +83,9 @@ class Outcome:
 
     def reset(self, mark: tuple[int, int, int]) -> None:
         """Forgets what has been noted since: it is translated again."""
-        for noted, count in zip((self.problems, self.nodes, self.dropped), mark, strict=True):
-            del noted[count:]
+        del self.problems[mark[0] :]
+        del self.nodes[mark[1] :]
+        del self.dropped[mark[2] :]
 
 
 Result = TypeVar("Result")

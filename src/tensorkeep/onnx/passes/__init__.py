@@ -6,4 +6,5 @@ formulas         formulas that frameworks write out step by step, made one opera
 fusing           neighbours that fit made one: constants into weights, padding into windows
 layout           the order of axes, once for the whole model
 wrapped_indices  indices that count from the end where they are below zero: ONNX's Gather does that by itself
+directions recurrent layers that run backwards or both ways, made one operator
 """

@@ -8,6 +8,7 @@ from typing import Final
 import onnx_ir as ir
 from onnx_ir.passes import common as tidying
 
+from tensorkeep.onnx.passes.directions import join_directions
 from tensorkeep.onnx.passes.formulas import recognise_formulas
 from tensorkeep.onnx.passes.fusing import fuse_neighbours
 from tensorkeep.onnx.passes.layout import order_axes
@@ -17,6 +18,7 @@ PASSES: Final[tuple[Callable[[ir.Model], object], ...]] = (
     tidying.RemoveUnusedNodesPass(),
     tidying.CommonSubexpressionEliminationPass(),
     take_wrapped_indices,
+    join_directions,
     recognise_formulas,
     order_axes,
     fuse_neighbours,

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 import onnx_ir as ir
 
+from tensorkeep.arrays import Array
 from tensorkeep.dtypes import BOOL, FLOAT32
 from tensorkeep.onnx.graphs import AttrValue, OnnxGraph
 from tensorkeep.onnx.recurrent.cells import Cell, Variables, find_cell
@@ -255,11 +256,11 @@ class _Layers:
         states = [self._start(slot) for slot in slots]
         bias = cell.bias if cell.bias.any() else None
         inputs = [
-            x, _named(cell.weights, "weights"), _named(cell.recurrence, "recurrent weights"),
-            None if bias is None else _named(bias, "bias"), lengths, *states,
+            x, _stored(cell.weights), _stored(cell.recurrence),
+            None if bias is None else _stored(bias), lengths, *states,
         ]  # fmt: skip
         if cell.peepholes is not None:
-            inputs.append(_named(cell.peepholes, "peepholes"))
+            inputs.append(_stored(cell.peepholes))
         outputs = to.node_with_outputs(
             cell.op_type,
             inputs,
@@ -404,7 +405,8 @@ def _item(form: Filling) -> Term:
     return form.item
 
 
-def _named(array: np.ndarray, name: str) -> Term:  # type: ignore[type-arg]
+def _stored(array: Array) -> Term:
+    """An array as the operators have it: with an axis for directions, of which there is one."""
     return constant_term(np.ascontiguousarray(array[None]), FLOAT32)
 
 

@@ -143,10 +143,10 @@ def is_longest(value: ir.Value, lengths: ir.Value) -> bool:
             is_number(one, 1) and other is not None and is_longest(other, lengths)
             for one, other in ((first, second), (second, first))
         )
-    return node.op_type == "ReduceMax" and same_value(_uncast(node.inputs[0]), _uncast(lengths))
+    return node.op_type == "ReduceMax" and same_value(uncast(node.inputs[0]), uncast(lengths))
 
 
-def _uncast(value: ir.Value) -> ir.Value:
+def uncast(value: ir.Value) -> ir.Value:
     """Whole numbers as they were before they became those of another type."""
     while (
         (node := value.producer()) is not None and node.op_type in ("Cast", "Identity") and node.inputs[0] is not None
