@@ -4,10 +4,14 @@
 the extra `onnx`; nothing below this folder knows of it.
 
     passes/       changes to a model as a whole, after all operations have been translated
+    recurrent/    recurrent layers, found in loops: ONNX's LSTM, GRU and RNN in the place of a Loop
     rules/        what each op becomes: one rule per op, or per family of ops
+    branches_and_loops  ONNX's If and Loop, made of pieces of a graph that others know how to write
+    following_shapes    shapes that neither the graph nor a rule tells: by what ONNX says of each node
     graphs        the ONNX graph that rules write to: nodes, constants, and steps that many rules share
     known_sizes   shapes that a graph computes with, as far as they are known: so many rows, whatever comes next
     models        ONNX models made of graphs: translated, put in order, checked, as bytes
+    tensor_lists  lists and arrays of tensors, as rows of one tensor, as sequences, or as what a loop fills
     terms         values as rules see them: a type, a shape, and what is known of the value itself
     translation   a graph to ONNX: operation by operation, with functions in their places and constants folded
 """
