@@ -166,8 +166,9 @@ def test_a_fused_sequence_of_which_only_the_outputs_are_used_is_an_lstm(has_peep
 def test_two_directions_of_one_kind_are_one_node(name: str, has_lengths: bool) -> None:
     make, ops = CELLS[name]
     x, given = sequence(None, None, 2), lengths()
-    cells = [make(tf.nn.rnn_cell) for _ in range(2)]
-    outputs, states = tf.nn.bidirectional_dynamic_rnn(*cells, x, given if has_lengths else None, dtype=tf.float32)
+    outputs, states = tf.nn.bidirectional_dynamic_rnn(
+        make(tf.nn.rnn_cell), make(tf.nn.rnn_cell), x, given if has_lengths else None, dtype=tf.float32
+    )
     inputs, feeds = ([x, given], [[X, counts] for counts in LENGTHS]) if has_lengths else ([x], [[X]])
     found = assert_exports([tf.concat(outputs, 2), states], inputs, *feeds)
     assert recurrent(found) == ops

@@ -13,6 +13,7 @@ from typing import Final
 import numpy as np
 import onnx_ir as ir
 
+from tensorkeep.arrays import Array
 from tensorkeep.onnx.recurrent.lengths import turns_around, uncast
 from tensorkeep.onnx.tensor_lists import same_value
 
@@ -174,8 +175,8 @@ def _fit(forward: ir.Node, backward: ir.Node) -> bool:
     states = [_given(node, place) for node in (forward, backward) for place in range(_LENGTHS + 1, 8)]
     if any(value is not None for value in states):
         return False
-    one, other = _given(forward, _LENGTHS), _given(backward, _LENGTHS)
-    return same_value(one, other) and same_value(forward.inputs[0], backward.inputs[0])
+    lengths = [_given(node, _LENGTHS) for node in (forward, backward)]
+    return same_value(lengths[0], lengths[1]) and same_value(forward.inputs[0], backward.inputs[0])
 
 
 def _join(graph: ir.Graph, forward: ir.Node, backward: ir.Node) -> None:
@@ -250,7 +251,7 @@ def _take_direction(graph: ir.Graph, both: ir.Value, one: ir.Value, number: int,
         ir.convenience.replace_all_uses_with(one, part.outputs[0], replace_graph_outputs=True)
 
 
-def _constant(graph: ir.Graph, array: np.ndarray, name: str) -> ir.Value:  # type: ignore[type-arg]
+def _constant(graph: ir.Graph, array: Array, name: str) -> ir.Value:
     if name in graph.initializers:
         return graph.initializers[name]
     value = ir.Value(
@@ -275,10 +276,11 @@ def _move_output(graph: ir.Graph, old: ir.Node, new: ir.Node) -> None:
 
 def _join_concat(graph: ir.Graph, both: ir.Value, single: list[ir.Value], axis: int) -> None:
     """Results of both directions side by side: those of the joint layer, with directions next to features."""
-    chains = [_to_concat(value, axis) for value in single]
+    chains = [_to_concat(value) for value in single]
     if chains[0] is None or chains[1] is None:
         return
-    (first, order), (second, other) = chains
+    first, order = chains[0]
+    second, other = chains[1]
     if first is not second or order != other or both.shape is None:
         return
     if [_reached(value) for value in first.inputs] != [_reached(value) for value in single]:
@@ -297,7 +299,7 @@ def _join_concat(graph: ir.Graph, both: ir.Value, single: list[ir.Value], axis: 
     _move_output(graph, first, ir.Node("", "Reshape", [turned.outputs[0], shape], name=f"{first.name}/side_by_side"))
 
 
-def _to_concat(value: ir.Value, axis: int) -> tuple[ir.Node, list[int]] | None:
+def _to_concat(value: ir.Value) -> tuple[ir.Node, list[int]] | None:
     """The Concat of features that a layer's results go to alone, and the order of their axes there."""
     order: list[int] | None = None
     while True:
