@@ -8,6 +8,7 @@ from typing import Final
 import onnx_ir as ir
 from onnx_ir.passes import common as tidying
 
+from tensorkeep.onnx.passes.detours import slide_along_one_axis, take_short_ways
 from tensorkeep.onnx.passes.formulas import recognise_formulas
 from tensorkeep.onnx.passes.fusing import fuse_neighbours
 from tensorkeep.onnx.passes.layout import order_axes
@@ -16,6 +17,9 @@ PASSES: Final[tuple[Callable[[ir.Model], object], ...]] = (
     tidying.RemoveUnusedNodesPass(),
     tidying.CommonSubexpressionEliminationPass(),
     recognise_formulas,
+    take_short_ways,
+    order_axes,
+    slide_along_one_axis,
     order_axes,
     fuse_neighbours,
 )
