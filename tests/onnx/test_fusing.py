@@ -110,16 +110,6 @@ def test_a_product_of_matrices_takes_factors_and_a_bias(opset: int) -> None:
     assert exported.order == ["Gemm"]
 
 
-def test_rows_of_an_array_times_a_matrix_are_the_array_times_the_matrix() -> None:
-    def whole(x: Any) -> Any:
-        rows = emit("MatMul", emit("Reshape", x, np.int32([-1, 6])), numbers(6, 5))
-        return emit("AddV2", emit("Reshape", rows, np.int32([-1, 3, 5])), numbers(5))
-
-    exported = Exported(whole, {"x": numbers(4, 3, 6)}, {"x": (None, 3, 6)})
-    exported.assert_equal()
-    assert exported.order == ["MatMul", "Add"]
-
-
 def test_bounds_are_one_clip() -> None:
     exported = Exported(lambda x: emit("Minimum", emit("Maximum", x, np.float32(-0.5)), np.float32(0.75)), ROWS)
     exported.assert_equal()

@@ -301,14 +301,8 @@ def _along_one_axis(editor: Editor, node: ir.Node) -> bool:
     if axis not in (2, 3) or kernel is None or len(kernel) != 2 or len(node.outputs) != 1:
         return False
     at = axis - 2
-    plain = all(
-        values is None or values[at] == number
-        for values, number in (
-            (ints_attribute(node, "strides"), 1),
-            (ints_attribute(node, "dilations"), 1),
-            (kernel, 1),
-        )
-    )
+    others = [kernel, *(ints_attribute(node, name) for name in ("strides", "dilations"))]
+    plain = all(values is None or values[at] == 1 for values in others)
     if not plain or (pads is not None and (pads[at] or pads[at + 2])):
         return False
     if (extra := ints_attribute(node, "output_padding")) is not None and extra[at]:

@@ -18,6 +18,7 @@ PASSES: Final[tuple[Callable[[ir.Model], object], ...]] = (
     tidying.CommonSubexpressionEliminationPass(),
     recognise_formulas,
     take_short_ways,
+    tidying.RemoveUnusedNodesPass(),
     order_axes,
     slide_along_one_axis,
     order_axes,
