@@ -42,8 +42,10 @@ def take_short_ways(model: ir.Model) -> None:
         for node in list(graph):
             if node.graph is None or node.domain:
                 continue
+            if node.op_type in ("Reshape", "Slice") and _dilated(editor, node):
+                continue
             if node.op_type == "Reshape":
-                _ = _dilated(editor, node) or _multiplied_in_rows(editor, node) or _repeated(editor, node)
+                _ = _multiplied_in_rows(editor, node) or _repeated(editor, node)
             elif node.op_type == "Gather":
                 _counted_from_end(editor, node)
 
