@@ -93,3 +93,12 @@ def _as_constants(item: Any) -> Any:
 
 def numbers(*shape: int, seed: int = 1) -> Any:
     return np.random.default_rng(seed).normal(size=shape).astype(np.float32)
+
+
+def ints(values: Any) -> Any:
+    """Numbers as an array of int32, as sizes and axes are."""
+    return np.array(values, np.int32)
+
+
+def floats(values: Any) -> Any:
+    return np.array(values, np.float32)

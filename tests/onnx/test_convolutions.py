@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from tensorkeep.onnx.graphs import CannotTranslateError
-from tests.onnx.small_graphs import Exported, emit, numbers
+from tests.onnx.small_graphs import Exported, emit, ints, numbers
 
 SIZES = [(2, 7, 5, 3), (1, 8, 9, 3), (3, 4, 4, 3)]
 ANY = {"x": (None, None, None, 3)}
@@ -54,7 +54,7 @@ def test_images_of_any_size_are_enlarged_to_the_size_that_is_asked_for(kernel: i
         return emit("Conv2DBackpropInput", size, numbers(kernel, kernel, 4, 3), x, **attrs)
 
     def wanted(shape: tuple[int, ...]) -> Any:
-        return np.int32([shape[1] * stride + less, shape[2] * stride + less])
+        return ints([shape[1] * stride + less, shape[2] * stride + less])
 
     exported = Exported(build, {"x": numbers(*SIZES[0]), "size": wanted(SIZES[0])}, ANY)
     for number, shape in enumerate(SIZES):
@@ -62,7 +62,7 @@ def test_images_of_any_size_are_enlarged_to_the_size_that_is_asked_for(kernel: i
 
 
 def test_images_are_not_enlarged_to_a_number_of_channels_that_is_not_known() -> None:
-    feeds = {"x": numbers(1, 2, 2, 3), "size": np.int32([1, 4, 4, 4])}
+    feeds = {"x": numbers(1, 2, 2, 3), "size": ints([1, 4, 4, 4])}
     attrs = {"strides": [1, 2, 2, 1], "padding": "SAME"}
     with pytest.raises(CannotTranslateError, match="how many channels"):
         Exported(lambda x, size: emit("Conv2DBackpropInput", size, numbers(2, 2, 4, 3), x, **attrs), feeds)

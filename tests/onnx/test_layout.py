@@ -13,7 +13,7 @@ from onnx import TensorProto, helper, numpy_helper
 
 from tensorkeep.errors import InvalidArgumentError
 from tensorkeep.onnx.passes.layout import order_axes, take_channels_first
-from tests.onnx.small_graphs import Exported, emit, numbers
+from tests.onnx.small_graphs import Exported, emit, floats, numbers
 
 LAST, FIRST = [0, 2, 3, 1], [0, 3, 1, 2]
 ATTRS: dict[str, Any] = {"strides": [1, 1, 1, 1], "padding": "SAME"}
@@ -161,7 +161,7 @@ def test_a_chain_of_convolutions_with_residuals_has_one_transpose_at_its_input()
 
 def test_a_model_may_take_its_channels_first() -> None:
     def build(x: Any) -> Any:
-        scaled = emit("Mul", x, np.float32([0.5, 2, 3]))
+        scaled = emit("Mul", x, floats([0.5, 2, 3]))
         return emit("Conv2D", scaled, numbers(3, 3, 3, 4), **ATTRS)
 
     exported = Exported(build, {"x": numbers(2, 6, 5, 3)}, {"x": (None, None, None, 3)})

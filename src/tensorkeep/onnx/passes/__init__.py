@@ -1,5 +1,6 @@
 """Changes to an ONNX model as a whole, after all operations have been translated.
 
+detours          detours that frameworks take and ONNX need not: dilation by parts, matrices of rows, tiles
 editing          what all passes do to graphs: constants looked at and made, nodes put in the place of others
 every            the passes in the order in which they run
 formulas         formulas that frameworks write out step by step, made one operator: layer normalisation, GELU

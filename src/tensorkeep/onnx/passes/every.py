@@ -8,6 +8,7 @@ from typing import Final
 import onnx_ir as ir
 from onnx_ir.passes import common as tidying
 
+from tensorkeep.onnx.passes.detours import slide_along_one_axis, take_short_ways
 from tensorkeep.onnx.passes.directions import join_directions
 from tensorkeep.onnx.passes.formulas import recognise_formulas
 from tensorkeep.onnx.passes.fusing import fuse_neighbours
@@ -20,6 +21,10 @@ PASSES: Final[tuple[Callable[[ir.Model], object], ...]] = (
     take_wrapped_indices,
     join_directions,
     recognise_formulas,
+    take_short_ways,
+    tidying.RemoveUnusedNodesPass(),
+    order_axes,
+    slide_along_one_axis,
     order_axes,
     fuse_neighbours,
 )

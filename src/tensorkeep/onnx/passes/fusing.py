@@ -448,37 +448,6 @@ def _reshaped_twice(editor: Editor, node: ir.Node) -> bool:
     return True
 
 
-def _multiplied_in_rows(editor: Editor, node: ir.Node) -> bool:
-    """All rows of an array as one matrix, times a matrix, as an array again: the product of the array with the matrix.
-
-    So Keras has layers that work on the last axis of several.
-    """
-    value, sizes = node.inputs[0], ints_of(input_at(node, 1))
-    product = None if value is None else value.producer()
-    if product is None or not is_op(product, "MatMul") or sizes is None or only_user(product.outputs[0]) is not node:
-        return False
-    rows, weights = product.inputs[0], constant_of(product.inputs[1])
-    flatten = None if rows is None else rows.producer()
-    if weights is None or weights.ndim != 2 or flatten is None or not is_op(flatten, "Reshape"):
-        return False
-    source, flat = flatten.inputs[0], ints_of(input_at(flatten, 1))
-    if source is None or flat is None or product.graph is not node.graph or int_attribute(node, "allowzero", 0):
-        return False
-    rank = rank_of(source)
-    if rank is None or len(flat) != 2 or size_of(source, rank - 1) != weights.shape[0] or len(sizes) != rank:
-        return False
-    if sizes[-1] != weights.shape[1] or sizes[:-1].count(-1) > 1:
-        return False
-    if any(size != -1 and size != size_of(source, axis) for axis, size in enumerate(sizes[:-1])):
-        return False
-    product.replace_input_with(0, source)
-    shape = node.outputs[0].shape
-    _replaced(editor, node, product.outputs[0])
-    product.outputs[0].shape = shape
-    editor.drop_unused([flatten])
-    return True
-
-
 def _kept_in_place(node: ir.Node) -> int:
     """How many axes at the front of a node's output are those of its input."""
     given = ints_of(input_at(node, 1))
@@ -616,7 +585,7 @@ _FUSE: Final[dict[str, tuple[Callable[[Editor, ir.Node], bool], ...]]] = {
     "MaxPool": (_padding_into_windows,),
     "AveragePool": (_padding_into_windows,),
     "Min": (_clipped,),
-    "Reshape": (_keeps_axes, _multiplied_in_rows, _reshaped_twice),
+    "Reshape": (_keeps_axes, _reshaped_twice),
     "Squeeze": (_squeezed_back,),
     "Unsqueeze": (_keeps_axes, _squeezed_back),
     "ReduceMean": (_pooled_whole,),

@@ -493,6 +493,18 @@ class _Layout:
         node.replace_input_with(1, self.editor.constant(np.array(moved, np.int64), f"{node.name}/counts"))
         self.passed_on(node, [order])
 
+    def resized(self, node: ir.Node) -> None:
+        """Resize by factors, one for each axis."""
+        found, factors = self.before(node.inputs[0]), constant_of(input_at(node, 2))
+        if found is None or factors is None or factors.size != len(found[1]) or "axes" in node.attributes:
+            return
+        if input_at(node, 1) is not None or input_at(node, 3) is not None or not self.should_pass(node, 1, 0):
+            return
+        source, order = found
+        node.replace_input_with(0, source)
+        node.replace_input_with(2, self.editor.constant(factors[list(inverse_of(order))], f"{node.name}/factors"))
+        self.passed_on(node, [order])
+
     def squeezed(self, node: ir.Node) -> None:
         found, axes = self.before(node.inputs[0]), ints_of(input_at(node, 1))
         if found is None or axes is None:
@@ -591,6 +603,7 @@ _HOW: Final[dict[str, Callable[[_Layout, ir.Node], None]]] = {
     "Concat": _Layout.joined,
     "Slice": _Layout.sliced,
     "Pad": _Layout.padded,
+    "Resize": _Layout.resized,
     "Squeeze": _Layout.squeezed,
     "Unsqueeze": _Layout.unsqueezed,
     "Gather": _Layout.gathered,
