@@ -17,6 +17,7 @@ from tensorkeep.graph.registry.opspec import get_op
 from tensorkeep.onnx.engine.engine import OnnxRuntimeEngine
 from tensorkeep.onnx.engine.options import OnnxRuntime
 from tensorkeep.onnx.engine.parts import OnnxPart
+from tensorkeep.onnx.rules.registry import RULES
 from tensorkeep.runtime.limits import Limits
 from tensorkeep.runtime.session import Session
 from tensorkeep.saved_model.load import engines
@@ -184,19 +185,20 @@ def test_several_threads_may_call(graph: Graph) -> None:
             np.testing.assert_allclose(answer, wanted[at % 8], rtol=1e-5, atol=1e-6)
 
 
-def test_weights_are_not_copied(graph: Graph) -> None:
-    x = placeholder(FLOAT32, [None, 64])
-    weights = get_variable("w", initializer=np.ones((64, 64), np.float32), use_resource=True)
-    y = matmul(x, weights)
+@pytest.mark.skipif("GatherV2" not in RULES, reason="rows are looked up by our kernels")
+def test_a_table_that_rows_are_looked_up_in_is_not_copied(graph: Graph) -> None:
+    x = placeholder(INT32, [None])
+    table = get_variable("w", initializer=np.ones((1000, 64), np.float32), use_resource=True)
+    y = tanh(get_op("GatherV2")(table, x, np.int32(0)))
     with session_of(graph) as session:
-        session.run(y, {x: np.ones((1, 64), np.float32)})
+        np.testing.assert_allclose(session.run(y, {x: [1, 999]}), np.tanh(np.ones((2, 64))), rtol=1e-6)
         split = session._programs.compiled[-1].split
         assert split is not None
         (part,) = split.parts
         assert isinstance(part.run, OnnxPart)
-        (held,) = (item for item in part.run._models[0].session._constants if isinstance(item, np.ndarray))
-        place = next(item for _, item in session.resources.items())
-        assert np.shares_memory(held, place.read())
+        assert "v0" in part.run._models[0].session.inputs
+        with pytest.raises(InvalidArgumentError):
+            session.run(y, {x: [-1]})
 
 
 def test_where_memory_is_limited_our_kernels_run(graph: Graph) -> None:

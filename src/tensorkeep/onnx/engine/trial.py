@@ -60,7 +60,11 @@ class Trial:
 
 def try_plan(question: PlanToSplit, opset: int) -> Trial:
     """Tries to translate each item of a plan."""
-    return _Attempt(question, opset).outcome()
+    attempt = _Attempt(question, opset)
+    try:
+        return attempt.outcome()
+    finally:
+        attempt.forget()
 
 
 def resource_term(tensor: Tensor, held: object) -> Term | None:
@@ -97,6 +101,14 @@ class _Attempt:
         for number in range(len(self._graph.items)):
             self._trial.items.append(self._tried(number))
         return self._trial
+
+    def forget(self) -> None:
+        """Lets go of arrays at once, rather than when Python finds that they only hold each other."""
+        self._terms.clear()
+        self._to.nodes.clear()
+        for held in vars(self._translator.model).values():
+            if isinstance(held, dict):
+                held.clear()
 
     def _give(self, tensor: Tensor) -> None:
         """Takes a tensor for given, if what it holds can be."""
