@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tensorkeep.dtypes import FLOAT32, STRING
+from tensorkeep.dtypes import FLOAT32, INT32, STRING
 from tensorkeep.errors import InvalidArgumentError, PermissionDeniedError, TensorKeepError, UnimplementedError
 from tensorkeep.graph.building import building, control_dependencies
 from tensorkeep.graph.collections import GraphKeys, get_collection

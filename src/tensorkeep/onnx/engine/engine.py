@@ -16,7 +16,7 @@ from tensorkeep.onnx.engine.options import OnnxRuntime
 from tensorkeep.onnx.engine.partition import partition
 from tensorkeep.onnx.engine.parts import Constants, FasterPart, OnnxPart
 from tensorkeep.onnx.engine.sessions import OnnxSession, providers_of
-from tensorkeep.onnx.engine.trial import Trial, passes_border, resource_term, try_plan
+from tensorkeep.onnx.engine.trial import Trial, forget_constants, passes_border, resource_term, try_plan
 from tensorkeep.onnx.models import TranslateOptions, assembled
 from tensorkeep.onnx.terms import Term
 from tensorkeep.onnx.translation import Translator
@@ -217,6 +217,8 @@ def _translated(ends: _Ends, variables: Sequence[VariableResource], constants: C
     translator.run_block(to, Block(items=list(ends.items)), terms)
     outputs = {name: terms[tensor] for name, tensor in zip(names, ends.outputs, strict=True)}
     model = assembled(translator, to, inputs, outputs, TranslateOptions(OPSET, is_for_engine=True)).model
+    terms.clear()
+    forget_constants(translator, to)
     _take_tables(model, constants)
     for value in list(model.graph.inputs):
         if not value.uses() and not value.is_graph_output():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from gc import collect
 from typing import Any, Final
 
 import numpy as np
@@ -16,6 +17,7 @@ from tensorkeep.onnx.engine.options import OnnxRuntime
 
 _CPU: Final = "CPUExecutionProvider"
 _APART: Final = 4096  # bytes; smaller constants are in the message
+_MUCH: Final = 16 << 20  # bytes of constants that are not to be there once more than they have to
 _SILENT: Final = 4  # ONNX Runtime logs nothing below a crash: what fails is run by our kernels, whose error is told
 
 Feed = dict[str, Array]
@@ -37,10 +39,12 @@ class OnnxSession:
         for name, value in options.options.items():
             settings.add_session_config_entry(name, value)
         constants = _constants_apart(model, settings)
+        message = ir.to_proto(model).SerializeToString()
+        if sum(array.nbytes for array in constants[1::2]) > _MUCH:
+            del model
+            collect()  # nodes that were put together hold each other, and the constants that they had
         try:
-            self._session = onnxruntime.InferenceSession(
-                ir.to_proto(model).SerializeToString(), settings, providers=providers_of(options)
-            )
+            self._session = onnxruntime.InferenceSession(message, settings, providers=providers_of(options))
         except Exception as error:  # of a module that is not to be named: the classes are made in compiled code
             raise CannotRunError(f"ONNX Runtime does not take the model: {str(error).strip()}") from error
         del constants  # ONNX Runtime has copied them

@@ -76,6 +76,14 @@ def resource_term(tensor: Tensor, held: object) -> Term | None:
     return Term(tensor.dtype, (), held=held)
 
 
+def forget_constants(translator: Translator, to: OnnxGraph) -> None:
+    """Lets go of the arrays that a translation has made, once they are in a model or not wanted."""
+    to.nodes.clear()
+    for held in vars(translator.model).values():
+        if isinstance(held, dict):
+            held.clear()
+
+
 class _Attempt:
     def __init__(self, question: PlanToSplit, opset: int) -> None:
         self._question = question
@@ -105,10 +113,7 @@ class _Attempt:
     def forget(self) -> None:
         """Lets go of arrays at once, rather than when Python finds that they only hold each other."""
         self._terms.clear()
-        self._to.nodes.clear()
-        for held in vars(self._translator.model).values():
-            if isinstance(held, dict):
-                held.clear()
+        forget_constants(self._translator, self._to)
 
     def _give(self, tensor: Tensor) -> None:
         """Takes a tensor for given, if what it holds can be."""
