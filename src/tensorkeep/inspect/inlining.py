@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
+from tensorkeep.graph.functions import called_functions
 from tensorkeep.proto.messages import FunctionDef, GraphDef
-from tensorkeep.saved_model.load.function_library import called_functions
 
 _SAVING: Final = ("SaveV2", "RestoreV2", "MergeV2Checkpoints")
 _CALLS: Final = ("PartitionedCall", "StatefulPartitionedCall")

@@ -16,7 +16,7 @@ from tensorkeep.graph.graph import Graph, Tensor
 from tensorkeep.graph.registry.opspec import get_op
 from tensorkeep.onnx.engine.engine import OnnxRuntimeEngine
 from tensorkeep.onnx.engine.options import OnnxRuntime
-from tensorkeep.onnx.engine.parts import OnnxPart
+from tensorkeep.onnx.engine.parts import FasterPart, OnnxPart
 from tensorkeep.onnx.rules.registry import RULES
 from tensorkeep.runtime.limits import Limits
 from tensorkeep.runtime.session import Session
@@ -112,7 +112,7 @@ def test_a_variable_that_is_assigned_to_is_seen(graph: Graph, use_resource: bool
 
 def test_a_plan_that_changes_a_variable_reads_it_in_its_own_order(graph: Graph) -> None:
     x = placeholder(FLOAT32, [None, 8])
-    weights = get_variable("w", initializer=np.eye(8, dtype=np.float32), use_resource=True)
+    weights: Any = get_variable("w", initializer=np.eye(8, dtype=np.float32), use_resource=True)
     before = matmul(x, weights.read_value())
     with control_dependencies([before]):
         change = assign_add(weights, np.ones((8, 8), np.float32))
@@ -245,7 +245,8 @@ def test_the_faster_of_two_engines_is_found_by_the_first_calls(graph: Graph) -> 
         for _ in range(12):
             np.testing.assert_allclose(session.run(y, {x: x_of(2)}), ours.run(y, {x: x_of(2)}), rtol=1e-5, atol=1e-6)
         (part,) = session._programs.compiled[-1].split.parts  # type: ignore[union-attr]
-        assert len(part.run._chosen) == 1  # type: ignore[attr-defined]
+        assert isinstance(part.run, FasterPart)
+        assert len(part.run._chosen) == 1
 
 
 def test_engines_have_names() -> None:

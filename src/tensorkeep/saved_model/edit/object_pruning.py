@@ -10,9 +10,10 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, MutableSequence
 from typing import Any, Final
 
+from tensorkeep.graph.functions import called_functions
 from tensorkeep.proto.messages import MetaGraphDef, SavedObject, SavedObjectGraph
 from tensorkeep.saved_model.edit.object_signatures import functions_of, object_signatures
-from tensorkeep.saved_model.load.function_library import FunctionLibrary, called_functions
+from tensorkeep.saved_model.load.function_library import FunctionLibrary
 
 _FUNCTIONS: Final = ("function", "bare_concrete_function")
 

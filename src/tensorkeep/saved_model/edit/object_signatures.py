@@ -20,7 +20,7 @@ from typing import Any, Final
 
 from tensorkeep.dtypes import RESOURCE, VARIANT
 from tensorkeep.errors import InvalidArgumentError, UnimplementedError
-from tensorkeep.graph.functions import function_def, numbered_name
+from tensorkeep.graph.functions import called_functions, function_def, numbered_name
 from tensorkeep.graph.graph import Graph, Operation, Tensor
 from tensorkeep.graph.messages.graph_def import import_graph
 from tensorkeep.proto.messages import (
@@ -37,7 +37,6 @@ from tensorkeep.saved_model.files.argument_specs import ArgumentSpec, write_argu
 from tensorkeep.saved_model.files.constants import INIT_OP_SIGNATURE_KEY, MAIN_OP_KEY
 from tensorkeep.saved_model.files.layout import init_op_name
 from tensorkeep.saved_model.files.tensor_info import tensor_names
-from tensorkeep.saved_model.load.function_library import called_functions
 
 _SIGNATURES: Final = "signatures"
 _REMEDY: Final = "Drop the objects first (drop_objects): what is left is a model of TensorFlow 1"

@@ -52,7 +52,7 @@ class ConcreteFunctions:
         session, body, (fetches, targets), captured = self._sessions[name]
         known = [*checked, *((tensor.dtype, tensor.static_shape) for tensor in body.inputs[len(checked) :])]
         run = session.make_callable(fetches, body.inputs, checked=known, captured=captured, targets=targets)
-        return lambda arrays: run(*arrays, *captured)  # type: ignore[no-any-return]
+        return lambda arrays: run(*arrays, *captured)
 
     def _prepare(self, name: str) -> Callable[..., Sequence[Any]]:
         body, (fetches, targets), captured = self._body(name)
