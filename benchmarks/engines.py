@@ -46,10 +46,10 @@ def _by_hand(folder: str, threads: int) -> Call:
     """A function that asks ONNX Runtime, with the file that we export."""
     import onnxruntime
 
-    from tensorkeep.convert.onnx.exporting import export_onnx
-
     file = f"{folder}.onnx"
     if not os.path.exists(file):
+        from tensorkeep.convert.onnx.exporting import export_onnx
+
         export_onnx(folder, file)
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = threads
@@ -132,23 +132,28 @@ def measure(name: str, folder: str, threads: int, rounds: int) -> dict[str, Any]
     return {"times": times, "notes": notes}
 
 
-def peak(folder: str, who: str, name: str) -> dict[str, int]:
+def peak(folder: str, who: str) -> dict[str, int]:
     """The most memory that one contender had, in MiB: before it was loaded, and after some calls at batch 1."""
-    import resource
+    import numpy as np
 
-    from benchmarks.real_models import MODELS
-
-    inputs = MODELS[name].inputs(1)
     if who != "ORT":
         import tensorkeep.onnx.engine.engine
         import tensorkeep.saved_model.load.model_loading  # noqa: F401 - counted before
     import onnxruntime  # noqa: F401
 
-    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    with np.load(f"{folder}.npz") as stored:
+        inputs = dict(stored)
+    before = _most_memory()
     call = _by_hand(folder, 1) if who == "ORT" else _ours(folder, who)
     for _ in range(3):
         call(inputs)
-    return {"before": before >> 10, "peak": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss >> 10}
+    return {"before": before, "peak": _most_memory()}
+
+
+def _most_memory() -> int:
+    """The most that this process has had in memory so far, in MiB."""
+    lines = Path("/proc/self/status").read_text().splitlines()
+    return int(next(line for line in lines if line.startswith("VmHWM:")).split()[1]) >> 10
 
 
 # ------------------------------------------------------------------------------------------------------ around it all
@@ -188,8 +193,8 @@ def bars(rows: Sequence[Sequence[str]]) -> list[str]:
     slow = [f"{row[0]} ({row[2]} threads, batch {row[3]}): {row[10]}" for row in rows
             if row[10] != "-" and float(row[10]) > _MOST_TO_ORT[int(row[3])]]  # fmt: skip
     said.append(f"above the bar to ONNX Runtime by hand (batch 1: 1.15, 32: 1.05): {'; '.join(slow) or 'none'}")
-    late = [f"{name} ({threads} threads, batch {batch}): {value:.2f}" for (name, _, threads, batch), value in to_tf.items()
-            if value > _SWIFT.get(name, value)]  # fmt: skip
+    late = [f"{row[0]} ({row[2]} threads, batch {row[3]}): {value:.2f}" for row, value in to_tf.items()
+            if value > _SWIFT.get(row[0], value)]  # fmt: skip
     said.append(f"LSTM, GRU, transformer, wide and deep above 0.8 of TensorFlow's: {'; '.join(late) or 'none'}")
     return said
 
@@ -216,17 +221,17 @@ def run(names: Sequence[str], sizes: Mapping[str, str], counts: Sequence[int], r
 
 def memory(name: str) -> str:
     """The peaks of memory, as text."""
+    import numpy as np
+
     from benchmarks.real_models import MODELS
     from benchmarks.timing import table
 
     with tempfile.TemporaryDirectory(prefix=".engines-", dir=Path.cwd()) as folder:
         place = f"{folder}/model"
         MODELS[name].export(place)
+        np.savez(f"{place}.npz", **MODELS[name].inputs(1))
         _by_hand(place, 1)
-        found = {
-            who: _in_a_process("--peak", who, "--one", name, "--folder", place)
-            for who in ("ORT", "onnxruntime", "numpy")
-        }
+        found = {who: _in_a_process("--peak", who, "--folder", place) for who in ("ORT", "onnxruntime", "numpy")}
     rows = [
         [who, str(result["before"]), str(result["peak"]), f"{result['peak'] / found['ORT']['peak']:.2f}"]
         for who, result in found.items()
@@ -259,7 +264,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
     if options.peak:
         limited_to(1)
-        print(json.dumps(peak(options.folder, options.peak, options.one)))
+        print(json.dumps(peak(options.folder, options.peak)))
         return 0
     if options.one:
         limited_to(options.threads[0])

@@ -156,15 +156,17 @@ class Session:
         checked: Sequence[tuple[DType, Shape]] = (),
         compiles: bool = False,
         captured: Sequence[Any] = (),
+        targets: Sequence[Operation] = (),
     ) -> Callable[..., Any]:
         """A function of the values of `feed_list` that computes `fetches`.
 
         `checked` has for each of them the type and shape that its value is an array of, if the caller has seen to it.
         Where a tensor asks for no more than that, the value is not looked at again. If it `compiles`, it does so now
         and not when it is first called. `captured` are what the last of `feed_list` will be whenever it is called, and
-        are not looked at either.
+        are not looked at either. `targets` are run besides.
         """
         plan = FetchPlan(fetches, self._graph)
+        plan.operations.update(dict.fromkeys(targets))
         keys = tuple(map(self._feedable, feed_list))
         if len(set(keys)) < len(keys):
             raise InvalidArgumentError(f"a tensor is to be fed twice: {', '.join(key.name for key in keys)}")

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+import numpy as np
 import onnx_ir as ir
 
 from tensorkeep.errors import TensorKeepError
@@ -15,7 +16,7 @@ from tensorkeep.onnx.engine.options import OnnxRuntime
 from tensorkeep.onnx.engine.partition import partition
 from tensorkeep.onnx.engine.parts import Constants, FasterPart, OnnxPart
 from tensorkeep.onnx.engine.sessions import OnnxSession, providers_of
-from tensorkeep.onnx.engine.trial import Trial, passes_border, resource_term, try_plan
+from tensorkeep.onnx.engine.trial import Trial, forget_constants, passes_border, resource_term, try_plan
 from tensorkeep.onnx.models import TranslateOptions, assembled
 from tensorkeep.onnx.terms import Term
 from tensorkeep.onnx.translation import Translator
@@ -25,6 +26,7 @@ from tensorkeep.runtime.plan import Plan
 from tensorkeep.runtime.resources import VariableResource
 
 OPSET: Final = 20  # ONNX Runtime's own optimizations know the operators of this version best
+_LARGE: Final = 1 << 16  # bytes of a variable that is not to be copied
 
 
 class OnnxRuntimeEngine:
@@ -215,7 +217,36 @@ def _translated(ends: _Ends, variables: Sequence[VariableResource], constants: C
     translator.run_block(to, Block(items=list(ends.items)), terms)
     outputs = {name: terms[tensor] for name, tensor in zip(names, ends.outputs, strict=True)}
     model = assembled(translator, to, inputs, outputs, TranslateOptions(OPSET, is_for_engine=True)).model
+    terms.clear()
+    forget_constants(translator, to)
+    _take_tables(model, constants)
     for value in list(model.graph.inputs):
         if not value.uses() and not value.is_graph_output():
             model.graph.inputs.remove(value)
     return model
+
+
+def _take_tables(model: ir.Model, constants: Constants) -> None:
+    """Makes inputs of large variables that rows are only looked up in.
+
+    ONNX Runtime copies constants and, for looking up, does nothing else with them: what is given is not copied.
+    """
+    places = {
+        array.__array_interface__["data"][0]: number
+        for number, array in enumerate(constants)
+        if array is not None and array.nbytes >= _LARGE
+    }
+    for name, value in list(model.graph.initializers.items()):
+        tensor = value.const_value
+        array = tensor.raw if isinstance(tensor, ir.Tensor) else None
+        if not isinstance(array, np.ndarray) or array.nbytes < _LARGE:
+            continue
+        number = places.get(array.__array_interface__["data"][0])
+        known = None if number is None else constants[number]
+        if known is None or (known.shape, known.dtype) != (array.shape, array.dtype):
+            continue
+        if all(use.node.op_type == "Gather" and use.idx == 0 for use in value.uses()):
+            del model.graph.initializers[name]
+            value.const_value = None
+            value.name = f"v{number}"
+            model.graph.inputs.append(value)

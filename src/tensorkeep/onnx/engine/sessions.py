@@ -1,8 +1,9 @@
-"""ONNX models in ONNX Runtime, with our arrays as their constants."""
+"""ONNX models in ONNX Runtime."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from gc import collect
 from typing import Any, Final
 
 import numpy as np
@@ -15,7 +16,8 @@ from tensorkeep.io.machine.parallel import thread_limit
 from tensorkeep.onnx.engine.options import OnnxRuntime
 
 _CPU: Final = "CPUExecutionProvider"
-_SHARED: Final = 4096  # bytes; constants of at least so many stay where they are, others go into the model
+_APART: Final = 4096  # bytes; smaller constants are in the message
+_MUCH: Final = 16 << 20  # bytes of constants that are not to be there once more than they have to
 _SILENT: Final = 4  # ONNX Runtime logs nothing below a crash: what fails is run by our kernels, whose error is told
 
 Feed = dict[str, Array]
@@ -36,13 +38,16 @@ class OnnxSession:
         settings.log_severity_level = _SILENT
         for name, value in options.options.items():
             settings.add_session_config_entry(name, value)
-        self._constants = _shared_constants(model, settings)  # ONNX Runtime reads them where they are
+        constants = _constants_apart(model, settings)
+        message = ir.to_proto(model).SerializeToString()
+        if sum(array.nbytes for array in constants[1::2]) > _MUCH:
+            del model
+            collect()  # nodes that were put together hold each other, and the constants that they had
         try:
-            self._session = onnxruntime.InferenceSession(
-                ir.to_proto(model).SerializeToString(), settings, providers=providers_of(options)
-            )
+            self._session = onnxruntime.InferenceSession(message, settings, providers=providers_of(options))
         except Exception as error:  # of a module that is not to be named: the classes are made in compiled code
             raise CannotRunError(f"ONNX Runtime does not take the model: {str(error).strip()}") from error
+        del constants  # ONNX Runtime has copied them
         self.inputs = tuple(value.name for value in self._session.get_inputs())
         self.outputs = [value.name for value in self._session.get_outputs()]
         # The session's own `run` looks once more at the names, which takes as long as a small model does.
@@ -60,13 +65,13 @@ def providers_of(options: OnnxRuntime) -> list[str]:
     return [*options.providers, *([] if _CPU in options.providers else [_CPU])]
 
 
-def _shared_constants(model: ir.Model, settings: Any) -> list[Any]:
-    """Takes large constants out of a model, and hands them to ONNX Runtime where they lie in memory."""
+def _constants_apart(model: ir.Model, settings: Any) -> list[Any]:
+    """Takes large constants out of a model, and hands them to ONNX Runtime beside it: a message holds 2 GB at most."""
     names: list[str] = []
     values: list[Any] = []
     for name, value in model.graph.initializers.items():
         tensor = value.const_value
-        if not isinstance(tensor, ir.Tensor) or not isinstance(tensor.raw, np.ndarray) or tensor.nbytes < _SHARED:
+        if not isinstance(tensor, ir.Tensor) or not isinstance(tensor.raw, np.ndarray) or tensor.nbytes < _APART:
             continue
         array = np.ascontiguousarray(tensor.raw)
         if array.dtype.kind not in "biuf" or array.dtype.isbuiltin != 1:

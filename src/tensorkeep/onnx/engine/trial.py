@@ -60,7 +60,11 @@ class Trial:
 
 def try_plan(question: PlanToSplit, opset: int) -> Trial:
     """Tries to translate each item of a plan."""
-    return _Attempt(question, opset).outcome()
+    attempt = _Attempt(question, opset)
+    try:
+        return attempt.outcome()
+    finally:
+        attempt.forget()
 
 
 def resource_term(tensor: Tensor, held: object) -> Term | None:
@@ -70,6 +74,14 @@ def resource_term(tensor: Tensor, held: object) -> Term | None:
     if tensor.dtype.is_ref:
         return constant_term(held.read(), held.dtype, held.name)
     return Term(tensor.dtype, (), held=held)
+
+
+def forget_constants(translator: Translator, to: OnnxGraph) -> None:
+    """Lets go of the arrays that a translation has made, once they are in a model or not wanted."""
+    to.nodes.clear()
+    for held in vars(translator.model).values():
+        if isinstance(held, dict):
+            held.clear()
 
 
 class _Attempt:
@@ -97,6 +109,11 @@ class _Attempt:
         for number in range(len(self._graph.items)):
             self._trial.items.append(self._tried(number))
         return self._trial
+
+    def forget(self) -> None:
+        """Lets go of arrays at once, rather than when Python finds that they only hold each other."""
+        self._terms.clear()
+        forget_constants(self._translator, self._to)
 
     def _give(self, tensor: Tensor) -> None:
         """Takes a tensor for given, if what it holds can be."""

@@ -303,8 +303,8 @@ class LoadedModel:
         call = self._call_of(spec)
         if call is None:
             return self._graph.prepared_signature(spec)
-        function = self._functions.prepared_function(call.function)
-        return self._called(call, lambda arrays: function(*arrays))
+        inputs = spec.flat_inputs
+        return self._called(call, self._functions.prepared_call(call.function, [inputs[i] for i in call.order]))
 
     def _called(self, call: _FunctionCall, function: Run) -> Run:
         order, picked = call.order, call.picked

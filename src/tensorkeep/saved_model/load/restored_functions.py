@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from tensorkeep.dtypes import DType
 from tensorkeep.errors import DataLossError, InvalidArgumentError, NotFoundError
 from tensorkeep.graph.functions import FunctionBody, function_body
 from tensorkeep.proto.messages import FunctionSpec, SavedConcreteFunction
@@ -16,7 +17,7 @@ from tensorkeep.saved_model.load.object_graph import SavedObjects
 from tensorkeep.saved_model.load.shapeless_runs import run_of_any_shapes
 from tensorkeep.saved_model.load.signature import Run
 from tensorkeep.saved_model.load.surroundings import ModelSurroundings
-from tensorkeep.shapes import UNKNOWN_SHAPE
+from tensorkeep.shapes import UNKNOWN_SHAPE, Shape
 
 
 class ConcreteFunctions:
@@ -25,6 +26,7 @@ class ConcreteFunctions:
     def __init__(self, saved: SavedObjects, surroundings: ModelSurroundings) -> None:
         self._around = surroundings
         self._ready: dict[str, Callable[..., Sequence[Any]]] = {}
+        self._sessions: dict[str, tuple[Session, FunctionBody, tuple[list[Any], list[Any]], list[Any]]] = {}
         self._ready_for_any_shapes: dict[str, Run] = {}
         self.objects = LivingObjects(saved, surroundings, self.call)
 
@@ -44,16 +46,25 @@ class ConcreteFunctions:
                 self._ready[name] = found
         return found
 
+    def prepared_call(self, name: str, checked: Sequence[tuple[DType, Shape]]) -> Run:
+        """A function of a list of its own arguments, of types and shapes that were checked."""
+        self.prepared_function(name)
+        session, body, (fetches, targets), captured = self._sessions[name]
+        known = [*checked, *((tensor.dtype, tensor.static_shape) for tensor in body.inputs[len(checked) :])]
+        run = session.make_callable(fetches, body.inputs, checked=known, captured=captured, targets=targets)
+        return lambda arrays: run(*arrays, *captured)
+
     def _prepare(self, name: str) -> Callable[..., Sequence[Any]]:
-        body, fetches, captured = self._body(name)
+        body, (fetches, targets), captured = self._body(name)
         own = len(body.inputs) - len(captured)
         session = self._around.open_session(body.graph, self._around.resources)
-        run = session.make_callable(fetches, body.inputs, compiles=True, captured=captured)
+        run = session.make_callable(fetches, body.inputs, compiles=True, captured=captured, targets=targets)
+        self._sessions[name] = (session, body, (fetches, targets), captured)
 
         def call(*arguments: Any) -> Sequence[Any]:
             if len(arguments) != own:
                 raise InvalidArgumentError(f"function {name} takes {own} arguments, got {len(arguments)}")
-            results: list[Any] = run(*arguments, *captured)[0]
+            results: list[Any] = run(*arguments, *captured)
             return results
 
         return call
@@ -75,7 +86,7 @@ class ConcreteFunctions:
             with self._around.lock:
                 return self._around.open_session(body.graph, self._around.resources, trusts_shapes=False)
 
-        run = run_of_any_shapes(fetches, body.inputs, session, open_doubting, captured)
+        run = run_of_any_shapes(list(fetches), body.inputs, session, open_doubting, captured)
         return lambda arrays: run(arrays)[0]
 
     def graph_of(self, name: str) -> tuple[FunctionBody, list[Any], Session]:
@@ -84,8 +95,8 @@ class ConcreteFunctions:
             body, _, captured = self._body(name, may_run=False)
             return body, captured, self._around.open_session(body.graph, self._around.resources)
 
-    def _body(self, name: str, *, may_run: bool = True) -> tuple[FunctionBody, list[Any], list[Any]]:
-        """The body of a function, what is fetched of it, and what its last arguments are."""
+    def _body(self, name: str, *, may_run: bool = True) -> tuple[FunctionBody, tuple[list[Any], list[Any]], list[Any]]:
+        """The body of a function, what is fetched and what is run of it, and what its last arguments are."""
         library = self._around.library
         if name not in self:
             raise NotFoundError(f"the model has no function {name}")
@@ -99,7 +110,7 @@ class ConcreteFunctions:
         shapes = [UNKNOWN_SHAPE] * own + [self.objects.shape(number) for number in bound]
         body = function_body(function, library.functions, shapes=shapes)
         always = (*body.controls, *(op for op in body.graph.operations if op.spec.schema.is_stateful))
-        return body, [list(body.outputs), list(always)], self.objects.values(bound)
+        return body, (list(body.outputs), list(always)), self.objects.values(bound)
 
 
 @dataclass(frozen=True)
