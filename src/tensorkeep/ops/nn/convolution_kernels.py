@@ -14,6 +14,8 @@ The gradient of the images is the convolution of the output's gradient with the 
 and otherwise one product per tap, added where the tap met the images. Depthwise convolutions are sums over taps, along
 whole rows of an image at a time.
 
+Of float32, channels last, the compiled library convolves without copying windows (`_compiled_convolution`), where it is.
+
 Half types are computed in float32 and rounded once. TensorFlow does that for Conv2D and for the gradient of a
 depthwise convolution's images, and rounds each partial sum elsewhere.
 """
@@ -31,6 +33,7 @@ import numpy as np
 
 from tensorkeep.errors import InvalidArgumentError
 from tensorkeep.ops.linear_algebra.products import SMALL, multiply, multiply_in_parts
+from tensorkeep.ops.nn._compiled_convolution import convolved, convolved_depthwise, returned
 from tensorkeep.ops.nn.windows import (
     CACHED_PLANS,
     Index,
@@ -127,6 +130,12 @@ class _Plan:
         return positions * prod(self.filter_shape) <= _LARGEST_IN_PARTS
 
     @cached_property
+    def is_for_library(self) -> bool:
+        """Whether the compiled library may do it. It is no better at plain products, as by filters of one element."""
+        is_plane = len(self.windows) == 2 and not self.layout.is_channels_first and self.groups == 1
+        return is_plane and any(axis.window > 1 for axis in self.windows)
+
+    @cached_property
     def view(self) -> tuple[Ints, Ints]:
         """Shape and strides of all windows, seen in the padded images."""
         shape = self.padded_shape or self.image_shape
@@ -215,7 +224,7 @@ def _window_matrices(images: Array, plan: _Plan) -> Iterator[tuple[_Piece, Array
 
 def _convolve(images: Array, filters: Array, plan: _Plan) -> Array:
     output = np.empty(plan.output_shape, images.dtype)
-    if output.size:
+    if output.size and not (plan.is_for_library and convolved(images, filters, *plan.windows, output)):
         target = plan.as_matrix(output)
         weights = filters.reshape(-1, plan.groups, plan.filter_shape[-1] // plan.groups)
         for piece, windows in _window_matrices(images, plan):
@@ -251,6 +260,10 @@ def _image_gradient(filters: Array, gradient: Array, plan: _Plan) -> Array:
     check_allocation(plan.image_shape, gradient.dtype)
     if not gradient.size:
         return np.zeros(plan.image_shape, gradient.dtype)
+    if plan.is_for_library and prod(plan.image_shape) != 0:
+        found = np.empty(plan.image_shape, gradient.dtype)
+        if returned(np.ascontiguousarray(gradient), filters, *plan.windows, found):
+            return found
     grouped = filters.reshape(*plan.filter_shape[:-1], plan.groups, plan.filter_shape[-1] // plan.groups)
     if plan.mirrored is None:
         return _scattered(grouped, gradient, plan)
@@ -412,6 +425,10 @@ def _depthwise_plan(image_shape: Ints, filter_shape: Ints, sliding: Sliding) -> 
 @np.errstate(all="ignore")
 def _depthwise_forward(images: Array, filters: Array, sliding: Sliding) -> Array:
     plan = _depthwise_plan(images.shape, filters.shape, sliding)
+    if not plan.layout.is_channels_first and prod(plan.output_shape):
+        found = np.empty(plan.output_shape, np.float32)
+        if convolved_depthwise(widen_array(images), widen_array(filters), plan.rows, plan.columns, found):
+            return narrow_array(found, images.dtype)
     windows = _row_windows(_repeated(images, plan.layout, filters.shape[3]), plan.rows, plan.columns)
     output = _sum_over_taps(windows, widen_array(filters), plan.columns.output)
     return narrow_array(_restored(output, plan.layout), images.dtype)
