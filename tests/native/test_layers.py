@@ -15,6 +15,7 @@ from tensorkeep.ops.nn.convolution_kernels import (
     conv2d_kernel,
     depthwise_conv2d_native_kernel,
 )
+from tensorkeep.ops.nn.softmax import softmax_kernel
 from tests.native.implementations import implementation
 
 pytestmark = pytest.mark.usefixtures("native")
@@ -67,6 +68,22 @@ def test_convolutions_agree(sample: tuple[Array, Array, dict[str, Any]]) -> None
 def test_depthwise_convolutions_agree(sample: tuple[Array, Array, dict[str, Any]]) -> None:
     images, filters, sliding = sample
     _assert_close(*_by_both(depthwise_conv2d_native_kernel, images, filters[..., :1], **sliding))
+
+
+@given(convolutions())
+def test_convolutions_with_a_group_for_each_channel_agree(sample: tuple[Array, Array, dict[str, Any]]) -> None:
+    images, filters, sliding = sample
+    _assert_close(*_by_both(conv2d_kernel, images, filters[..., :1].swapaxes(2, 3), **sliding))
+
+
+@given(st.lists(st.integers(1, 40), min_size=1, max_size=3), st.integers(1, 70), st.integers(0, 9))
+def test_softmax_agrees(batch: list[int], classes: int, seed: int) -> None:
+    random = np.random.default_rng(seed)
+    logits = (random.standard_normal((*batch, classes)) * 20).astype(np.float32)
+    logits[random.random(logits.shape) < 0.01] = random.choice([np.nan, np.inf, -np.inf])
+    with np.errstate(all="ignore"):
+        actual, expected = _by_both(softmax_kernel, logits)
+    np.testing.assert_allclose(actual, expected, rtol=1e-5, atol=1e-37)
 
 
 @given(convolutions())

@@ -23,6 +23,9 @@
 
 namespace {
 
+constexpr int64_t kBlock = 1024;  // elements of a chain at a time
+constexpr int64_t kMostInputs = 12, kMostRegisters = 6;
+
 namespace with_512 {
 
 struct Vector {
@@ -48,6 +51,7 @@ struct Vector {
 #define TILE_TARGET TARGET_512
 #define TILE_ROWS 14
 #include "tiles.h"
+#include "elements.h"
 #undef TILE_TARGET
 #undef TILE_ROWS
 
@@ -80,6 +84,7 @@ struct Vector {
 #define TILE_TARGET TARGET_256
 #define TILE_ROWS 6
 #include "tiles.h"
+#include "elements.h"
 #undef TILE_TARGET
 #undef TILE_ROWS
 
@@ -246,6 +251,25 @@ TENSORKEEP_EXPORT void layers_convolve_depthwise(const float* images, const floa
     std::memcpy(&depthwise, numbers, sizeof(depthwise));
     with_256::convolve_depthwise(depthwise, images, filters, out, begin, end);
   }
+}
+
+// A chain of element-wise operations: see Chain. Rows `begin` to `end`, or elements if there is but one row.
+TENSORKEEP_EXPORT void layers_chain(const float* const* inputs, const int64_t* steps, int64_t input_count,
+                                    const int64_t* code, int64_t instructions, const int64_t* sizes, float* out,
+                                    int64_t begin, int64_t end) {
+  if (kWidth == 16) {
+    const with_512::Chain chain{inputs, steps, input_count, code, instructions, {sizes[0], sizes[1], sizes[2]}};
+    with_512::run_chain(chain, out, begin, end);
+  } else {
+    const with_256::Chain chain{inputs, steps, input_count, code, instructions, {sizes[0], sizes[1], sizes[2]}};
+    with_256::run_chain(chain, out, begin, end);
+  }
+}
+
+// The softmax of rows `begin` to `end` of a matrix; `out` may be where the logits are.
+TENSORKEEP_EXPORT void layers_softmax(const float* logits, float* out, int64_t columns, int64_t begin, int64_t end) {
+  kWidth == 16 ? with_512::softmax_rows(logits, out, columns, begin, end)
+               : with_256::softmax_rows(logits, out, columns, begin, end);
 }
 
 #else

@@ -22,6 +22,7 @@ Floats = npt.NDArray[np.float32]
 Ints = tuple[int, ...]
 
 FLOAT: Final = np.dtype(np.float32)
+_SMALLEST_SOFTMAX: Final = 512  # elements
 _WORTH_A_THREAD: Final = 1 << 25  # multiplications: about half a millisecond
 
 
@@ -34,6 +35,8 @@ class Functions:
     multiply: Callable[..., None]
     convolve: Callable[..., None]
     convolve_depthwise: Callable[..., None]
+    chain: Callable[..., None]
+    softmax: Callable[..., None]
 
 
 @cache
@@ -59,6 +62,8 @@ def functions() -> Functions | None:
         function("multiply", pointer, integer, pointer, pointer, pointer, *[integer] * 6),
         function("convolve", *[pointer] * 3, integer, integer, *[pointer] * 3, *[integer] * 4),
         function("convolve_depthwise", *[pointer] * 4, integer, integer),
+        function("chain", pointer, pointer, integer, pointer, integer, pointer, pointer, integer, integer),
+        function("softmax", pointer, pointer, *[integer] * 3),
     )
 
 
@@ -158,3 +163,16 @@ def convolve_depthwise(compiled: Functions, images: Floats, filters: Floats, out
     )
     in_parts(work, rows, 2 * out.size * filters.shape[0] * filters.shape[1])
     del table
+
+
+def softmax(logits: Array) -> Array | None:
+    """The softmax along the last axis; None if NumPy has to compute it."""
+    compiled = functions()
+    if compiled is None or logits.dtype != FLOAT or not logits.flags.aligned or logits.size < _SMALLEST_SOFTMAX:
+        return None
+    logits = np.ascontiguousarray(logits)
+    columns = logits.shape[-1]
+    out = np.empty(logits.shape, FLOAT)
+    work = partial(compiled.softmax, place_of(logits), place_of(out), columns)
+    in_parts(work, logits.size // columns, 32 * logits.size)
+    return out

@@ -1,8 +1,8 @@
 """The compiled library: found and loaded when it is first asked for, and done without where it is absent.
 
 The C++ beside this file is compiled when tensorkeep is installed, if there is a compiler. What comes of it is no module
-of Python's but a plain shared library, called through ctypes, which lets other threads run Python meanwhile; so building
-it takes no headers of Python's, and one binary serves all versions of Python.
+of Python's but a plain shared library, called through ctypes, which lets other threads run Python meanwhile; so
+building it takes no headers of Python's, and one binary serves all versions of Python.
 
 `TENSORKEEP_NATIVE=0` in the environment turns it off.
 """

@@ -14,7 +14,7 @@ The gradient of the images is the convolution of the output's gradient with the 
 and otherwise one product per tap, added where the tap met the images. Depthwise convolutions are sums over taps, along
 whole rows of an image at a time.
 
-Of float32, channels last, the compiled library convolves without copying windows (`_compiled_convolution`), where it is.
+Of float32, channels last, the compiled library convolves without copying windows (`_compiled_convolution`).
 
 Half types are computed in float32 and rounded once. TensorFlow does that for Conv2D and for the gradient of a
 depthwise convolution's images, and rounds each partial sum elsewhere.
@@ -132,8 +132,14 @@ class _Plan:
     @cached_property
     def is_for_library(self) -> bool:
         """Whether the compiled library may do it. It is no better at plain products, as by filters of one element."""
-        is_plane = len(self.windows) == 2 and not self.layout.is_channels_first and self.groups == 1
-        return is_plane and any(axis.window > 1 for axis in self.windows)
+        is_plane = len(self.windows) == 2 and not self.layout.is_channels_first
+        return is_plane and self.groups == 1 and any(axis.window > 1 for axis in self.windows)
+
+    @cached_property
+    def is_depthwise(self) -> bool:
+        """Whether each channel has one filter, and that to itself."""
+        is_plane = len(self.windows) == 2 and not self.layout.is_channels_first
+        return is_plane and self.filter_shape[-2] == 1 and self.filter_shape[-1] == self.groups
 
     @cached_property
     def view(self) -> tuple[Ints, Ints]:
@@ -224,12 +230,19 @@ def _window_matrices(images: Array, plan: _Plan) -> Iterator[tuple[_Piece, Array
 
 def _convolve(images: Array, filters: Array, plan: _Plan) -> Array:
     output = np.empty(plan.output_shape, images.dtype)
-    if output.size and not (plan.is_for_library and convolved(images, filters, *plan.windows, output)):
+    if output.size and not _is_convolved(images, filters, plan, output):
         target = plan.as_matrix(output)
         weights = filters.reshape(-1, plan.groups, plan.filter_shape[-1] // plan.groups)
         for piece, windows in _window_matrices(images, plan):
             _multiply(windows, weights[:, piece.group], target[piece.target], plan.is_cut)
     return output
+
+
+def _is_convolved(images: Array, filters: Array, plan: _Plan, output: Array) -> bool:
+    """Whether the compiled library has done it."""
+    if plan.is_depthwise:
+        return convolved_depthwise(images, filters.swapaxes(-1, -2), *plan.windows, output)
+    return plan.is_for_library and convolved(images, filters, *plan.windows, output)
 
 
 def _multiply(left: Array, right: Array, out: Array, is_cut: bool) -> None:
