@@ -23,7 +23,7 @@ from tests.runtime.flow import add, less, multiply, repeat
 
 sigmoid, relu, negative, reshape = (get_op(name) for name in ("Sigmoid", "Relu", "Neg", "Reshape"))
 
-ROWS = SMALLEST // 4
+ROWS = SMALLEST
 
 pytestmark = pytest.mark.skipif(layers.functions() is None, reason="no compiled code for this processor")
 

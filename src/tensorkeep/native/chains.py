@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 from collections.abc import Sequence
 from enum import IntEnum
+from functools import partial
 from math import prod
 from typing import Any, Final, NamedTuple
 
@@ -12,12 +13,13 @@ import numpy as np
 import numpy.typing as npt
 
 from tensorkeep.arrays import Array
-from tensorkeep.native.layers import FLOAT, functions, in_parts, place_of
+from tensorkeep.native.layers import FLOAT, SMALL, functions, in_parts, place_of
 
 MOST_INPUTS: Final = 12  # as layers.cpp has it
 MOST_REGISTERS: Final = 6
-SMALLEST: Final = 1 << 13
+SMALLEST: Final = 1 << 12
 """Elements; of fewer, NumPy computes one operation after the other in less time."""
+_SMALLEST_WITHOUT_POWERS: Final = 1 << 14  # if nothing in a chain takes long
 
 _CACHED_PLANS: Final = 32
 _AXES: Final = 3
@@ -49,6 +51,9 @@ class Operation(IntEnum):
     ABS = 18
 
 
+_WITH_POWERS: Final = frozenset((Operation.SIGMOID, Operation.TANH, Operation.EXP, Operation.ERF, Operation.ERFC))
+
+
 class Instruction(NamedTuple):
     """An operation. Operands are numbers of inputs, or of instructions, counted on from the inputs.
 
@@ -64,9 +69,11 @@ class _Plan(NamedTuple):
     """How arrays of some shapes are passed over: seen with three axes, and each input's steps along these."""
 
     shape: Shape
-    sizes: npt.NDArray[np.int64]
-    steps: npt.NDArray[np.int64]
     rows: int  # or elements, if all are one row
+    cost: int
+    numbers: tuple[int, int]  # the address of the inputs' steps, and how many inputs there are
+    sizes_place: int
+    kept: tuple[Array, Array]  # what these addresses are of
 
 
 class Chain:
@@ -74,10 +81,14 @@ class Chain:
 
     def __init__(self, input_count: int, instructions: Sequence[Instruction], reusable: Sequence[int] = ()) -> None:
         """`reusable` are inputs that nobody else sees: the result may be written there."""
-        self._input_count = input_count
         self._instructions = tuple(instructions)
+        takes_long = any(instruction.operation in _WITH_POWERS for instruction in instructions)
+        self.smallest = SMALLEST if takes_long else _SMALLEST_WITHOUT_POWERS
+        """Elements; of fewer, it is not worth the call."""
         self._reusable = tuple(reusable)
         self._code = _code(input_count, self._instructions)
+        self._numbers = place_of(self._code), len(self._instructions)
+        self._places = ctypes.c_void_p * input_count
         self._plans: dict[tuple[Shape, ...], _Plan | None] = {}
 
     @staticmethod
@@ -98,27 +109,19 @@ class Chain:
             plan = self._remember(shapes)
         if plan is None or any(array.dtype != FLOAT for array in arrays):
             return None
-        arrays = [array if array.flags.c_contiguous else np.ascontiguousarray(array) for array in arrays]
-        if not all(array.flags.aligned for array in arrays):
-            return None
+        for at, array in enumerate(arrays):
+            flags = array.flags
+            if not flags.aligned:
+                return None
+            if not flags.c_contiguous:
+                arrays[at] = np.ascontiguousarray(array)
         out = self._place(arrays, plan.shape)
-        places = (ctypes.c_void_p * len(arrays))(*map(place_of, arrays))
-        code, count = self._code, len(self._instructions)
-
-        def work(begin: int, end: int) -> None:
-            compiled.chain(
-                places,
-                place_of(plan.steps),
-                len(arrays),
-                place_of(code),
-                count,
-                place_of(plan.sizes),
-                place_of(out),
-                begin,
-                end,
-            )
-
-        in_parts(work, plan.rows, out.size * (8 + 4 * count))
+        places = self._places(*map(place_of, arrays))
+        work = partial(compiled.chain, places, *plan.numbers, *self._numbers, plan.sizes_place, place_of(out))
+        if plan.cost <= SMALL:
+            work(0, plan.rows)
+        else:
+            in_parts(work, plan.rows, plan.cost)
         return out
 
     def _place(self, arrays: list[Array], shape: Shape) -> Array:
@@ -146,10 +149,10 @@ class Chain:
         shape = found[-1]
         if any(each != shape for each in found[len(shapes) :]) or prod(shape) < SMALLEST:
             return None
-        return _plan(shapes, shape)
+        return _plan(shapes, shape, len(self._instructions))
 
 
-def _plan(shapes: tuple[Shape, ...], shape: Shape) -> _Plan | None:
+def _plan(shapes: tuple[Shape, ...], shape: Shape, instructions: int) -> _Plan | None:
     """Axes along which each input either varies or does not are seen as one; None if more than three remain."""
     sizes: list[int] = []
     varying: list[tuple[bool, ...]] = []
@@ -175,7 +178,15 @@ def _plan(shapes: tuple[Shape, ...], shape: Shape) -> _Plan | None:
                 steps[index, axis] = step
                 step *= sizes[axis]
     rows = sizes[0] * sizes[1]
-    return _Plan(shape, np.array(sizes, np.int64), steps, sizes[2] if rows == 1 else rows)
+    kept = steps, np.array(sizes, np.int64)
+    return _Plan(
+        shape,
+        sizes[2] if rows == 1 else rows,
+        prod(shape) * (8 + 4 * instructions),
+        (place_of(steps), len(shapes)),
+        place_of(kept[1]),
+        kept,
+    )
 
 
 def _code(input_count: int, instructions: tuple[Instruction, ...]) -> npt.NDArray[np.int64]:

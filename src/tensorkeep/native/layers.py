@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from tensorkeep.arrays import Array
 from tensorkeep.io.machine.parallel import in_parallel, thread_limit
-from tensorkeep.native.library import native
+from tensorkeep.native.library import address, native
 
 Floats = npt.NDArray[np.float32]
 Ints = tuple[int, ...]
@@ -24,6 +24,8 @@ Ints = tuple[int, ...]
 FLOAT: Final = np.dtype(np.float32)
 _SMALLEST_SOFTMAX: Final = 512  # elements
 _WORTH_A_THREAD: Final = 1 << 25  # multiplications: about half a millisecond
+SMALL: Final = 2 * _WORTH_A_THREAD
+"""Multiplications, or what takes as long, that one thread does."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +71,10 @@ def functions() -> Functions | None:
 
 def place_of(array: Array) -> int:
     """The address of an array's first element. Whoever passes it on keeps the array."""
-    return array.__array_interface__["data"][0]  # type: ignore[no-any-return]
+    try:
+        return ctypes.addressof(address(array))  # in a quarter of the time
+    except (TypeError, ValueError, BufferError):  # it is not writable, or not in C order
+        return array.__array_interface__["data"][0]  # type: ignore[no-any-return]
 
 
 def packed_matrix(compiled: Functions, matrix: Array) -> Floats:
@@ -83,7 +88,7 @@ def packed_matrix(compiled: Functions, matrix: Array) -> Floats:
 
 def in_parts(work: Callable[[int, int], None], count: int, cost: int) -> None:
     """Does `work(begin, end)` for all of `count` items, which take so many multiplications together, by threads."""
-    threads = min(cost // _WORTH_A_THREAD + 1, thread_limit(), count) if cost > 2 * _WORTH_A_THREAD else 1
+    threads = min(cost // _WORTH_A_THREAD + 1, thread_limit(), count) if cost > SMALL else 1
     if threads <= 1:
         work(0, count)
         return

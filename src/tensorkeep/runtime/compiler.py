@@ -29,7 +29,6 @@ from tensorkeep.dtypes import STRING
 from tensorkeep.graph.graph import Operation, Tensor
 from tensorkeep.graph.registry.capabilities import Allowed
 from tensorkeep.graph.registry.opspec import group, keyword_names
-from tensorkeep.native.chains import SMALLEST
 from tensorkeep.runtime.blocks import Arm, Block, Choice, Loop, LoopVariable, Step, Steps, Structure, structure
 from tensorkeep.runtime.context import KernelContext, Surroundings
 from tensorkeep.runtime.deferred import loaded_value
@@ -310,10 +309,10 @@ class Compiler:
         root = elements.ops[-1]
         names = [self._values[tensor] for tensor in elements.inputs]
         reusable = [at for at, name in enumerate(names) if self._is_last_seen(name, elements, block)]
-        chain = self._names.name("k", elements.chain(reusable))
+        chain = elements.chain(reusable)
         result = self._values[root.outputs[0]]
-        call = f"{chain}({', '.join(names)})"
-        self._write(f"{result} = {call} if {names[elements.leading]}.size >= {SMALLEST} else None", root)
+        call = f"{self._names.name('k', chain)}({', '.join(names)})"
+        self._write(f"{result} = {call} if {names[elements.leading]}.size >= {chain.smallest} else None", root)
         self._write(f"if {result} is None:")
         old = self._indent
         self._indent += " "
