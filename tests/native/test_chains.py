@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -41,6 +40,7 @@ _CLOSE = {
     Operation.ERF: kernel_of(get_op("Erf")),
     Operation.ERFC: kernel_of(get_op("Erfc")),
 }
+_SIGNS_OF_ZERO_DO_NOT_MATTER = [op for op in _EXACT if op not in (Operation.DIVIDE, Operation.RSQRT)]
 
 
 def _numbers(seed: int, *shape: int) -> Array:
@@ -62,7 +62,7 @@ def _one_by_one(instructions: list[Instruction], *arrays: Array) -> Array:
     values = list(arrays)
     with np.errstate(all="ignore"):
         for instruction in instructions:
-            kernel: Callable[..., Array] = {**_EXACT, **_CLOSE}[instruction.operation]
+            kernel: Any = {**_EXACT, **_CLOSE}[instruction.operation]
             values.append(kernel(*(values[index] for index in instruction.operands)))
     return values[-1]
 
@@ -84,7 +84,11 @@ def test_exponentials_agree_but_for_the_last_bits(operation: Operation) -> None:
 
 @given(
     st.lists(st.integers(1, 7), min_size=2, max_size=5),
-    st.lists(st.tuples(st.sampled_from(list(_EXACT)), st.integers(0, 99), st.integers(0, 99)), min_size=1, max_size=9),
+    st.lists(
+        st.tuples(st.sampled_from(_SIGNS_OF_ZERO_DO_NOT_MATTER), st.integers(0, 99), st.integers(0, 99)),
+        min_size=1,
+        max_size=9,
+    ),
     st.lists(st.lists(st.booleans(), min_size=5, max_size=5), max_size=4),
     st.integers(0, 9),
 )

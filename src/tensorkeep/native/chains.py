@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tensorkeep.arrays import Array
+from tensorkeep.io.machine.reused_memory import result_array
 from tensorkeep.native.layers import FLOAT, SMALL, functions, in_parts, place_of
 
 MOST_INPUTS: Final = 12  # as layers.cpp has it
@@ -128,7 +129,7 @@ class Chain:
         for index in self._reusable:
             if arrays[index].shape == shape and arrays[index].flags.writeable:
                 return arrays[index]
-        return np.empty(shape, FLOAT)
+        return result_array(shape, FLOAT)
 
     def _remember(self, shapes: tuple[Shape, ...]) -> _Plan | None:
         if len(self._plans) >= _CACHED_PLANS:

@@ -87,9 +87,9 @@ ELEMENT error_function(float x) {
   return size < 1.0f ? x * p : __builtin_copysignf(1.0f - tail(size), x);
 }
 
-// NaN wins, as in NumPy.
-ELEMENT larger(float a, float b) { return a >= b || a != a ? a : b; }
-ELEMENT smaller(float a, float b) { return a <= b || a != a ? a : b; }
+// NaN wins, as in NumPy. Of zeros, the second.
+ELEMENT larger(float a, float b) { return a > b || a != a ? a : b; }
+ELEMENT smaller(float a, float b) { return a < b || a != a ? a : b; }
 
 // ------------------------------------------------------------------------------------------------------------- Chains
 

@@ -16,6 +16,7 @@ import numpy.typing as npt
 
 from tensorkeep.arrays import Array
 from tensorkeep.io.machine.parallel import in_parallel, thread_limit
+from tensorkeep.io.machine.reused_memory import result_array
 from tensorkeep.native.library import address, native
 
 Floats = npt.NDArray[np.float32]
@@ -177,7 +178,7 @@ def softmax(logits: Array) -> Array | None:
         return None
     logits = np.ascontiguousarray(logits)
     columns = logits.shape[-1]
-    out = np.empty(logits.shape, FLOAT)
+    out = result_array(logits.shape, FLOAT)
     work = partial(compiled.softmax, place_of(logits), place_of(out), columns)
     in_parts(work, logits.size // columns, 32 * logits.size)
     return out

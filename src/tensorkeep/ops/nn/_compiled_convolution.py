@@ -103,7 +103,7 @@ class _Phase(NamedTuple):
 
     taps: Ints
     first: int  # output
-    count: int
+    number: int
     start: int  # of the first window, in the gradient
 
 
@@ -131,7 +131,7 @@ def _backward_job(rows: Placement, columns: Placement, channels: int, depth: int
             stretches = Stretches.over(
                 (height, width, channels),
                 (len(row.taps), len(column.taps)),
-                outputs=(row.count, column.count),
+                outputs=(row.number, column.number),
                 steps=(
                     rows.input * columns.input * depth,
                     rows.stride * columns.input * depth,
@@ -148,7 +148,7 @@ def _backward_job(rows: Placement, columns: Placement, channels: int, depth: int
 def _room(axis: Placement, phases: Sequence[_Phase]) -> tuple[int, int]:
     """How far windows begin before the gradient, and how many elements it has with its padding."""
     before = max((-phase.start for phase in phases), default=0)
-    end = max((phase.start + phase.count + len(phase.taps) - 1 for phase in phases), default=0)
+    end = max((phase.start + phase.number + len(phase.taps) - 1 for phase in phases), default=0)
     return max(0, before), max(0, before) + max(end, axis.output)
 
 

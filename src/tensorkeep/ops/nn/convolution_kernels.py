@@ -32,6 +32,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 import numpy as np
 
 from tensorkeep.errors import InvalidArgumentError
+from tensorkeep.io.machine.reused_memory import result_array
 from tensorkeep.ops.linear_algebra.products import SMALL, multiply, multiply_in_parts
 from tensorkeep.ops.nn._compiled_convolution import convolved, convolved_depthwise, returned
 from tensorkeep.ops.nn.windows import (
@@ -58,6 +59,7 @@ from tensorkeep.runtime.allocation import check_allocation
 if TYPE_CHECKING:
     from typing_extensions import Unpack  # in `typing` since Python 3.11
 
+_FLOAT: Final = np.dtype(np.float32)
 _PIECE_BYTES: Final = 1 << 20  # of copied windows at a time …
 _LARGE_PIECE_BYTES: Final = 1 << 24  # … and if other threads shall help
 _FEWEST_CHANNELS_BY_WINDOWS: Final = 4
@@ -229,7 +231,7 @@ def _window_matrices(images: Array, plan: _Plan) -> Iterator[tuple[_Piece, Array
 
 
 def _convolve(images: Array, filters: Array, plan: _Plan) -> Array:
-    output = np.empty(plan.output_shape, images.dtype)
+    output = result_array(plan.output_shape, images.dtype)
     if output.size and not _is_convolved(images, filters, plan, output):
         target = plan.as_matrix(output)
         weights = filters.reshape(-1, plan.groups, plan.filter_shape[-1] // plan.groups)
@@ -240,9 +242,12 @@ def _convolve(images: Array, filters: Array, plan: _Plan) -> Array:
 
 def _is_convolved(images: Array, filters: Array, plan: _Plan, output: Array) -> bool:
     """Whether the compiled library has done it."""
+    if not plan.is_depthwise and not plan.is_for_library:
+        return False
+    rows, columns = plan.windows
     if plan.is_depthwise:
-        return convolved_depthwise(images, filters.swapaxes(-1, -2), *plan.windows, output)
-    return plan.is_for_library and convolved(images, filters, *plan.windows, output)
+        return convolved_depthwise(images, filters.swapaxes(-1, -2), rows, columns, output)
+    return convolved(images, filters, rows, columns, output)
 
 
 def _multiply(left: Array, right: Array, out: Array, is_cut: bool) -> None:
@@ -273,9 +278,10 @@ def _image_gradient(filters: Array, gradient: Array, plan: _Plan) -> Array:
     check_allocation(plan.image_shape, gradient.dtype)
     if not gradient.size:
         return np.zeros(plan.image_shape, gradient.dtype)
-    if plan.is_for_library and prod(plan.image_shape) != 0:
-        found = np.empty(plan.image_shape, gradient.dtype)
-        if returned(np.ascontiguousarray(gradient), filters, *plan.windows, found):
+    if plan.is_for_library and 0 not in plan.image_shape:
+        found = result_array(plan.image_shape, gradient.dtype)
+        rows, columns = plan.windows
+        if returned(np.ascontiguousarray(gradient), filters, rows, columns, found):
             return found
     grouped = filters.reshape(*plan.filter_shape[:-1], plan.groups, plan.filter_shape[-1] // plan.groups)
     if plan.mirrored is None:
@@ -438,8 +444,8 @@ def _depthwise_plan(image_shape: Ints, filter_shape: Ints, sliding: Sliding) -> 
 @np.errstate(all="ignore")
 def _depthwise_forward(images: Array, filters: Array, sliding: Sliding) -> Array:
     plan = _depthwise_plan(images.shape, filters.shape, sliding)
-    if not plan.layout.is_channels_first and prod(plan.output_shape):
-        found = np.empty(plan.output_shape, np.float32)
+    if not plan.layout.is_channels_first and 0 not in plan.output_shape:
+        found = result_array(plan.output_shape, _FLOAT)
         if convolved_depthwise(widen_array(images), widen_array(filters), plan.rows, plan.columns, found):
             return narrow_array(found, images.dtype)
     windows = _row_windows(_repeated(images, plan.layout, filters.shape[3]), plan.rows, plan.columns)
