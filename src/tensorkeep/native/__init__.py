@@ -1,10 +1,12 @@
 """Compiled code, for what takes NumPy many passes over memory. All of it has an implementation in NumPy too.
 
 blocks        blocks of tables, put together and taken apart in one call
+chains        chains of element-wise operations of float32, a piece of the arrays at a time
 checksums     checksums of thousands of small stretches in one call
 embedding     the compiled functions of embedding tables
 json_tape     JSON read into flat buffers, so that nothing of Python's is made for a number
 _json_reader  the same in Python
+layers        products, convolutions, softmax and chains of element-wise operations of float32
 library       the compiled library: found and loaded when it is first asked for
 losses        losses of small batches in one call
 means         means of arrays in one pass, where NumPy takes one for every array, and more for its sums

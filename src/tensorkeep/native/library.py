@@ -1,8 +1,8 @@
 """The compiled library: found and loaded when it is first asked for, and done without where it is absent.
 
-`native.cpp` and `embedding.cpp` are compiled when tensorkeep is installed, if there is a C++ compiler. What comes of
-them is no module of Python's but a plain shared library, called through ctypes, which lets other threads run Python
-meanwhile; so building it takes no headers of Python's, and one binary serves all versions of Python.
+The C++ beside this file is compiled when tensorkeep is installed, if there is a compiler. What comes of it is no module
+of Python's but a plain shared library, called through ctypes, which lets other threads run Python meanwhile; so
+building it takes no headers of Python's, and one binary serves all versions of Python.
 
 `TENSORKEEP_NATIVE=0` in the environment turns it off.
 """
@@ -23,7 +23,7 @@ from tensorkeep.io.machine.resources import environment_variable
 
 SWITCH: Final = "TENSORKEEP_NATIVE"
 
-_INTERFACE: Final = 7  # what native.cpp says it is; a library that was built from another one is not called
+_INTERFACE: Final = 8  # what native.cpp says it is; a library that was built from another one is not called
 _REBUILD: Final = "reinstall tensorkeep to build it"
 
 Address: TypeAlias = "ctypes.Array[ctypes.c_char]"

@@ -12,6 +12,7 @@ elements          tensors and operations of a graph, by name, by themselves, or 
 engines           engines that run parts of a plan in the place of our kernels: what they are asked and answer
 fetches           fetches of any structure: what to compute for them
 frames            the executor for any control flow: values move as tokens through frames and their rounds
+fusing            element-wise operations that can be computed together, by the compiled library
 kernels           the kernels of operations as one session runs them: permitted, and with their surroundings
 lifetimes         where values die: after which item of which block a name is not used any more
 limits            how much a run may take: seconds, bytes and steps

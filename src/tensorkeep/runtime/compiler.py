@@ -14,7 +14,8 @@
 
 Written-out code is the fastest interpreter there is for a graph: what remains per operation is the call of its kernel.
 Nodes that only pass a value on are not written: their outputs are other words for their inputs. Values are dropped
-after their last use, and element-wise results take the place of an input that ends there. The line on which a run
+after their last use, and element-wise results take the place of an input that ends there. Those of large arrays of
+float32 are computed together, where the compiled library is (`fusing`). The line on which a run
 fails tells the operation. Control flow that is not made of branches and loops is run by `frames`.
 """
 
@@ -45,6 +46,7 @@ from tensorkeep.runtime.context import KernelContext, Surroundings
 from tensorkeep.runtime.deferred import loaded_value
 from tensorkeep.runtime.engines import PlanToSplit, Split, is_resource, with_parts
 from tensorkeep.runtime.frames import TokenMachine
+from tensorkeep.runtime.fusing import Group, find_groups
 from tensorkeep.runtime.kernels import Kernels
 from tensorkeep.runtime.limits import count_step
 from tensorkeep.runtime.liveness import UnstructuredError
@@ -54,7 +56,11 @@ from tensorkeep.runtime.program import Program, as_strings, raise_no_value
 from tensorkeep.runtime.resources import dereference, dereferenced_values
 from tensorkeep.shapes import Shape
 
-_MAKES_NEW: Final = frozenset(("MatMul", "BiasAdd", "Relu"))  # besides NumPy's own: their results are new arrays
+# Besides NumPy's own: their results are new arrays …
+_MAKES_NEW: Final = frozenset(
+    ("MatMul", "BiasAdd", "Relu", "BatchMatMulV2", "Conv2D", "Conv2DBackpropInput", "DepthwiseConv2dNative", "Softmax")
+)
+_IS_SEEN_ANEW: Final = frozenset(("Reshape", "ExpandDims", "Squeeze"))  # … and of these, views of their input
 
 # Kernels that are operators of Python. Between NumPy's scalars an operator is ten times as fast as the function, and
 # loops count with scalars.
@@ -138,6 +144,8 @@ class Compiler:
         # Of reference variables, the values read so far: the name, that of the reference, and the block.
         self._reads: dict[Operation, list[tuple[str, str, Block]]] = {}
         self._fresh: set[str] = set()  # names of arrays that nothing else can see
+        self._groups: dict[Operation, Group] = {}  # by their roots
+        self._grouped: set[Operation] = set()
 
     def program(self) -> Program:
         try:
@@ -172,6 +180,7 @@ class Compiler:
                 self._lifetimes.keep(self._values[tensor])
                 for predicate, _ in condition:
                     self._lifetimes.keep(self._values[predicate])
+        self._find_groups(found.block)
         self._ends = self._lifetimes.ends()
         self._write_block(found.block)
         for i, condition in enumerate(found.fetches):
@@ -182,6 +191,16 @@ class Compiler:
         text = "\n".join(self._lines)
         exec(compile(text, "<plan>", "exec"), self._names.namespace)
         return Program(self._names.namespace["run"], self._ops_of_lines, text, self._split)
+
+    def _find_groups(self, block: Block) -> None:
+        """Finds what is computed together, and keeps what it uses until then."""
+        for found, home, at in find_groups(block, self._names):
+            self._groups[found.ops[-1]] = found
+            self._grouped.update(found.ops)
+            for tensor in found.inputs:
+                if self._values[tensor][0] not in "cr":
+                    self._lifetimes.extend(self._values[tensor], home, 2 * at + 1)
+            self._names.large.difference_update(self._values[op.outputs[0]] for op in found.ops[:-1])
 
     def _write_check(self, index: int, condition: Steps | None) -> None:
         """Fails for a fetched tensor that has no value in this run."""
@@ -203,7 +222,9 @@ class Compiler:
     def _write_block(self, block: Block) -> None:
         for i, item in enumerate(block.items):
             if isinstance(item, Step):
-                if item.op not in self._names.silent:
+                if item.op in self._groups:
+                    self._write_group(self._groups[item.op], block)
+                elif item.op not in self._names.silent and item.op not in self._grouped:
                     self._write_step(item.op, block)
                     self._write_reads_again(item.op, block, 2 * i + 1)
             elif isinstance(item, Arm):
@@ -333,6 +354,35 @@ class Compiler:
 
     # ----------------------------------------------------------------------------------------- operations
 
+    def _write_group(self, elements: Group, block: Block) -> None:
+        """Writes a call of the library for element-wise operations, and beside it what does them one by one."""
+        root = elements.ops[-1]
+        names = [self._values[tensor] for tensor in elements.inputs]
+        reusable = [at for at, name in enumerate(names) if self._is_last_seen(name, elements, block)]
+        chain = elements.chain(reusable)
+        result = self._values[root.outputs[0]]
+        call = f"{self._names.name('k', chain)}({', '.join(names)})"
+        self._write(f"{result} = {call} if {names[elements.leading]}.size >= {chain.smallest} else None", root)
+        self._write(f"if {result} is None:")
+        old = self._indent
+        self._indent += " "
+        for op in elements.ops:
+            self._write_step(op, block)
+        made = [self._values[op.outputs[0]] for op in elements.ops[:-1]]
+        if made:
+            self._write(f"del {', '.join(made)}")
+        self._indent = old
+        self._fresh.difference_update(made)
+        self._fresh.add(result)
+
+    def _is_last_seen(self, name: str, elements: Group, block: Block) -> bool:
+        """Whether a group may write where one of its inputs is."""
+        return (
+            name in self._fresh
+            and self._lifetimes.uses.get(name) == elements.uses(name, self._names)
+            and self._lifetimes.home(name) is block
+        )
+
     def _write_step(self, op: Operation, block: Block) -> None:
         if op.type in PASSES_ON:
             self._write_read(op, block)
@@ -341,9 +391,17 @@ class Compiler:
         written = self._written_inline(op, kernel, block) or self._written_call(op, kernel)
         targets = self._targets(op)
         self._write(f"{targets} = {written}" if targets else written, op)
-        makes_new = isinstance(kernel, np.ufunc) or op.type in _MAKES_NEW
+        makes_new = isinstance(kernel, np.ufunc) or op.type in _MAKES_NEW or self._is_only_view(op, block)
         if makes_new and len(op.outputs) == 1 and op.outputs[0] not in self._fed:
             self._fresh.add(self._values[op.outputs[0]])
+
+    def _is_only_view(self, op: Operation, block: Block) -> bool:
+        """Whether a result is all that remains of an array that nothing else can see."""
+        if op.type not in _IS_SEEN_ANEW:
+            return False
+        name = self._values[op.inputs[0]]
+        is_last = self._lifetimes.uses.get(name) == 1 and self._lifetimes.home(name) is block
+        return is_last and name in self._fresh
 
     def _write_read(self, op: Operation, block: Block) -> None:
         """Reads a reference variable. Outputs that are fed keep the values that they are given."""

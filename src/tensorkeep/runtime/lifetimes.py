@@ -42,6 +42,10 @@ class Lifetimes:
                 other, end = other.parent, 2 * other.position + 1
         self._ends[name] = (block, max(at, end))
 
+    def extend(self, name: str, block: Block, at: int) -> None:
+        """Notes that a name is used until some place too, by what uses it already."""
+        self._extend(name, block, at)
+
     def keep(self, name: str) -> None:
         """Notes that a name is used until the function ends."""
         self._kept.add(name)

@@ -11,6 +11,7 @@ import numpy as np
 
 from tensorkeep.errors import InternalError, InvalidArgumentError, ResourceExhaustedError, TensorKeepError
 from tensorkeep.graph.graph import Operation
+from tensorkeep.io.machine.reused_memory import drop_spare_memory
 
 if TYPE_CHECKING:
     from tensorkeep.runtime.engines import Split
@@ -37,6 +38,8 @@ class Program:
             if op is None:
                 raise
             raise explained_error(error, op) from error
+        finally:
+            drop_spare_memory()
 
     def _failed(self, traceback: TracebackType | None) -> Operation | None:
         """The operation of this program, of the innermost call of it, that raised."""

@@ -15,6 +15,7 @@ from tensorkeep.graph.composites import IndexedSlices
 from tensorkeep.graph.constants import constant_value
 from tensorkeep.graph.graph import Operation, Tensor
 from tensorkeep.graph.registry.opspec import not_differentiable, op
+from tensorkeep.io.machine.reused_memory import LARGE, result_array
 from tensorkeep.ops.arrays.shapes import all_axes
 from tensorkeep.ops.shared.dimensions import (
     add,
@@ -181,9 +182,21 @@ def concat_kernel(concat_dim: Array, values: list[Array]) -> Array:
 @concat_v2.kernel
 def concat_v2_kernel(values: list[Array], axis: Array) -> Array:
     try:
-        return np.concatenate(values, axis.item())
+        return _joined(values, axis.item())
     except ValueError as error:
         raise _unjoinable(values, axis.item(), error) from None
+
+
+def _joined(values: list[Array], axis: int) -> Array:
+    """The values in a row; what cannot be joined is NumPy's to refuse."""
+    if sum(value.nbytes for value in values) < LARGE or not -values[0].ndim <= axis < values[0].ndim:
+        return np.concatenate(values, axis)
+    first = values[0]
+    if first.dtype.hasobject or any(value.ndim != first.ndim or value.dtype != first.dtype for value in values):
+        return np.concatenate(values, axis)
+    shape = list(first.shape)
+    shape[axis] = sum(value.shape[axis] for value in values)
+    return np.concatenate(values, axis, out=result_array(shape, first.dtype))
 
 
 def _unjoinable(values: list[Array], axis: int, error: ValueError) -> InvalidArgumentError:

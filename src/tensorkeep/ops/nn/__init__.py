@@ -3,6 +3,7 @@
 activations             activations and biases: what a layer does with its sums
 _beam_search            the beam search for the most probable label sequences of connectionist temporal
                         classification
+_compiled_convolution   convolutions by the compiled library: of float32, over two spatial axes, channels last
 convolution             convolutions of images in two and three dimensions, plain, grouped
 convolution_kernels     convolutions, plain, grouped, depthwise and morphological, and their gradients, in NumPy
 ctc                     connectionist temporal classification: labels for sequences whose timing is not known

@@ -14,6 +14,8 @@ The gradient of the images is the convolution of the output's gradient with the 
 and otherwise one product per tap, added where the tap met the images. Depthwise convolutions are sums over taps, along
 whole rows of an image at a time.
 
+Of float32, channels last, the compiled library convolves without copying windows (`_compiled_convolution`).
+
 Half types are computed in float32 and rounded once. TensorFlow does that for Conv2D and for the gradient of a
 depthwise convolution's images, and rounds each partial sum elsewhere.
 """
@@ -30,7 +32,9 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 import numpy as np
 
 from tensorkeep.errors import InvalidArgumentError
+from tensorkeep.io.machine.reused_memory import result_array
 from tensorkeep.ops.linear_algebra.products import SMALL, multiply, multiply_in_parts
+from tensorkeep.ops.nn._compiled_convolution import convolved, convolved_depthwise, returned
 from tensorkeep.ops.nn.windows import (
     CACHED_PLANS,
     Index,
@@ -55,6 +59,7 @@ from tensorkeep.runtime.allocation import check_allocation
 if TYPE_CHECKING:
     from typing_extensions import Unpack  # in `typing` since Python 3.11
 
+_FLOAT: Final = np.dtype(np.float32)
 _PIECE_BYTES: Final = 1 << 20  # of copied windows at a time …
 _LARGE_PIECE_BYTES: Final = 1 << 24  # … and if other threads shall help
 _FEWEST_CHANNELS_BY_WINDOWS: Final = 4
@@ -125,6 +130,18 @@ class _Plan:
         """Whether products are cut into parts."""
         positions = self.image_shape[0] * prod(axis.output for axis in self.windows)
         return positions * prod(self.filter_shape) <= _LARGEST_IN_PARTS
+
+    @cached_property
+    def is_for_library(self) -> bool:
+        """Whether the compiled library may do it. It is no better at plain products, as by filters of one element."""
+        is_plane = len(self.windows) == 2 and not self.layout.is_channels_first
+        return is_plane and self.groups == 1 and any(axis.window > 1 for axis in self.windows)
+
+    @cached_property
+    def is_depthwise(self) -> bool:
+        """Whether each channel has one filter, and that to itself."""
+        is_plane = len(self.windows) == 2 and not self.layout.is_channels_first
+        return is_plane and self.filter_shape[-2] == 1 and self.filter_shape[-1] == self.groups
 
     @cached_property
     def view(self) -> tuple[Ints, Ints]:
@@ -214,13 +231,23 @@ def _window_matrices(images: Array, plan: _Plan) -> Iterator[tuple[_Piece, Array
 
 
 def _convolve(images: Array, filters: Array, plan: _Plan) -> Array:
-    output = np.empty(plan.output_shape, images.dtype)
-    if output.size:
+    output = result_array(plan.output_shape, images.dtype)
+    if output.size and not _is_convolved(images, filters, plan, output):
         target = plan.as_matrix(output)
         weights = filters.reshape(-1, plan.groups, plan.filter_shape[-1] // plan.groups)
         for piece, windows in _window_matrices(images, plan):
             _multiply(windows, weights[:, piece.group], target[piece.target], plan.is_cut)
     return output
+
+
+def _is_convolved(images: Array, filters: Array, plan: _Plan, output: Array) -> bool:
+    """Whether the compiled library has done it."""
+    if not plan.is_depthwise and not plan.is_for_library:
+        return False
+    rows, columns = plan.windows
+    if plan.is_depthwise:
+        return convolved_depthwise(images, filters.swapaxes(-1, -2), rows, columns, output)
+    return convolved(images, filters, rows, columns, output)
 
 
 def _multiply(left: Array, right: Array, out: Array, is_cut: bool) -> None:
@@ -251,6 +278,11 @@ def _image_gradient(filters: Array, gradient: Array, plan: _Plan) -> Array:
     check_allocation(plan.image_shape, gradient.dtype)
     if not gradient.size:
         return np.zeros(plan.image_shape, gradient.dtype)
+    if plan.is_for_library and 0 not in plan.image_shape:
+        found = result_array(plan.image_shape, gradient.dtype)
+        rows, columns = plan.windows
+        if returned(np.ascontiguousarray(gradient), filters, rows, columns, found):
+            return found
     grouped = filters.reshape(*plan.filter_shape[:-1], plan.groups, plan.filter_shape[-1] // plan.groups)
     if plan.mirrored is None:
         return _scattered(grouped, gradient, plan)
@@ -412,6 +444,10 @@ def _depthwise_plan(image_shape: Ints, filter_shape: Ints, sliding: Sliding) -> 
 @np.errstate(all="ignore")
 def _depthwise_forward(images: Array, filters: Array, sliding: Sliding) -> Array:
     plan = _depthwise_plan(images.shape, filters.shape, sliding)
+    if not plan.layout.is_channels_first and 0 not in plan.output_shape:
+        found = result_array(plan.output_shape, _FLOAT)
+        if convolved_depthwise(widen_array(images), widen_array(filters), plan.rows, plan.columns, found):
+            return narrow_array(found, images.dtype)
     windows = _row_windows(_repeated(images, plan.layout, filters.shape[3]), plan.rows, plan.columns)
     output = _sum_over_taps(windows, widen_array(filters), plan.columns.output)
     return narrow_array(_restored(output, plan.layout), images.dtype)

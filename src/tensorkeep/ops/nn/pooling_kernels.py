@@ -27,6 +27,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tensorkeep.errors import InvalidArgumentError, UnimplementedError
+from tensorkeep.io.machine.reused_memory import result_array
 from tensorkeep.ops.nn.windows import (
     CACHED_PLANS,
     Index,
@@ -245,7 +246,7 @@ def _maxima(images: Array, windows: Windows, floor: Any) -> Array:
     for axis, window in enumerate(windows):
         if not window.is_trivial:
             maxima = _reduced(np.fmax if is_real else np.maximum, maxima, axis, window, floor)
-    if maxima is images or maxima.base is not None:
+    if not maxima.flags.c_contiguous or not any(axis.window > 1 for axis in windows):
         maxima = maxima.copy()
     if is_real:
         np.fmax(maxima, maxima.dtype.type(floor), out=maxima)
@@ -262,7 +263,8 @@ def _reduced(combine: np.ufunc, array: Array, axis: int, window: Placement, star
         return padded
     if len(taps) == 1:
         return array[taps[0][1]]
-    result: Array = combine(array[taps[0][1]], array[taps[1][1]])
+    shape = (*array.shape[:axis], window.output, *array.shape[axis + 1 :])
+    result: Array = combine(array[taps[0][1]], array[taps[1][1]], out=result_array(shape, array.dtype))
     for _, inputs in taps[2:]:
         combine(result, array[inputs], out=result)
     return result

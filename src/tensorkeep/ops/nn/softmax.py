@@ -14,6 +14,7 @@ from tensorkeep.graph.arguments import emit
 from tensorkeep.graph.graph import Operation, Tensor
 from tensorkeep.graph.registry.opspec import op
 from tensorkeep.io.machine.blas import inner_product
+from tensorkeep.native.layers import softmax as compiled_softmax
 from tensorkeep.native.losses import fused_sparse_cross_entropy
 from tensorkeep.ops.nn.windows import narrow_array, widen_array
 from tensorkeep.ops.shared.expressions import minus, negative, plus, reduce_sum, times
@@ -35,6 +36,9 @@ def softmax_kernel(logits: Array) -> Array:
     if logits.dtype.itemsize == 2 and logits.size:
         _, powers, sums = _half_powers(logits)
         return powers * np.reciprocal(sums)
+    found = compiled_softmax(logits)
+    if found is not None:
+        return found
     _, powers, sums = _powers(widen_array(logits))
     np.divide(powers, sums, out=powers)
     return narrow_array(powers, logits.dtype)

@@ -1,0 +1,209 @@
+"""Chains of element-wise operations of float32, a piece of the arrays at a time: what lies between is never stored."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Sequence
+from enum import IntEnum
+from functools import partial
+from math import prod
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from tensorkeep.arrays import Array
+from tensorkeep.io.machine.reused_memory import result_array
+from tensorkeep.native.layers import FLOAT, SMALL, functions, in_parts, place_of
+
+MOST_INPUTS: Final = 12  # as layers.cpp has it
+MOST_REGISTERS: Final = 6
+SMALLEST: Final = 1 << 12
+"""Elements; of fewer, NumPy computes one operation after the other in less time."""
+_SMALLEST_WITHOUT_POWERS: Final = 1 << 14  # if nothing in a chain takes long
+
+_CACHED_PLANS: Final = 32
+_AXES: Final = 3
+
+Shape = tuple[int, ...]
+
+
+class Operation(IntEnum):
+    """What can be in a chain, as elements.h numbers it. Those before NEGATE take two operands."""
+
+    ADD = 0
+    SUBTRACT = 1
+    MULTIPLY = 2
+    DIVIDE = 3
+    MAXIMUM = 4
+    MINIMUM = 5
+    SQUARED_DIFFERENCE = 6
+    NEGATE = 7
+    RELU = 8
+    RELU6 = 9
+    SIGMOID = 10
+    TANH = 11
+    EXP = 12
+    ERF = 13
+    ERFC = 14
+    RSQRT = 15
+    SQRT = 16
+    SQUARE = 17
+    ABS = 18
+
+
+_WITH_POWERS: Final = frozenset((Operation.SIGMOID, Operation.TANH, Operation.EXP, Operation.ERF, Operation.ERFC))
+
+
+class Instruction(NamedTuple):
+    """An operation. Operands are numbers of inputs, or of instructions, counted on from the inputs.
+
+    A bias is as long as the other operand's last axis; whoever wants other shapes is told elsewhere.
+    """
+
+    operation: Operation
+    operands: tuple[int, ...]
+    has_bias: bool = False
+
+
+class _Plan(NamedTuple):
+    """How arrays of some shapes are passed over: seen with three axes, and each input's steps along these."""
+
+    shape: Shape
+    rows: int  # or elements, if all are one row
+    cost: int
+    numbers: tuple[int, int]  # the address of the inputs' steps, and how many inputs there are
+    sizes_place: int
+    kept: tuple[Array, Array]  # what these addresses are of
+
+
+class Chain:
+    """A chain, to be run on arrays of any shapes. The last instruction's result is that of the chain."""
+
+    def __init__(self, input_count: int, instructions: Sequence[Instruction], reusable: Sequence[int] = ()) -> None:
+        """`reusable` are inputs that nobody else sees: the result may be written there."""
+        self._instructions = tuple(instructions)
+        takes_long = any(instruction.operation in _WITH_POWERS for instruction in instructions)
+        self.smallest = SMALLEST if takes_long else _SMALLEST_WITHOUT_POWERS
+        """Elements; of fewer, it is not worth the call."""
+        self._reusable = tuple(reusable)
+        self._code = _code(input_count, self._instructions)
+        self._numbers = place_of(self._code), len(self._instructions)
+        self._places = ctypes.c_void_p * input_count
+        self._plans: dict[tuple[Shape, ...], _Plan | None] = {}
+
+    @staticmethod
+    def fits(input_count: int, instructions: Sequence[Instruction]) -> bool:
+        """Whether there are not too many inputs, or results that are needed at the same time."""
+        return input_count <= MOST_INPUTS and _code(input_count, tuple(instructions))[:, 1].max() < MOST_REGISTERS
+
+    def __call__(self, *inputs: Any) -> Array | None:
+        """The result; None if NumPy has to do it, or to say what is wrong: nothing has been touched then."""
+        compiled = functions()
+        if compiled is None:
+            return None
+        arrays = [value if type(value) is np.ndarray else np.asarray(value) for value in inputs]
+        shapes = tuple([array.shape for array in arrays])
+        try:
+            plan = self._plans[shapes]
+        except KeyError:
+            plan = self._remember(shapes)
+        if plan is None or any(array.dtype != FLOAT for array in arrays):
+            return None
+        for at, array in enumerate(arrays):
+            flags = array.flags
+            if not flags.aligned:
+                return None
+            if not flags.c_contiguous:
+                arrays[at] = np.ascontiguousarray(array)
+        out = self._place(arrays, plan.shape)
+        places = self._places(*map(place_of, arrays))
+        work = partial(compiled.chain, places, *plan.numbers, *self._numbers, plan.sizes_place, place_of(out))
+        if plan.cost <= SMALL:
+            work(0, plan.rows)
+        else:
+            in_parts(work, plan.rows, plan.cost)
+        return out
+
+    def _place(self, arrays: list[Array], shape: Shape) -> Array:
+        for index in self._reusable:
+            if arrays[index].shape == shape and arrays[index].flags.writeable:
+                return arrays[index]
+        return result_array(shape, FLOAT)
+
+    def _remember(self, shapes: tuple[Shape, ...]) -> _Plan | None:
+        if len(self._plans) >= _CACHED_PLANS:
+            self._plans = {}
+        plan = self._plans[shapes] = self._planned(shapes)
+        return plan
+
+    def _planned(self, shapes: tuple[Shape, ...]) -> _Plan | None:
+        found = list(shapes)
+        for instruction in self._instructions:
+            operands = [found[index] for index in instruction.operands]
+            if instruction.has_bias and (len(operands[0]) < 2 or operands[1] != operands[0][-1:]):
+                return None
+            try:
+                found.append(np.broadcast_shapes(*operands))
+            except ValueError:
+                return None
+        shape = found[-1]
+        if any(each != shape for each in found[len(shapes) :]) or prod(shape) < SMALLEST:
+            return None
+        return _plan(shapes, shape, len(self._instructions))
+
+
+def _plan(shapes: tuple[Shape, ...], shape: Shape, instructions: int) -> _Plan | None:
+    """Axes along which each input either varies or does not are seen as one; None if more than three remain."""
+    sizes: list[int] = []
+    varying: list[tuple[bool, ...]] = []
+    for axis, size in enumerate(shape):
+        if size == 1:
+            continue
+        before = [axis - len(shape) + len(each) for each in shapes]
+        pattern = tuple(at >= 0 and each[at] > 1 for at, each in zip(before, shapes, strict=True))
+        if varying and varying[-1] == pattern:
+            sizes[-1] *= size
+        else:
+            sizes.append(size)
+            varying.append(pattern)
+    missing = _AXES - len(sizes)
+    if missing < 0:
+        return None
+    sizes, varying = [1] * missing + sizes, [(False,) * len(shapes)] * missing + varying
+    steps = np.zeros((len(shapes), _AXES), np.int64)
+    for index in range(len(shapes)):
+        step = 1
+        for axis in reversed(range(_AXES)):
+            if varying[axis][index]:
+                steps[index, axis] = step
+                step *= sizes[axis]
+    rows = sizes[0] * sizes[1]
+    kept = steps, np.array(sizes, np.int64)
+    return _Plan(
+        shape,
+        sizes[2] if rows == 1 else rows,
+        prod(shape) * (8 + 4 * instructions),
+        (place_of(steps), len(shapes)),
+        place_of(kept[1]),
+        kept,
+    )
+
+
+def _code(input_count: int, instructions: tuple[Instruction, ...]) -> npt.NDArray[np.int64]:
+    """Instructions as numbers: operation, register of the result, operands."""
+    last_use = {operand: at for at, instruction in enumerate(instructions) for operand in instruction.operands}
+    registers: dict[int, int] = {}
+    free: list[int] = []
+    code = np.zeros((len(instructions), 4), np.int64)
+    for at, instruction in enumerate(instructions):
+        operands = [registers[item] + input_count if item in registers else item for item in instruction.operands]
+        for item in set(instruction.operands):
+            if item in registers and last_use[item] == at:
+                free.append(registers.pop(item))
+        register = min(free, default=len(registers))
+        if free:
+            free.remove(register)
+        registers[input_count + at] = register
+        code[at] = instruction.operation, register, operands[0], operands[-1]
+    return code

@@ -1,0 +1,247 @@
+// Chains of element-wise operations, and softmax, for one kind of processor. layers.cpp includes this once for each
+// kind, inside a namespace, with TILE_TARGET, the attribute of functions that use its instructions. No include guard.
+//
+// Sums, products and quotients are rounded one by one, as NumPy rounds them. Exponentials and what is made of them agree
+// with NumPy's but for the last bits.
+
+#define ELEMENT TILE_TARGET TENSORKEEP_INLINE static float
+
+ELEMENT from_bits(int32_t bits) {
+  float x;
+  std::memcpy(&x, &bits, sizeof(x));
+  return x;
+}
+
+TILE_TARGET TENSORKEEP_INLINE static int32_t bits_of(float x) {
+  int32_t bits;
+  std::memcpy(&bits, &x, sizeof(bits));
+  return bits;
+}
+
+// e**x: x is n ln 2 + r, and e**r a polynomial. The factor 2**n is applied in two halves, for results that are
+// subnormal or infinite.
+ELEMENT exponential(float x) {
+  x = x < -104.0f ? -104.0f : x;
+  x = x > 89.0f ? 89.0f : x;
+  const float shifted = x * 1.44269504f + 12582912.0f;
+  const float n = shifted - 12582912.0f;
+  const int32_t whole = bits_of(shifted) - 0x4B400000, half = whole >> 1;
+  float r = __builtin_fmaf(-n, 0.693145752f, x);
+  r = __builtin_fmaf(-n, 1.42860677e-6f, r);
+  float p = 0.0013951697619631886f;
+  p = __builtin_fmaf(p, r, 0.00836959108710289f);
+  p = __builtin_fmaf(p, r, 0.0416661873459816f);
+  p = __builtin_fmaf(p, r, 0.16666513681411743f);
+  p = __builtin_fmaf(p, r, 0.5f);
+  const float y = __builtin_fmaf(p, r * r, r) + 1.0f;
+  return y * from_bits((half + 127) << 23) * from_bits((whole - half + 127) << 23);
+}
+
+ELEMENT sigmoid(float x) { return 1.0f / (exponential(-x) + 1.0f); }
+
+ELEMENT hyperbolic_tangent(float x) {
+  const float size = __builtin_fabsf(x), square = x * x;
+  float p = -0.005660749040544033f;
+  p = __builtin_fmaf(p, square, 0.020601969212293625f);
+  p = __builtin_fmaf(p, square, -0.05372921749949455f);
+  p = __builtin_fmaf(p, square, 0.13331328332424164f);
+  p = __builtin_fmaf(p, square, -0.33333277702331543f);
+  const float small = __builtin_fmaf(p * square, x, x);
+  const float large = 1.0f - 2.0f / (exponential(2.0f * size) + 1.0f);
+  return size < 0.625f ? small : __builtin_copysignf(large, x);
+}
+
+// One less the error function, of what is not negative: t Q(t) e**(-x²), where t is 1 / (1 + x / 2).
+ELEMENT tail(float x) {
+  x = x > 11.0f ? 11.0f : x;
+  const float t = 1.0f / (1.0f + 0.5f * x);
+  float q = 0.03659231588244438f;
+  q = __builtin_fmaf(q, t, -0.19592078030109406f);
+  q = __builtin_fmaf(q, t, 0.39410340785980225f);
+  q = __builtin_fmaf(q, t, -0.3085428774356842f);
+  q = __builtin_fmaf(q, t, -0.003952139988541603f);
+  q = __builtin_fmaf(q, t, 0.02406352013349533f);
+  q = __builtin_fmaf(q, t, 0.05966046452522278f);
+  q = __builtin_fmaf(q, t, 0.18426553905010223f);
+  q = __builtin_fmaf(q, t, 0.2454117089509964f);
+  q = __builtin_fmaf(q, t, 0.28222933411598206f);
+  q = __builtin_fmaf(q, t, 0.282089501619339f);
+  const float square = x * x, lost = __builtin_fmaf(x, x, -square);
+  return t * q * exponential(-square) * (1.0f - lost);
+}
+
+ELEMENT complementary_error(float x) {
+  const float y = tail(__builtin_fabsf(x));
+  return x < 0.0f ? 2.0f - y : y;
+}
+
+ELEMENT error_function(float x) {
+  const float size = __builtin_fabsf(x), square = x * x;
+  float p = 7.853847637306899e-05f;
+  p = __builtin_fmaf(p, square, -0.0008010189631022513f);
+  p = __builtin_fmaf(p, square, 0.00518832728266716f);
+  p = __builtin_fmaf(p, square, -0.026853810995817184f);
+  p = __builtin_fmaf(p, square, 0.1128358542919159f);
+  p = __builtin_fmaf(p, square, -0.3761262595653534f);
+  p = __builtin_fmaf(p, square, 1.1283791065216064f);
+  return size < 1.0f ? x * p : __builtin_copysignf(1.0f - tail(size), x);
+}
+
+// NaN wins, as in NumPy. Of zeros, the second.
+ELEMENT larger(float a, float b) { return a > b || a != a ? a : b; }
+ELEMENT smaller(float a, float b) { return a < b || a != a ? a : b; }
+
+// ------------------------------------------------------------------------------------------------------------- Chains
+
+#if defined(__clang__)
+#define INDEPENDENT _Pragma("clang loop vectorize(assume_safety)")
+#else
+#define INDEPENDENT _Pragma("GCC ivdep")
+#endif
+
+#define EACH(result)                                        \
+  INDEPENDENT                                               \
+  for (int64_t i = 0; i < count; ++i) {                     \
+    const float x = a[i];                                   \
+    out[i] = result;                                        \
+  }                                                         \
+  return
+
+#define EACH_PAIR(result)                                   \
+  INDEPENDENT                                               \
+  for (int64_t i = 0; i < count; ++i) {                     \
+    const float x = a[i], y = b[i];                         \
+    out[i] = result;                                        \
+  }                                                         \
+  return
+
+// One operation on a block. The numbers of operations are those of `Operation` in chains.py. What is written may be
+// where an operand is.
+TILE_TARGET static void operate(int64_t operation, const float* a, const float* b, float* out, int64_t count) {
+  switch (operation) {
+    case 0: EACH_PAIR(x + y);
+    case 1: EACH_PAIR(x - y);
+    case 2: EACH_PAIR(x * y);
+    case 3: EACH_PAIR(x / y);
+    case 4: EACH_PAIR(larger(x, y));
+    case 5: EACH_PAIR(smaller(x, y));
+    case 6: EACH_PAIR((x - y) * (x - y));
+    case 7: EACH(-x);
+    case 8: EACH(larger(x, 0.0f));
+    case 9: EACH(smaller(larger(x, 0.0f), 6.0f));
+    case 10: EACH(sigmoid(x));
+    case 11: EACH(hyperbolic_tangent(x));
+    case 12: EACH(exponential(x));
+    case 13: EACH(error_function(x));
+    case 14: EACH(complementary_error(x));
+    case 15: EACH(1.0f / root(x));
+    case 16: EACH(root(x));
+    case 17: EACH(x * x);
+    case 18: EACH(__builtin_fabsf(x));
+    default: return;
+  }
+}
+
+// Inputs, each with its steps in floats along the three axes that all of them are seen to have (0 where it is the same
+// all along), and instructions: operation, result, operands. Operands are numbers of inputs, or of registers after
+// those; the result of the last instruction goes to the output.
+struct Chain {
+  const float* const* inputs;
+  const int64_t* steps;
+  int64_t input_count;
+  const int64_t* code;
+  int64_t instructions;
+  int64_t sizes[3];
+};
+
+// Rows `begin` to `end`, of the first two axes together; or, if there is but one row, these of its elements.
+TILE_TARGET static void run_chain(const Chain& chain, float* out, int64_t begin, int64_t end) {
+  alignas(64) float registers[kMostRegisters][kBlock];
+  alignas(64) float spread[kMostInputs][kBlock];
+  int64_t spread_for[kMostInputs];
+  const float* places[kMostInputs + kMostRegisters];
+  const int64_t middle = chain.sizes[1], inner = chain.sizes[2];
+  const bool is_one_row = chain.sizes[0] * middle == 1;
+  const int64_t most_rows = inner < kBlock ? kBlock / inner : 1;
+  for (int64_t i = 0; i < chain.input_count; ++i) spread_for[i] = -1;
+  for (int64_t r = 0; r < kMostRegisters; ++r) places[chain.input_count + r] = registers[r];
+  const int64_t first_row = is_one_row ? 0 : begin, last_row = is_one_row ? 1 : end;
+  for (int64_t row = first_row; row < last_row;) {
+    const int64_t image = row / middle, place = row % middle;
+    int64_t rows = most_rows < middle - place ? most_rows : middle - place;
+    if (rows > last_row - row) rows = last_row - row;
+    const int64_t first = is_one_row ? begin : 0, last = is_one_row ? end : inner;
+    for (int64_t at = first; at < last; at += kBlock) {
+      const int64_t width = last - at < kBlock ? last - at : kBlock, count = rows * width;
+      for (int64_t i = 0; i < chain.input_count; ++i) {
+        const int64_t* step = chain.steps + 3 * i;
+        const float* from = chain.inputs[i] + image * step[0] + place * step[1] + at * step[2];
+        if (step[2] && (rows == 1 || step[1] == inner)) {
+          places[i] = from;
+          continue;
+        }
+        places[i] = spread[i];
+        const bool is_same = !step[1] && (!step[2] || inner <= kBlock);
+        const int64_t key = step[0] ? image : 0;
+        if (is_same && spread_for[i] == key) continue;
+        // What serves for all rows is spread for as many as there ever are.
+        const int64_t spread_rows = is_same ? most_rows : rows, spread_width = is_same && !step[2] ? (inner < kBlock ? inner : kBlock) : width;
+        for (int64_t r = 0; r < spread_rows; ++r) {
+          float* to = spread[i] + r * spread_width;
+          if (step[2]) {
+            std::memcpy(to, from + r * step[1], sizeof(float) * spread_width);
+          } else {
+            const float value = from[r * step[1]];
+            for (int64_t k = 0; k < spread_width; ++k) to[k] = value;
+          }
+        }
+        spread_for[i] = is_same ? key : -1;
+      }
+      const int64_t* code = chain.code;
+      for (int64_t n = 0; n < chain.instructions; ++n, code += 4) {
+        float* to = n == chain.instructions - 1 ? out + row * inner + at : registers[code[1]];
+        operate(code[0], places[code[2]], places[code[3]], to, count);
+      }
+    }
+    row += rows;
+  }
+}
+
+// ------------------------------------------------------------------------------------------------------------ Softmax
+
+TILE_TARGET static void softmax_rows(const float* logits, float* out, int64_t columns, int64_t begin, int64_t end) {
+  constexpr int kLanes = 16;
+  for (int64_t row = begin; row < end; ++row) {
+    const float* x = logits + row * columns;
+    float* y = out + row * columns;
+    float largest[kLanes], sums[kLanes];
+    for (int lane = 0; lane < kLanes; ++lane) {
+      largest[lane] = -__builtin_inff();
+      sums[lane] = 0.0f;
+    }
+    int64_t i = 0;
+    for (; i + kLanes <= columns; i += kLanes) {
+      for (int lane = 0; lane < kLanes; ++lane) {
+        largest[lane] = x[i + lane] > largest[lane] ? x[i + lane] : largest[lane];
+      }
+    }
+    for (; i < columns; ++i) largest[0] = x[i] > largest[0] ? x[i] : largest[0];
+    float most = largest[0];
+    for (int lane = 1; lane < kLanes; ++lane) most = largest[lane] > most ? largest[lane] : most;
+    INDEPENDENT
+    for (int64_t k = 0; k < columns; ++k) y[k] = exponential(x[k] - most);
+    for (i = 0; i + kLanes <= columns; i += kLanes) {
+      for (int lane = 0; lane < kLanes; ++lane) sums[lane] += y[i + lane];
+    }
+    for (; i < columns; ++i) sums[0] += y[i];
+    float sum = 0.0f;
+    for (int lane = 0; lane < kLanes; ++lane) sum += sums[lane];
+    INDEPENDENT
+    for (int64_t k = 0; k < columns; ++k) y[k] = y[k] / sum;
+  }
+}
+
+#undef ELEMENT
+#undef EACH
+#undef EACH_PAIR
+#undef INDEPENDENT

@@ -1,0 +1,184 @@
+"""Products, convolutions, softmax and chains of element-wise operations of float32, each in one pass.
+
+Nothing is called where `functions()` is None: without the library, and on processors that it has no loops for.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache, partial
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+
+from tensorkeep.arrays import Array
+from tensorkeep.io.machine.parallel import in_parallel, thread_limit
+from tensorkeep.io.machine.reused_memory import result_array
+from tensorkeep.native.library import address, native
+
+Floats = npt.NDArray[np.float32]
+Ints = tuple[int, ...]
+
+FLOAT: Final = np.dtype(np.float32)
+_SMALLEST_SOFTMAX: Final = 512  # elements
+_WORTH_A_THREAD: Final = 1 << 25  # multiplications: about half a millisecond
+SMALL: Final = 2 * _WORTH_A_THREAD
+"""Multiplications, or what takes as long, that one thread does."""
+
+
+@dataclass(frozen=True, slots=True)
+class Functions:
+    """The compiled functions, and how many floats a vector of this processor has."""
+
+    width: int
+    pack: Callable[..., None]
+    multiply: Callable[..., None]
+    convolve: Callable[..., None]
+    convolve_depthwise: Callable[..., None]
+    chain: Callable[..., None]
+    softmax: Callable[..., None]
+
+
+@cache
+def functions() -> Functions | None:
+    """The compiled functions; None if the library is not there, or has none for this processor."""
+    library = native().library
+    if library is None:
+        return None
+    library.layers_width.restype = ctypes.c_int64
+    width = int(library.layers_width())
+    if not width:
+        return None
+    pointer, integer = ctypes.c_void_p, ctypes.c_int64
+
+    def function(name: str, *arguments: Any) -> Callable[..., None]:
+        found = getattr(library, f"layers_{name}")
+        found.argtypes, found.restype = arguments, None
+        return found  # type: ignore[no-any-return]
+
+    return Functions(
+        width,
+        function("pack", pointer, integer, integer, integer, integer, pointer),
+        function("multiply", pointer, integer, pointer, pointer, pointer, *[integer] * 6),
+        function("convolve", *[pointer] * 3, integer, integer, *[pointer] * 3, *[integer] * 4),
+        function("convolve_depthwise", *[pointer] * 4, integer, integer),
+        function("chain", pointer, pointer, integer, pointer, integer, pointer, pointer, integer, integer),
+        function("softmax", pointer, pointer, *[integer] * 3),
+    )
+
+
+def place_of(array: Array) -> int:
+    """The address of an array's first element. Whoever passes it on keeps the array."""
+    try:
+        return ctypes.addressof(address(array))  # in a quarter of the time
+    except (TypeError, ValueError, BufferError):  # it is not writable, or not in C order
+        return array.__array_interface__["data"][0]  # type: ignore[no-any-return]
+
+
+def packed_matrix(compiled: Functions, matrix: Array) -> Floats:
+    """A matrix of float32, in any order, as products read it."""
+    depth, columns = matrix.shape
+    out = np.empty(depth * (-(-columns // compiled.width) * compiled.width), np.float32)
+    row_step, column_step = (step // 4 for step in matrix.strides)
+    compiled.pack(place_of(matrix), depth, columns, row_step, column_step, place_of(out))
+    return out
+
+
+def in_parts(work: Callable[[int, int], None], count: int, cost: int) -> None:
+    """Does `work(begin, end)` for all of `count` items, which take so many multiplications together, by threads."""
+    threads = min(cost // _WORTH_A_THREAD + 1, thread_limit(), count) if cost > SMALL else 1
+    if threads <= 1:
+        work(0, count)
+        return
+    edges = [count * part // threads for part in range(threads + 1)]
+    in_parallel(lambda part: work(edges[part], edges[part + 1]), range(threads), threads)
+
+
+@dataclass(frozen=True, slots=True)
+class Stretches:
+    """Windows as stretches of memory: where windows stand, what each of them reads, and where outputs lie.
+
+    `numbers` are those of Windows in layers.cpp. A window reads `length` floats at each of `offsets`.
+    """
+
+    numbers: npt.NDArray[np.int64]
+    offsets: npt.NDArray[np.int64]
+    length: int
+    outputs: int  # of one image
+
+    @classmethod
+    def over(
+        cls,
+        image: Ints,
+        taps: tuple[int, int],
+        *,
+        strides: tuple[int, int] = (1, 1),
+        dilations: tuple[int, int] = (1, 1),
+        outputs: tuple[int, int],
+        steps: Ints,
+    ) -> Stretches:
+        """Windows over images of (rows, columns, channels), padding among them. `steps` lie between outputs."""
+        _, width, depth = image
+        (rows, columns), (down, across) = taps, dilations
+        if across == 1:
+            places, length = [row * down * width * depth for row in range(rows)], columns * depth
+        else:
+            places = [(row * down * width + tap * across) * depth for row in range(rows) for tap in range(columns)]
+            length = depth
+        numbers = np.array([*image, *strides, *outputs, *steps], np.int64)
+        return cls(numbers, np.array(places, np.int64), length, outputs[0] * outputs[1])
+
+
+def convolve(
+    compiled: Functions,
+    images: int,
+    stretches: Stretches,
+    filters: Floats,
+    out: int,
+    columns: int,
+    span: tuple[int, int],
+) -> None:
+    """Computes some outputs, numbered through all images. `images` and `out` are addresses, `filters` are packed."""
+    compiled.convolve(
+        images,
+        place_of(stretches.numbers),
+        place_of(stretches.offsets),
+        len(stretches.offsets),
+        stretches.length,
+        place_of(filters),
+        None,
+        out,
+        columns,
+        0,
+        *span,
+    )
+
+
+def convolve_depthwise(compiled: Functions, images: Floats, filters: Floats, out: Floats, numbers: Ints) -> None:
+    """A depthwise convolution, channels last. `numbers` are those of Depthwise in tiles.h."""
+    rows = out.shape[0] * out.shape[1]
+    work = partial(
+        compiled.convolve_depthwise,
+        place_of(images),
+        place_of(filters),
+        place_of(out),
+        place_of(table := np.array(numbers, np.int64)),
+    )
+    in_parts(work, rows, 2 * out.size * filters.shape[0] * filters.shape[1])
+    del table
+
+
+def softmax(logits: Array) -> Array | None:
+    """The softmax along the last axis; None if NumPy has to compute it."""
+    compiled = functions()
+    if compiled is None or logits.dtype != FLOAT or not logits.flags.aligned or logits.size < _SMALLEST_SOFTMAX:
+        return None
+    logits = np.ascontiguousarray(logits)
+    columns = logits.shape[-1]
+    out = result_array(logits.shape, FLOAT)
+    work = partial(compiled.softmax, place_of(logits), place_of(out), columns)
+    in_parts(work, logits.size // columns, 32 * logits.size)
+    return out

@@ -1,0 +1,105 @@
+"""Layers by the compiled library give what they give by NumPy, but for the last bits."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tensorkeep.arrays import Array
+from tensorkeep.ops.nn.convolution_kernels import (
+    conv2d_backprop_input_kernel,
+    conv2d_kernel,
+    depthwise_conv2d_native_kernel,
+)
+from tensorkeep.ops.nn.softmax import softmax_kernel
+from tests.native.implementations import implementation
+
+pytestmark = pytest.mark.usefixtures("native")
+
+
+@st.composite
+def convolutions(draw: st.DrawFn) -> tuple[Array, Array, dict[str, Any]]:
+    """Images, filters, and how these slide; some elements are no finite numbers."""
+    window = draw(st.tuples(st.integers(1, 5), st.integers(1, 5)))
+    dilations = draw(st.tuples(st.integers(1, 2), st.integers(1, 3)))
+    strides = draw(st.tuples(st.integers(1, 3), st.integers(1, 4))) if dilations == (1, 1) else (1, 1)
+    space = [
+        size + draw(st.integers(0, 12)) for size in (1 + (w - 1) * d for w, d in zip(window, dilations, strict=True))
+    ]
+    batch, channels = draw(st.integers(1, 3)), draw(st.sampled_from([1, 3, 7, 8, 16, 17, 33, 64]))
+    depth = draw(st.sampled_from([1, 3, 8, 15, 16, 17, 32, 33, 70]))
+    random = np.random.default_rng(draw(st.integers(0, 99)))
+    images = random.standard_normal((batch, *space, channels)).astype(np.float32)
+    if draw(st.booleans()):
+        images.flat[draw(st.integers(0, images.size - 1))] = draw(st.sampled_from([np.nan, np.inf]))
+    filters = random.standard_normal((*window, channels, depth)).astype(np.float32)
+    sliding = {
+        "strides": (1, *strides, 1),
+        "dilations": (1, *dilations, 1),
+        "padding": draw(st.sampled_from([b"SAME", b"VALID"])),
+        "data_format": b"NHWC",
+    }
+    return images, filters, sliding
+
+
+def _assert_close(actual: Array, expected: Array) -> None:
+    scale = np.abs(expected[np.isfinite(expected)]).max(initial=1.0)
+    np.testing.assert_allclose(actual, expected, rtol=1e-4, atol=1e-5 * scale)
+
+
+def _by_both(kernel: Any, *arrays: Array, **attributes: Any) -> tuple[Array, Array]:
+    with implementation("native"):
+        actual = kernel(*arrays, **attributes)
+    with implementation("NumPy"):
+        return actual, kernel(*arrays, **attributes)
+
+
+@given(convolutions())
+def test_convolutions_agree(sample: tuple[Array, Array, dict[str, Any]]) -> None:
+    images, filters, sliding = sample
+    _assert_close(*_by_both(conv2d_kernel, images, filters, **sliding))
+
+
+@given(convolutions())
+def test_depthwise_convolutions_agree(sample: tuple[Array, Array, dict[str, Any]]) -> None:
+    images, filters, sliding = sample
+    _assert_close(*_by_both(depthwise_conv2d_native_kernel, images, filters[..., :1], **sliding))
+
+
+@given(convolutions())
+def test_convolutions_with_a_group_for_each_channel_agree(sample: tuple[Array, Array, dict[str, Any]]) -> None:
+    images, filters, sliding = sample
+    _assert_close(*_by_both(conv2d_kernel, images, filters[..., :1].swapaxes(2, 3), **sliding))
+
+
+@given(st.lists(st.integers(1, 40), min_size=1, max_size=3), st.integers(1, 70), st.integers(0, 9))
+def test_softmax_agrees(batch: list[int], classes: int, seed: int) -> None:
+    random = np.random.default_rng(seed)
+    logits = (random.standard_normal((*batch, classes)) * 20).astype(np.float32)
+    logits[random.random(logits.shape) < 0.01] = random.choice([np.nan, np.inf, -np.inf])
+    with np.errstate(all="ignore"):
+        actual, expected = _by_both(softmax_kernel, logits)
+    np.testing.assert_allclose(actual, expected, rtol=1e-5, atol=1e-37)
+
+
+@given(convolutions())
+def test_gradients_of_images_agree(sample: tuple[Array, Array, dict[str, Any]]) -> None:
+    images, filters, sliding = sample
+    images = np.nan_to_num(images, posinf=1.0)
+    gradient = conv2d_kernel(images, filters, **sliding)
+    sizes = np.array(images.shape, np.int32)
+    _assert_close(*_by_both(conv2d_backprop_input_kernel, sizes, filters, gradient, **sliding))
+
+
+def test_many_images_are_convolved_by_threads(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TENSORKEEP_THREADS", "3")
+    random = np.random.default_rng(1)
+    images = random.standard_normal((5, 40, 40, 32)).astype(np.float32)
+    filters = random.standard_normal((3, 3, 32, 64)).astype(np.float32)
+    sliding = {"strides": (1, 1, 1, 1), "padding": b"SAME", "data_format": b"NHWC"}
+    _assert_close(*_by_both(conv2d_kernel, images, filters, **sliding))
+    _assert_close(*_by_both(conv2d_kernel, np.ascontiguousarray(images[:1].repeat(4, axis=1)), filters, **sliding))
