@@ -16,7 +16,7 @@ from tensorkeep.graph.graph import Operation, Tensor
 from tensorkeep.native import layers
 from tensorkeep.native.chains import SMALLEST, Chain, Instruction
 from tensorkeep.native.chains import Operation as Element
-from tensorkeep.runtime.blocks import Arm, Block, Choice, Loop, Step
+from tensorkeep.runtime.blocks import Arm, Block, Choice, Loop, PartCall, Step
 from tensorkeep.runtime.names import Names
 from tensorkeep.shapes import Shape
 
@@ -95,7 +95,7 @@ def _search(block: Block, names: Names, found: list[tuple[Group, Block, int]]) -
             for inner in (item.header, item.body, item.after):
                 _search(inner, names, found)
         else:
-            assert isinstance(item, Arm)
+            assert isinstance(item, Arm | PartCall)
     taken: set[int] = set()
     for at in reversed(steps):
         if at in taken:
