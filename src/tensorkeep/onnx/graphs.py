@@ -51,7 +51,7 @@ class OnnxModel:
     unproven_indices: list[ir.Value] = field(default_factory=list)
     """For the engine: indices into lists that may be negative, unless a loop counts with them."""
     assigned: dict[int, Term | None] = field(default_factory=dict)
-    """Of variables that operations have changed so far, by identity: what they are now, or None if that is not known."""
+    """Of variables that operations have changed, by identity: what they are now, or None if that is not known."""
     read_in_loops: set[int] = field(default_factory=set)
     """The variables that loops read, by identity."""
     kept: dict[Any, Any] = field(default_factory=dict)
