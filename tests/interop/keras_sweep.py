@@ -6,7 +6,7 @@ cases take the same inputs, they are the outputs of one endpoint.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final
@@ -220,12 +220,12 @@ def _refusals(case: Case, batch: int, wanted: Any, answer: Any) -> Iterator[str]
         yield from (f"{name} has elements" for name, value in answer.items() if value.size)
 
 
-def difference(answer: Any, wanted: Array) -> str:
+def difference(answer: Any, wanted: Array, tolerances: Mapping[np.dtype[Any], float] = TOLERANCES) -> str:
     """How an answer differs, or nothing."""
     answer = np.asarray(answer)
     if (answer.dtype, answer.shape) != (wanted.dtype, wanted.shape):
         return f"{answer.dtype} {answer.shape}, wanted {wanted.dtype} {wanted.shape}"
-    tolerance = TOLERANCES.get(wanted.dtype)
+    tolerance = tolerances.get(wanted.dtype)
     if tolerance is None or not wanted.size:
         unequal = np.asarray(answer != wanted)
         return f"{answer[unequal][:3]}, wanted {wanted[unequal][:3]}" if unequal.any() else ""

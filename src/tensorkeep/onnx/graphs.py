@@ -50,6 +50,10 @@ class OnnxModel:
     domains: set[str] = field(default_factory=set)
     unproven_indices: list[ir.Value] = field(default_factory=list)
     """For the engine: indices into lists that may be negative, unless a loop counts with them."""
+    assigned: dict[int, Term | None] = field(default_factory=dict)
+    """Of variables that operations have changed, by identity: what they are now, or None if that is not known."""
+    read_in_loops: set[int] = field(default_factory=set)
+    """The variables that loops read, by identity."""
     kept: dict[Any, Any] = field(default_factory=dict)
     """What rules keep from one operation for the next: arrays made of a table, so that they are in the file once."""
     _names: dict[str, int] = field(default_factory=dict)
@@ -113,13 +117,15 @@ class OnnxGraph:
         self.nodes: list[ir.Node] = []
         self.operation: Operation | None = None
         """The operation that is being translated."""
+        self.is_inner = False
+        """Whether it is a branch's or a loop's body, which may not be run, or run often."""
         self.scope = ""
         """What the names of the operation's values begin with: the calls of functions that it is in."""
 
     def inner(self) -> OnnxGraph:
         """A new graph for a node to have, which may use all values of this one."""
         made = OnnxGraph(self.model, self.translator)
-        made.operation, made.scope = self.operation, self.scope
+        made.operation, made.scope, made.is_inner = self.operation, self.scope, True
         return made
 
     @property

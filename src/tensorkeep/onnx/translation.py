@@ -42,6 +42,8 @@ from tensorkeep.shapes import UNKNOWN_SHAPE, Shape
 
 _CALLS: Final = frozenset(("PartitionedCall", "StatefulPartitionedCall", "RemoteCall"))
 _CHECKS: Final = frozenset(("Assert", "CheckNumerics", "CheckNumericsV2", "Print", "PrintV2", "EnsureShape", "Abort"))
+_ASSIGNS: Final = {"AssignVariableOp": None, "AssignAddVariableOp": "AddV2", "AssignSubVariableOp": "Sub"}
+"""Ops that change a variable, with the op that computes what it is then of what it was."""
 _RANDOM: Final = ("Random", "Multinomial", "TruncatedNormal", "ParameterizedTruncatedNormal")
 _OLD_HANDLES: Final = frozenset(  # whose outputs are references: to variables and tables
     ("VariableV2", "Variable", "HashTable", "MutableHashTable", "MutableHashTableOfTensors", "MutableDenseHashTable")
@@ -273,6 +275,7 @@ class Translator:
 
     def _translate_one(self, to: OnnxGraph, op: Operation, terms: dict[Tensor, Term]) -> None:
         if not op.outputs:
+            self._note_assigned(to, op, terms)
             if op.type not in ("NoOp", "ControlTrigger"):
                 self.outcome.dropped.append(Became(to.scope + op.name, op.type, "dropped"))
             return
@@ -305,6 +308,26 @@ class Translator:
         self._note_axes(op, inputs, results)
         made = how or ", ".join(node.op_type for node in to.nodes[before:]) or "nothing: the value is passed on"
         self.outcome.nodes.append(Became(to.scope + op.name, op.type, made))
+
+    def _note_assigned(self, to: OnnxGraph, op: Operation, terms: dict[Tensor, Term]) -> None:
+        """Notes what a variable is from now on, for what reads it later in the same run; the file keeps nothing."""
+        given = [terms[tensor] for tensor in op.inputs if tensor in terms]
+        for held in (term.held for term in given if isinstance(term.held, VariableResource | Term)):
+            if self.loops and id(held) in self.model.read_in_loops:
+                self._refused(to, op, "rounds of a loop change a variable that later rounds read", terms)
+            now = None
+            if any(term.is_lost for term in given):
+                now = Term(given[-1].dtype, is_lost=True)
+            elif op.type in _ASSIGNS and not to.is_inner and len(given) == 2:
+                old, value = given
+                change = _ASSIGNS[op.type]
+                try:
+                    now = value if change is None else flatten(
+                        RULES[change].function(to, RULES["ReadVariableOp"].function(to, old), value)
+                    )[0]  # fmt: skip
+                except TensorKeepError:
+                    now = None
+            self.model.assigned[id(held)] = now
 
     def _results(self, to: OnnxGraph, op: Operation, inputs: list[Term]) -> tuple[list[Term], str]:
         if op.type == "Const":

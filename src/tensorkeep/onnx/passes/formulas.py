@@ -240,9 +240,10 @@ def _made(editor: Editor, node: ir.Node, moments: _Moments, offset: Array | None
         if array is None:
             whole = np.ones(shape, plain) if name == "scale" else None
         else:
-            small = array.reshape(array.shape[max(0, array.ndim - len(shape)) :]) if array.size else array
-            if array.size != small.size or small.dtype != plain:
+            more = max(0, array.ndim - len(shape))
+            if not set(array.shape[:more]) <= {1} or 0 in array.shape or array.dtype != plain:
                 return False
+            small = array.reshape(array.shape[more:])
             try:
                 whole = np.broadcast_to(small, shape)
             except ValueError:

@@ -23,6 +23,7 @@ control_flow       branches and loops: those that call functions, and the nodes 
 convolutions       convolutions, and those that enlarge
 detection          objects in images: which of many boxes are kept
 diagonals          diagonals and bands of matrices: taken out, put in, made into matrices
+dilations          convolutions between SpaceToBatchND and BatchToSpaceND: those with dilations
 einstein           sums of products by Einstein's notation
 elementwise        operators on single elements, as rules use them: in which type they are computed
 embeddings         rows of embedding tables by keys, one by one and combined line by line

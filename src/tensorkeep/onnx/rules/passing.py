@@ -25,8 +25,15 @@ def all_passed_on(to: OnnxGraph, values: list[Term]) -> list[list[Term]]:
 
 @rule("ReadVariableOp", takes_complex=True)
 def read_variable(to: OnnxGraph, resource: Term) -> Term:
-    """A variable's value is a constant of the file, or what the model is given for it."""
+    """A variable's value is a constant of the file, what the model is given for it, or what was assigned to it."""
     held = resource.held
+    if to.translator.loops:
+        to.model.read_in_loops.add(id(held))
+    if id(held) in to.model.assigned:
+        found = to.model.assigned[id(held)]
+        if found is None:
+            to.refuse("its variable is changed before, in a way that ONNX cannot follow")
+        return found
     if isinstance(held, Term):
         return held
     if not isinstance(held, VariableResource):

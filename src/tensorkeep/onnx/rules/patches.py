@@ -6,11 +6,13 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from tensorkeep.dtypes import INT64, STRING
 from tensorkeep.onnx.graphs import OnnxGraph
 from tensorkeep.onnx.rules._carriers import runs
+from tensorkeep.onnx.rules.dilations import dilated
 from tensorkeep.onnx.rules.registry import rule
 from tensorkeep.onnx.rules.shapes import padded
-from tensorkeep.onnx.size_vectors import END, Part, axes_of, computed, reshaped
+from tensorkeep.onnx.size_vectors import END, Element, Part, all_known, axes_of, computed, reshaped, vector
 from tensorkeep.onnx.terms import Term
 
 # ---------------------------------------------------------------------------------------------------- Depth
@@ -77,27 +79,52 @@ def space_to_batch(to: OnnxGraph, input: Term, paddings: Term, *, block_size: in
 
 def _to_batch(to: OnnxGraph, input: Term, blocks: list[int], paddings: Term) -> Term:
     """Each place of a block becomes an image of its own, all of one place after the other."""
-    rank, count = to.known_rank(input), len(blocks)
-    amounts = to.known_array(paddings, "how much is put around its input")
-    around = np.zeros((rank, 2), np.int64)
-    around[1 : count + 1] = amounts
+    to.known_rank(input)
+    count = len(blocks)
+    amounts = _amounts(to, input, paddings, count, "how much is put around its input")
     sizes: list[Part] = axes_of(input)
-    outer = [computed(to, "Add", size, int(more)) for size, more in zip(sizes[1:], around[1:].sum(1), strict=True)]
-    rows = [computed(to, "Div", size, block) for size, block in zip(outer, blocks, strict=False)]
+    outer = [_grown(to, size, pair) for size, pair in zip(sizes[1:], amounts, strict=False)]
+    rows = [computed(to, "Div", size, block) for size, block in zip(outer, blocks, strict=True)]
     rest = sizes[count + 1 :]
-    wide = padded(to, input, to.constant(around), None)
+    wide = _with_zeros(to, input, amounts)
     if wide is not input:
-        wide.dims = tuple(size if isinstance(size, int) else None for size in [sizes[0], *outer])
+        wide.dims = tuple(size if isinstance(size, int) else None for size in [sizes[0], *outer, *rest])
     cut = reshaped(to, wide, [sizes[0], *(part for pair in zip(rows, blocks, strict=True) for part in pair), *rest])
     inside, outside = range(2, 2 * count + 1, 2), range(1, 2 * count, 2)
     cut = _turned(to, cut, [*inside, 0, *outside, *range(2 * count + 1, 2 * count + 1 + len(rest))])
     return reshaped(to, cut, [computed(to, "Mul", sizes[0], int(np.prod(blocks))), *rows, *rest])
 
 
+def _amounts(to: OnnxGraph, input: Term, pairs: Term, count: int, what: str) -> list[tuple[Part, Part]]:
+    """For each of some axes, how much is added or cut off before it and after it."""
+    if pairs.array is not None:
+        return [(int(first), int(last)) for first, last in pairs.array]
+    if to.model.is_for_engine or input.is_complex or input.dtype is STRING:
+        to.refuse(f"{what} is computed while the model runs")
+    to.require_opset(14, "a shape that is computed, of what may be empty,")
+    flat = to.reshape(to.cast(pairs, INT64), [-1])
+    return [(Element(flat, 2 * axis), Element(flat, 2 * axis + 1)) for axis in range(count)]
+
+
+def _grown(to: OnnxGraph, size: Part, pair: tuple[Part, Part]) -> Part:
+    before, after = pair
+    return computed(to, "Add", size, computed(to, "Add", before, after))
+
+
+def _with_zeros(to: OnnxGraph, input: Term, amounts: list[tuple[Part, Part]]) -> Term:
+    """Images with so much around them, after their first axis."""
+    others = [0] * (to.known_rank(input) - len(amounts) - 1)
+    starts, ends = ([0, *(pair[end] for pair in amounts), *others] for end in (0, 1))
+    known = all_known(starts), all_known(ends)
+    if known[0] is not None and known[1] is not None:
+        return padded(to, input, to.constant(np.array(known, np.int64).T.copy()), None)
+    return to.node("Pad", input, vector(to, [*starts, *ends]))
+
+
 @rule("BatchToSpaceND", takes_complex=True)
 def batch_to_space_nd(to: OnnxGraph, input: Term, block_shape: Term, crops: Term) -> Term:
     blocks = [int(size) for size in to.known_array(block_shape, "the size of its blocks").reshape(-1)]
-    return _to_space(to, input, blocks, crops)
+    return dilated(to, input, blocks, crops) or _to_space(to, input, blocks, crops)
 
 
 @rule("BatchToSpace", takes_complex=True)
@@ -108,7 +135,7 @@ def batch_to_space(to: OnnxGraph, input: Term, crops: Term, *, block_size: int) 
 def _to_space(to: OnnxGraph, input: Term, blocks: list[int], crops: Term) -> Term:
     count = len(blocks)
     to.known_rank(input)
-    amounts = to.known_array(crops, "how much is cut off")
+    amounts = _amounts(to, input, crops, count, "how much is cut off")
     sizes: list[Part] = axes_of(input)
     batch = computed(to, "Div", sizes[0], int(np.prod(blocks)))
     outer, rest = sizes[1 : count + 1], sizes[count + 1 :]
@@ -117,12 +144,15 @@ def _to_space(to: OnnxGraph, input: Term, blocks: list[int], crops: Term) -> Ter
     cut = _turned(to, cut, [count, *order, *range(2 * count + 1, 2 * count + 1 + len(rest))])
     wide = [computed(to, "Mul", size, block) for size, block in zip(outer, blocks, strict=True)]
     found = reshaped(to, cut, [batch, *wide, *rest])
-    axes = [axis for axis in range(count) if amounts[axis].any()]
+    axes = [axis for axis in range(count) if amounts[axis] != (0, 0)]
     if not axes:
         return found
-    starts = [int(amounts[axis][0]) for axis in axes]
-    ends = [-int(amounts[axis][1]) or END for axis in axes]
-    return to.slice(found, starts, ends, [axis + 1 for axis in axes])
+    if crops.array is None:
+        ends = [computed(to, "Sub", wide[axis], amounts[axis][1]) for axis in axes]
+    else:
+        ends = [-int(crops.array[axis][1]) or END for axis in axes]
+    starts = vector(to, [amounts[axis][0] for axis in axes])
+    return to.slice(found, starts, vector(to, ends), [axis + 1 for axis in axes])
 
 
 # ---------------------------------------------------------------------------------------------------- Patches

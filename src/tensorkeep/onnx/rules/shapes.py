@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from tensorkeep.dtypes import BFLOAT16, BOOL, FLOAT32, INT32, INT64, STRING, DType
+from tensorkeep.dtypes import BFLOAT16, BOOL, FLOAT32, FLOAT64, INT32, INT64, STRING, DType
 from tensorkeep.onnx.graphs import OnnxGraph
 from tensorkeep.onnx.known_sizes import sizes_of
 from tensorkeep.onnx.rules._carriers import carried_node
@@ -24,6 +24,7 @@ from tensorkeep.onnx.size_vectors import (
     whole_vector,
 )
 from tensorkeep.onnx.terms import SizeOf, Term, axis_size, element_type
+from tensorkeep.proto.tensors import array_of_tensor
 
 # ---------------------------------------------------------------------------------------------------- Sizes
 
@@ -458,5 +459,26 @@ def bitcast(to: OnnxGraph, input: Term, *, type: DType) -> Term:
         to.refuse("ONNX does not take the bits of a number apart, nor puts them together")
     if given.is_integer and wanted.is_integer:
         return to.cast(input, wanted)
+    if to.opset < 26 and given in (FLOAT32, FLOAT64) and not to.model.is_for_engine and _asks_for_sign(to, wanted):
+        return _sign_bit(to, input, wanted)
     to.require_opset(26, "BitCast")
     return to.node("BitCast", input, dtype=wanted, to=int(element_type(wanted)))
+
+
+def _asks_for_sign(to: OnnxGraph, wanted: DType) -> bool:
+    """Whether of the bits of a number only the one is used that says that it is below zero."""
+    users = [] if to.operation is None else to.operation.outputs[0].consumers()
+    ends = [tensor.op for op in users if op.type == "BitwiseAnd" for tensor in op.inputs if tensor.op.type == "Const"]
+    if not wanted.is_integer or not users or len(ends) != len(users):
+        return False
+    lowest = np.iinfo(wanted.array_dtype).min
+    return all(np.all(array_of_tensor(op.attr("value"), op.name) == lowest) for op in ends)
+
+
+def _sign_bit(to: OnnxGraph, input: Term, wanted: DType) -> Term:
+    """The lowest number of a type where numbers are below zero, or are a zero that is; what is no number has no sign."""
+    zero = to.like(input, 0)
+    of_zeros = to.node("Less", to.node("Reciprocal", input), zero, dtype=BOOL)
+    below = to.node("Or", to.node("Less", input, zero, dtype=BOOL), of_zeros, dtype=BOOL)
+    ends = [to.constant(np.array(number, wanted.array_dtype)) for number in (np.iinfo(wanted.array_dtype).min, 0)]
+    return to.node("Where", below, *ends, dtype=wanted)

@@ -1,0 +1,104 @@
+"""All of Keras exported to ONNX: each layer, activation, loss, metric and function of `keras.ops`, beside TensorFlow.
+
+What cannot be exported stands here with a word of the reason; what can be from now on has to be taken out.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import keras
+import pytest
+
+from tests.interop import keras_measure_rows, keras_op_rows
+from tests.interop.keras_layer_rows import ROWS
+from tests.interop.keras_sweep import Case
+from tests.interop.onnx_sweep import expect_agreement
+from tests.interop.test_keras import layer_case, public_ops
+
+HASHES = "no operators that hash strings"
+PATTERNS = "no operator that replaces what a pattern matches"
+DRAWS = "ask for opset 21"
+MATRICES = "no rule says what it is in ONNX"
+BITS = "BitCast needs opset 26"
+
+REFUSED_LAYERS: dict[str, dict[int, str]] = {  # the numbers of their rows
+    "CategoryEncoding": {3: "it is not known whether it has weights"},
+    "HashedCrossing": dict.fromkeys(range(2), HASHES),
+    "Hashing": dict.fromkeys(range(8), HASHES),
+    "IntegerLookup": {5: "no operator that writes values as text"},
+    "Solarization": dict.fromkeys(range(2), DRAWS),
+    "StringLookup": dict.fromkeys((0, 2, 4, 6, 9), HASHES),
+    "TextVectorization": dict.fromkeys((0, 2, 3, 4, 5, 6, 8), PATTERNS),
+}
+STATEFUL_LAYERS = {"GRU": 6, "LSTM": 6, "SimpleRNN": 6, "SpectralNormalization": 2}
+
+
+@pytest.mark.slow
+def test_layers(tmp_path: Path) -> None:
+    expect_agreement(
+        (layer_case(name, i, row, "float32") for name, rows in ROWS.items() for i, row in enumerate(rows)),
+        tmp_path,
+        {f"{name}_{i}_float32": reason for name, rows in REFUSED_LAYERS.items() for i, reason in rows.items()},
+        {f"{name}_{i}_float32" for name, i in STATEFUL_LAYERS.items()},
+    )
+
+
+REFUSED_FUNCTIONS: dict[str, str] = {
+    **{f"{name}_{i}": BITS for name in ("argmax", "argmin", "nanargmax", "nanargmin") for i in range(3)},
+    "bincount_0": "it is not known whether it has weights",
+    "ctc_decode_1": "no search for the best sequences",
+    "diag_1": "the size of its matrices is not known",
+    "power_1": "the exponent of whole numbers is computed",
+    "signbit_0": BITS,
+    "signbit_1": BITS,
+    "view_0": BITS,
+    **dict.fromkeys(
+        (
+            *("cholesky_0", "cholesky_1", "cholesky_inverse_0", "eig_0", "eigh_0", "i0_0", "logdet_0", "lstsq_0"),
+            *("lu_factor_0", "matrix_rank_0", "multi_hot_0", "nextafter_0", "norm_2", "pinv_0", "qr_0", "slogdet_0"),
+            *("slogdet_1", "solve_0", "solve_1", "solve_triangular_0", "svd_0", "image.perspective_transform_0"),
+            *(f"image.affine_transform_{i}" for i in range(4)),
+        ),
+        MATRICES,
+    ),
+}
+
+
+@pytest.mark.slow
+def test_functions(tmp_path: Path) -> None:
+    cases = [
+        Case(
+            f"{name}_{i}",
+            lambda *x, r=row, f=function: r.call(f, *x),
+            row.inputs,
+            (),
+            row.batches,
+            row.refused,
+            row.ours_alone,
+        )
+        for name, function in public_ops().items()
+        for i, row in enumerate(keras_op_rows.ROWS.get(name, ()))
+    ]
+    expect_agreement(cases, tmp_path, REFUSED_FUNCTIONS)
+
+
+REFUSED_MEASURES: dict[str, str] = {
+    "activation_gelu_float64": "as exact as float64",
+    **dict.fromkeys(
+        (
+            *("metric_CategoricalAccuracy", "metric_OneHotIoU", "metric_OneHotMeanIoU"),
+            *("metric_SparseCategoricalAccuracy", "metric_TopKCategoricalAccuracy", "metric_categorical_accuracy"),
+            *("metric_sparse_categorical_accuracy", "metric_top_k_categorical_accuracy"),
+        ),
+        BITS,
+    ),
+}
+
+
+@pytest.mark.slow
+def test_activations_losses_and_metrics(tmp_path: Path) -> None:
+    rows = keras_measure_rows
+    cases = [*rows.activations(), *rows.losses(), *rows.metrics()]
+    metrics = {case.name for case in cases if any(isinstance(part, keras.Metric) for part in case.parts)}
+    expect_agreement(cases, tmp_path, REFUSED_MEASURES, metrics - REFUSED_MEASURES.keys())
