@@ -12,6 +12,7 @@ from tensorkeep.onnx.rules.registry import RULES
 from tests.onnx.walking import OPSETS, walk_sample
 from tests.ops.sample import Sample, all_samples
 from tests.ops.walking import import_all_ops
+from tests.support.depth import depth
 
 import_all_ops()
 
@@ -30,14 +31,30 @@ DIFFERENT: dict[str, Callable[[Sample], bool]] = {
 WALKED = sorted(RULES.keys() & all_samples().keys() - DRAWN)
 
 
+def chosen(name: str, opset: int) -> list[tuple[int, Sample, str]]:
+    """The samples of an op that are walked, by number, and what is said of their shapes: all of them, if it is deep.
+
+    Else some from the first to the last, for the newest opset more than for the others.
+    """
+    found = [
+        (number, sample)
+        for number, sample in enumerate(all_samples()[name])
+        if not sample.fails and not (name in DIFFERENT and DIFFERENT[name](sample))
+    ]
+    kinds = ("known", "rank") if opset == OPSETS[-1] else ("known",)
+    pairs = [(number, sample, shapes) for number, sample in found for shapes in kinds]
+    most = len(pairs) if depth() == "deep" else 7 if opset == OPSETS[-1] else 2
+    if len(pairs) <= most:
+        return pairs
+    return [pairs[round(at * (len(pairs) - 1) / (most - 1))] for at in range(most)]
+
+
 @pytest.mark.parametrize("opset", OPSETS)
 @pytest.mark.parametrize("name", WALKED)
 def test_what_onnx_runtime_computes_is_what_our_kernel_does(name: str, opset: int) -> None:
     seen = [
         walk_sample(name, sample, opset, shapes, f"{name}, sample {number}, shapes {shapes}, opset {opset}")
-        for number, sample in enumerate(all_samples()[name])
-        if not sample.fails and not (name in DIFFERENT and DIFFERENT[name](sample))
-        for shapes in (("known", "rank") if opset == OPSETS[-1] else ("known",))
+        for number, sample, shapes in chosen(name, opset)
     ]
-    if opset == OPSETS[-1]:
+    if opset == OPSETS[-1] and depth() == "deep":
         assert any(found.state == "equal" for found in seen), {found.reason for found in seen}
