@@ -84,6 +84,13 @@ class OnnxModel:
             self._large[key] = (array, self._stored(array, dtype, kind, wanted))
         return self._large[key][1]
 
+    def take_constants(self) -> dict[str, ir.Value]:
+        """The constants, which from now on are the caller's: what it drops of them is gone."""
+        taken = dict(self.constants)
+        for held in (self.constants, self.kept, self._small, self._large):
+            held.clear()
+        return taken
+
     def _stored(self, array: Array, dtype: DType, kind: ir.DataType, wanted: str) -> ir.Value:
         name = self.new_name(wanted)
         if dtype is STRING:
