@@ -23,7 +23,7 @@ from tensorkeep.runtime.engines import Engine, Split
 from tensorkeep.runtime.fetches import FetchPlan, expand_feeds
 from tensorkeep.runtime.limits import NO_LIMITS, Limits, within_limits
 from tensorkeep.runtime.placement import Devices, check_placement
-from tensorkeep.runtime.program import as_strings
+from tensorkeep.runtime.program import Program, as_strings
 from tensorkeep.runtime.programs import Programs
 from tensorkeep.runtime.resources import ResourceManager
 from tensorkeep.shapes import Shape
@@ -35,7 +35,7 @@ class _Found:
     """The program of a callable, and for which version of what the session has."""
 
     version: tuple[int, int] | None = None
-    program: Callable[..., tuple[Any, ...]]
+    program: Program
 
 
 class Session:
@@ -201,8 +201,13 @@ class Session:
                 program = self._programs.find(tuple(plan.tensors), tuple(plan.operations), keys, values)
                 found.program = program  # before its version, by which other threads go
                 found.version = version
-            with np.errstate(all="ignore"):
-                results = found.program(*values)
+            try:
+                with np.errstate(all="ignore"):
+                    results = found.program.function(*values)
+            except Exception as error:
+                found.program.raise_explained(error)
+            if plan.is_list_of_tensors:
+                return list(map(_handed_out, results))
             return plan.rebuild(dict(zip(plan.tensors, map(_handed_out, results), strict=True)))
         except MemoryError as error:
             raise ResourceExhaustedError(f"no memory is left for the constants or results of a run: {error}") from error

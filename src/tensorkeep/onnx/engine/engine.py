@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -27,7 +27,7 @@ from tensorkeep.runtime.resources import VariableResource
 
 OPSET: Final = 20  # ONNX Runtime's own optimizations know the operators of this version best
 _OUTPUT: Final = ":o"
-_LARGE: Final = 1 << 16  # bytes of a variable that is not to be copied
+_COPIED: Final = 64 << 20  # bytes of tables that may be there twice: in memory, and in a file that is mapped
 
 
 class OnnxRuntimeEngine:
@@ -241,26 +241,37 @@ def _model(done: Translation, ends: _Ends, inputs: Mapping[str, Term], constants
 
 
 def _take_tables(model: ir.Model, constants: Constants) -> None:
-    """Makes inputs of large variables that rows are only looked up in.
+    """Makes inputs of large variables that rows are only looked up in, so that all others of them are not much.
 
-    ONNX Runtime copies constants and, for looking up, does nothing else with them: what is given is not copied.
+    ONNX Runtime copies constants and, for looking up, does nothing else with them. What is given is not copied, but
+    every input takes a little time in every call.
     """
+    tables = sorted(_tables(model, constants), key=lambda found: found[1], reverse=True)
+    remaining = sum(size for _, size, _ in tables)
+    for value, size, number in tables:
+        if remaining <= _COPIED:
+            break
+        remaining -= size
+        assert value.name is not None
+        del model.graph.initializers[value.name]
+        value.const_value = None
+        value.name = f"{VARIABLE}{number}"
+        model.graph.inputs.append(value)
+
+
+def _tables(model: ir.Model, constants: Constants) -> Iterator[tuple[ir.Value, int, int]]:
+    """The constants that rows are only looked up in: their sizes in bytes, and which variables they are."""
     places = {
-        array.__array_interface__["data"][0]: number
-        for number, array in enumerate(constants)
-        if array is not None and array.nbytes >= _LARGE
+        array.__array_interface__["data"][0]: number for number, array in enumerate(constants) if array is not None
     }
-    for name, value in list(model.graph.initializers.items()):
+    for value in model.graph.initializers.values():
         tensor = value.const_value
         array = tensor.raw if isinstance(tensor, ir.Tensor) else None
-        if not isinstance(array, np.ndarray) or array.nbytes < _LARGE:
+        if not isinstance(array, np.ndarray):
             continue
         number = places.get(array.__array_interface__["data"][0])
         known = None if number is None else constants[number]
-        if known is None or (known.shape, known.dtype) != (array.shape, array.dtype):
+        if number is None or known is None or (known.shape, known.dtype) != (array.shape, array.dtype):
             continue
         if all(use.node.op_type == "Gather" and use.idx == 0 for use in value.uses()):
-            del model.graph.initializers[name]
-            value.const_value = None
-            value.name = f"{VARIABLE}{number}"
-            model.graph.inputs.append(value)
+            yield value, array.nbytes, number

@@ -104,9 +104,10 @@ def _arrays_of(model: ir.Model) -> Iterator[tuple[ir.Value, ir.Tensor]]:
     """The constants of a model that need not be in its message, which holds 2 GB at most."""
     for value in list(model.graph.initializers.values()):
         tensor = value.const_value
-        if isinstance(tensor, ir.Tensor) and isinstance(tensor.raw, np.ndarray) and tensor.nbytes >= _APART:
-            if tensor.raw.dtype.kind in "biuf" and tensor.raw.dtype.isbuiltin == 1:
-                yield value, tensor
+        array = tensor.raw if isinstance(tensor, ir.Tensor) and tensor.nbytes >= _APART else None
+        if isinstance(array, np.ndarray) and array.dtype.kind in "biuf" and array.dtype.isbuiltin == 1:
+            assert isinstance(tensor, ir.Tensor)
+            yield value, tensor
 
 
 def _handed_over(model: ir.Model, settings: Any) -> list[Any]:
