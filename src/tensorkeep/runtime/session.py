@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from datetime import datetime_CAPI  # type: ignore[attr-defined]
 from typing import Any, Final
 
 import numpy as np
@@ -404,9 +405,13 @@ def _handed_out(value: Any) -> Any:
     if value.ndim == 0:
         return value[()]
     # With more holders than the tuple of results, it also is the value of a variable or of a constant.
-    if value.base is not None or not value.flags.writeable or sys.getrefcount(value) > _FRESH:
+    if sys.getrefcount(value) > _FRESH or not value.flags.writeable:
         return value.copy()
-    return value
+    # What an engine gives lies in memory of its own, which goes with the array.
+    return value if value.base is None or type(value.base) is _Capsule else value.copy()
+
+
+_Capsule: Final = type(datetime_CAPI)
 
 
 def _holders(value: Any) -> int:
