@@ -453,4 +453,8 @@ def _attr(name: str, value: AttrValue) -> ir.Attr:
         return ir.AttrTensor(name, ir.Tensor(value))
     if isinstance(value, Iterable) and not isinstance(value, str) and not list(value):
         return ir.AttrInt64s(name, [])
+    if type(value) is int:  # the most frequent ones, which need not be asked what they are
+        return ir.AttrInt64(name, value)
+    if type(value) is list and all(type(item) is int for item in value):
+        return ir.AttrInt64s(name, value)
     return ir.convenience.convert_attribute(name, value)

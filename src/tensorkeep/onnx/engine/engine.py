@@ -27,7 +27,7 @@ from tensorkeep.runtime.resources import VariableResource
 
 OPSET: Final = 20  # ONNX Runtime's own optimizations know the operators of this version best
 _OUTPUT: Final = ":o"
-_COPIED: Final = 64 << 20  # bytes of tables that may be there twice: in memory, and in a file that is mapped
+_COPIED: Final = 32 << 20  # bytes of tables that may be there twice: in memory, and in a file that is mapped
 
 
 class OnnxRuntimeEngine:
@@ -233,6 +233,9 @@ def _model(done: Translation, ends: _Ends, inputs: Mapping[str, Term], constants
     options = TranslateOptions(OPSET, is_for_engine=True)
     model = assembled(done.translator, done.to, list(inputs.values()), outputs, options).model
     done.forget()
+    for node in ir.traversal.RecursiveGraphIterator(model.graph):
+        for value in node.outputs:
+            value.meta.clear()  # what passes were told, with the arrays that operations took
     _take_tables(model, constants)
     for value in list(model.graph.inputs):
         if not value.uses() and not value.is_graph_output():

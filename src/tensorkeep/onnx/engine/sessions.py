@@ -44,10 +44,15 @@ class OnnxSession:
         settings.log_severity_level = _SILENT
         for name, value in options.options.items():
             settings.add_session_config_entry(name, value)
-        if sum(tensor.nbytes for _, tensor in _arrays_of(model)) > _MUCH:
-            self._session = _opened_by_file(model, settings, providers_of(options), sources)
-        else:
-            self._session = _opened(ir.to_proto(model).SerializeToString(), settings, providers_of(options))
+        is_large = sum(tensor.nbytes for _, tensor in _arrays_of(model)) > _MUCH
+        with ExitStack() as while_opening:
+            source = _in_files(model, settings, while_opening) if is_large else _message(model)
+            del model
+            if is_large:
+                collect()  # nodes that were put together hold each other, and the constants that they had
+                leave_in_files(sources)
+                give_freed_memory_back()
+            self._session = _opened(source, settings, providers_of(options))
         self.inputs = tuple(value.name for value in self._session.get_inputs())
         self.outputs = [value.name for value in self._session.get_outputs()]
         # The session's own `run` looks once more at the names, which takes as long as a small model does.
@@ -61,32 +66,28 @@ def _opened(source: bytes | str, settings: Any, providers: list[str]) -> Any:
         raise CannotRunError(f"ONNX Runtime does not take the model: {str(error).strip()}") from error
 
 
-def _opened_by_file(model: ir.Model, settings: Any, providers: list[str], sources: Iterable[Array | None]) -> Any:
-    """A session of a model with large constants, by way of files.
+def _message(model: ir.Model) -> bytes:
+    return ir.to_proto(model).SerializeToString()
+
+
+def _in_files(model: ir.Model, settings: Any, while_opening: ExitStack) -> bytes | str:
+    """The path of a file with a model whose large constants are in a file of their own; there while it is opened.
 
     ONNX Runtime copies what it is handed in memory, and reads what lies in files when it lays it out for its kernels:
-    so constants are in memory but once. If no files can be written, it is handed them in memory.
+    so constants are in memory but once. If no files can be written, it is handed them in memory, beside the message.
     """
-    constants: list[Any] = []
-    with ExitStack() as opened:
-        try:
-            folder = opened.enter_context(passing_folder())
-            for value, tensor in _arrays_of(model):
-                start = folder.append(_WEIGHTS, tensor.raw)
-                value.const_value = ir.ExternalTensor(
-                    _WEIGHTS, start, tensor.nbytes, tensor.dtype, shape=tensor.shape, name=tensor.name or ""
-                )
-            source: bytes | str = folder.write("model.onnx", ir.to_proto(model).SerializeToString())
-        except StorageError:
-            constants = _handed_over(model, settings)
-            source = ir.to_proto(model).SerializeToString()
-        del model
-        collect()  # nodes that were put together hold each other, and the constants that they had
-        leave_in_files(sources)
-        give_freed_memory_back()
-        session = _opened(source, settings, providers)
-    del constants  # ONNX Runtime has copied them
-    return session
+    try:
+        folder = while_opening.enter_context(passing_folder())
+        for value, tensor in _arrays_of(model):
+            start = folder.append(_WEIGHTS, tensor.raw)
+            value.const_value = ir.ExternalTensor(
+                _WEIGHTS, start, tensor.nbytes, tensor.dtype, shape=tensor.shape, name=tensor.name or ""
+            )
+        return folder.write("model.onnx", _message(model))
+    except StorageError:
+        kept = _handed_over(model, settings)
+        while_opening.callback(kept.clear)
+        return _message(model)
 
 
 def providers_of(options: OnnxRuntime) -> list[str]:
