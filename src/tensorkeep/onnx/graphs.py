@@ -88,6 +88,13 @@ class OnnxModel:
             self._large[key] = (array, self._stored(array, dtype, kind, wanted))
         return self._large[key][1]
 
+    def take_constants(self) -> dict[str, ir.Value]:
+        """The constants, which from now on are the caller's: what it drops of them is gone."""
+        taken = dict(self.constants)
+        for held in (self.constants, self.kept, self._small, self._large):
+            held.clear()
+        return taken
+
     def _stored(self, array: Array, dtype: DType, kind: ir.DataType, wanted: str) -> ir.Value:
         name = self.new_name(wanted)
         if dtype is STRING:
@@ -452,4 +459,8 @@ def _attr(name: str, value: AttrValue) -> ir.Attr:
         return ir.AttrTensor(name, ir.Tensor(value))
     if isinstance(value, Iterable) and not isinstance(value, str) and not list(value):
         return ir.AttrInt64s(name, [])
+    if type(value) is int:  # the most frequent ones, which need not be asked what they are
+        return ir.AttrInt64(name, value)
+    if type(value) is list and all(type(item) is int for item in value):
+        return ir.AttrInt64s(name, value)
     return ir.convenience.convert_attribute(name, value)

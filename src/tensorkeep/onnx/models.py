@@ -98,7 +98,7 @@ def assembled(
     for value, name in zip(graph.outputs, outputs, strict=True):
         value.name = name
     _name_axes(graph, options.axes)
-    graph.initializers.update(translator.model.constants)
+    graph.initializers.update(translator.model.take_constants())
     graph.opset_imports.update(
         {name: version_of_domain(name, options.opset) for name in sorted({"", *translator.model.domains})}
     )

@@ -37,6 +37,9 @@ class FetchPlan:
         self.tensors: dict[Tensor, None] = {}
         self.operations: dict[Operation, None] = {}
         self.rebuild = self._visit(fetches)
+        is_list = type(fetches) is list and all(isinstance(fetch, Tensor) for fetch in fetches)
+        self.is_list_of_tensors = is_list and len(self.tensors) == len(fetches)
+        """Whether the results, in the order of `tensors`, are what is to be rebuilt."""
 
     def _visit(self, fetch: Any) -> Rebuild:
         if fetch is None:

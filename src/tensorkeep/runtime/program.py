@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from types import CodeType, TracebackType
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NoReturn
 
 import numpy as np
 
@@ -23,7 +23,8 @@ class Program:
     def __init__(
         self, function: Callable[..., Any], lines: dict[int, Operation], text: str = "", split: Split | None = None
     ) -> None:
-        self._function = function
+        self.function = function
+        """The compiled function: as calling the program, but for errors, which are those of kernels."""
         self._lines = lines
         self._code: CodeType | None = getattr(function, "__code__", None)
         self.text = text
@@ -32,14 +33,18 @@ class Program:
 
     def __call__(self, *feeds: Any) -> tuple[Any, ...]:
         try:
-            return self._function(*feeds)  # type: ignore[no-any-return]
+            return self.function(*feeds)  # type: ignore[no-any-return]
         except Exception as error:
-            op = self._failed(error.__traceback__)
-            if op is None:
-                raise
-            raise explained_error(error, op) from error
+            self.raise_explained(error)
         finally:
             drop_spare_memory()
+
+    def raise_explained(self, error: Exception) -> NoReturn:
+        """Raises an error of the function, as one that names the operation."""
+        op = self._failed(error.__traceback__)
+        if op is None:
+            raise error
+        raise explained_error(error, op) from error
 
     def _failed(self, traceback: TracebackType | None) -> Operation | None:
         """The operation of this program, of the innermost call of it, that raised."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from datetime import datetime_CAPI  # type: ignore[attr-defined]
 from typing import Any, Final
 
 import numpy as np
@@ -17,13 +18,14 @@ from tensorkeep.graph.registry.opspec import UNKNOWN_DTYPE
 from tensorkeep.io.files.filesystem import FileSystem
 from tensorkeep.io.files.local import LocalFileSystem
 from tensorkeep.io.machine.large_arrays import keep_freed_memory
+from tensorkeep.io.machine.reused_memory import drop_spare_memory
 from tensorkeep.runtime.context import LOG, PYTHON_FUNCTIONS, Surroundings, log_line
 from tensorkeep.runtime.elements import graph_element
 from tensorkeep.runtime.engines import Engine, Split
 from tensorkeep.runtime.fetches import FetchPlan, expand_feeds
 from tensorkeep.runtime.limits import NO_LIMITS, Limits, within_limits
 from tensorkeep.runtime.placement import Devices, check_placement
-from tensorkeep.runtime.program import as_strings
+from tensorkeep.runtime.program import Program, as_strings
 from tensorkeep.runtime.programs import Programs
 from tensorkeep.runtime.resources import ResourceManager
 from tensorkeep.shapes import Shape
@@ -35,7 +37,7 @@ class _Found:
     """The program of a callable, and for which version of what the session has."""
 
     version: tuple[int, int] | None = None
-    program: Callable[..., tuple[Any, ...]]
+    program: Program
 
 
 class Session:
@@ -201,8 +203,15 @@ class Session:
                 program = self._programs.find(tuple(plan.tensors), tuple(plan.operations), keys, values)
                 found.program = program  # before its version, by which other threads go
                 found.version = version
-            with np.errstate(all="ignore"):
-                results = found.program(*values)
+            try:
+                with np.errstate(all="ignore"):
+                    results = found.program.function(*values)
+            except Exception as error:
+                found.program.raise_explained(error)
+            finally:
+                drop_spare_memory()
+            if plan.is_list_of_tensors:
+                return list(map(_handed_out, results))
             return plan.rebuild(dict(zip(plan.tensors, map(_handed_out, results), strict=True)))
         except MemoryError as error:
             raise ResourceExhaustedError(f"no memory is left for the constants or results of a run: {error}") from error
@@ -399,9 +408,13 @@ def _handed_out(value: Any) -> Any:
     if value.ndim == 0:
         return value[()]
     # With more holders than the tuple of results, it also is the value of a variable or of a constant.
-    if value.base is not None or not value.flags.writeable or sys.getrefcount(value) > _FRESH:
+    if sys.getrefcount(value) > _FRESH or not value.flags.writeable:
         return value.copy()
-    return value
+    # What an engine gives lies in memory of its own, which goes with the array.
+    return value if value.base is None or type(value.base) is _Capsule else value.copy()
+
+
+_Capsule: Final = type(datetime_CAPI)
 
 
 def _holders(value: Any) -> int:

@@ -10,6 +10,7 @@ local             the local disk
 memory            files in memory: for tests, for building a checkpoint that goes straight elsewhere, for libraries
 model_signatures  signatures of a model's files by a key
 numpy_files       arrays in NumPy's own files: .npy, one array; .npz, a zip of several
+passing_files     files that another library opens by their paths, and that are gone when it has
 paths             how paths are spelled: with forward slashes, on Windows too, and with a scheme such as `file://`
 places            where a path of a program leads
 record_files      record files (TFRecord) that programs write and read, plain or compressed

@@ -8,10 +8,12 @@ import os
 import tempfile
 import threading
 import weakref
+from collections.abc import Iterable
 
 import numpy as np
 import numpy.typing as npt
 
+from tensorkeep.arrays import Array
 from tensorkeep.errors import StorageError
 from tensorkeep.io.files.filesystem import path_text
 from tensorkeep.io.files.system_errors import COMMON, with_system_number
@@ -82,3 +84,17 @@ def _explained(error: OSError, folder: str) -> StorageError:
     if error.errno == errno.ENOSPC:
         what += "; free some space or choose another folder"
     return with_system_number(kind(what) if issubclass(kind, StorageError) else StorageError(what), error, folder)
+
+
+def leave_in_files(arrays: Iterable[Array | None]) -> None:
+    """Lets the system take the memory of read-only arrays that lie in mapped files; it reads them again when wanted."""
+    advice = getattr(mmap, "MADV_DONTNEED", None)
+    maps: dict[int, mmap.mmap] = {}
+    for array in arrays:
+        base: object = array
+        while isinstance(base, np.ndarray | memoryview) and (array is not None and not array.flags.writeable):
+            base = base.base if isinstance(base, np.ndarray) else base.obj
+        if isinstance(base, mmap.mmap):
+            maps[id(base)] = base
+    for mapped in maps.values() if advice is not None else ():
+        mapped.madvise(advice)

@@ -293,6 +293,7 @@ def _find(name: str, *arguments: type) -> ctypes._NamedFuncPointer | None:
 # Linux's own call: the portable one writes zeros where the file system cannot reserve, which only costs time.
 _fallocate: Final = _find("fallocate", ctypes.c_int, ctypes.c_int, ctypes.c_int64, ctypes.c_int64)
 _KEEP_SIZE: Final = 1
+_malloc_trim: Final = _find("malloc_trim", ctypes.c_size_t)
 _sync_file_range: Final = _find("sync_file_range", ctypes.c_int, ctypes.c_int64, ctypes.c_int64, ctypes.c_uint)
 _START_WRITING: Final = 2
 
@@ -308,3 +309,9 @@ def start_writing(descriptor: int) -> None:
     """Has the disk begin with what was written so far; nobody waits for it."""
     if _sync_file_range is not None:
         _sync_file_range(descriptor, 0, 0, _START_WRITING)
+
+
+def give_freed_memory_back() -> None:
+    """Gives memory that the C library keeps for later back to the operating system, where it can be told to."""
+    if _malloc_trim is not None:
+        _malloc_trim(0)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -14,9 +14,9 @@ from tensorkeep.graph.graph import Operation, Tensor
 from tensorkeep.graph.ordering import topological
 from tensorkeep.onnx.engine.options import OnnxRuntime
 from tensorkeep.onnx.engine.partition import partition
-from tensorkeep.onnx.engine.parts import Constants, FasterPart, OnnxPart
+from tensorkeep.onnx.engine.parts import ARRAY, VARIABLE, Constants, FasterPart, OnnxPart
 from tensorkeep.onnx.engine.sessions import OnnxSession, providers_of
-from tensorkeep.onnx.engine.trial import Trial, forget_constants, passes_border, resource_term, try_plan
+from tensorkeep.onnx.engine.trial import Translation, Trial, passes_border, resource_term, try_plan
 from tensorkeep.onnx.models import TranslateOptions, assembled
 from tensorkeep.onnx.terms import Term
 from tensorkeep.onnx.translation import Translator
@@ -26,7 +26,8 @@ from tensorkeep.runtime.plan import Plan
 from tensorkeep.runtime.resources import VariableResource
 
 OPSET: Final = 20  # ONNX Runtime's own optimizations know the operators of this version best
-_LARGE: Final = 1 << 16  # bytes of a variable that is not to be copied
+_OUTPUT: Final = ":o"
+_COPIED: Final = 32 << 20  # bytes of tables that may be there twice: in memory, and in a file that is mapped
 
 
 class OnnxRuntimeEngine:
@@ -47,6 +48,7 @@ class OnnxRuntimeEngine:
             except TensorKeepError as error:
                 for number in members:
                     reasons[number] = str(error).partition("\n")[0]
+        trial.forget()
         in_parts = {id(item) for part in parts for item in part.items}
         kept = [
             Kept(op, reasons[number] or "too little to do")
@@ -58,9 +60,14 @@ class OnnxRuntimeEngine:
 
     def _part(self, question: PlanToSplit, trial: Trial, members: Sequence[int]) -> Part:
         ends = _ends(question, trial, members)
+        is_whole = all(tried.is_free or number in members for number, tried in enumerate(trial.items))
+        known = [trial.take_whole() if is_whole else None]  # for the first model; others are translated again
 
         def build(variables: Sequence[VariableResource], constants: Constants) -> OnnxSession:
-            return OnnxSession(_translated(ends, variables, constants), self.options)
+            done, known[0] = known[0], None
+            if done is not None:
+                return OnnxSession(_model(done, ends, _given(done, ends), constants), self.options, constants)
+            return OnnxSession(_translated(ends, variables, constants), self.options, constants)
 
         def make_own() -> Own:
             return question.own(Plan((*ends.arrays, *ends.variables), ends.outputs, _operations(ends.items)))
@@ -193,32 +200,42 @@ def _in_order(tensors: Iterable[Tensor]) -> tuple[Tensor, ...]:
 
 
 def _translated(ends: _Ends, variables: Sequence[VariableResource], constants: Constants) -> ir.Model:
-    """The ONNX model of a part. Its inputs are "i0", "i1", … for arrays, "v0", … for variables that change."""
+    """The ONNX model of a part, as it is with variables that have these values, or are inputs."""
     translator = Translator(OPSET, lambda op: None, is_for_engine=True)
     to = translator.graph()
-    names = [f"o{number}" for number in range(len(ends.outputs))]
-    for name in names:
-        translator.model.new_name(name)
-    terms: dict[Tensor, Term] = {}
-    inputs: list[Term] = []
-    for number, tensor in enumerate(ends.arrays):
-        term = to.input(tensor.dtype, tensor.static_shape.dims, f"i{number}")
-        terms[tensor] = term
-        inputs.append(term)
+    terms: dict[Tensor, Term] = {
+        tensor: to.input(tensor.dtype, tensor.static_shape.dims, tensor.op.name) for tensor in ends.arrays
+    }
+    inputs = {f"{ARRAY}{number}": terms[tensor] for number, tensor in enumerate(ends.arrays)}
     for number, (tensor, held, array) in enumerate(zip(ends.variables, variables, constants, strict=True)):
         if array is not None:
             known = resource_term(tensor, held)
             assert known is not None
             terms[tensor] = known
             continue
-        term = to.input(held.dtype, held.value_shape, f"v{number}")
-        inputs.append(term)
+        term = inputs[f"{VARIABLE}{number}"] = to.input(held.dtype, held.value_shape, held.name)
         terms[tensor] = term if tensor.dtype.is_ref else Term(tensor.dtype, (), held=term)
     translator.run_block(to, Block(items=list(ends.items)), terms)
-    outputs = {name: terms[tensor] for name, tensor in zip(names, ends.outputs, strict=True)}
-    model = assembled(translator, to, inputs, outputs, TranslateOptions(OPSET, is_for_engine=True)).model
-    terms.clear()
-    forget_constants(translator, to)
+    return _model(Translation(translator, to, terms), ends, inputs, constants)
+
+
+def _given(done: Translation, ends: _Ends) -> dict[str, Term]:
+    return {f"{ARRAY}{number}": done.terms[tensor] for number, tensor in enumerate(ends.arrays)}
+
+
+def _model(done: Translation, ends: _Ends, inputs: Mapping[str, Term], constants: Constants) -> ir.Model:
+    """The model of a translation. Names of inputs tell which they are; those of outputs are in their order."""
+    for name, term in inputs.items():
+        assert term.value is not None
+        term.value.name = name
+    outputs = {f"{_OUTPUT}{number}": done.terms[tensor] for number, tensor in enumerate(ends.outputs)}
+    done.terms.clear()
+    options = TranslateOptions(OPSET, is_for_engine=True)
+    model = assembled(done.translator, done.to, list(inputs.values()), outputs, options).model
+    done.forget()
+    for node in ir.traversal.RecursiveGraphIterator(model.graph):
+        for value in node.outputs:
+            value.meta.clear()  # what passes were told, with the arrays that operations took
     _take_tables(model, constants)
     for value in list(model.graph.inputs):
         if not value.uses() and not value.is_graph_output():
@@ -227,26 +244,37 @@ def _translated(ends: _Ends, variables: Sequence[VariableResource], constants: C
 
 
 def _take_tables(model: ir.Model, constants: Constants) -> None:
-    """Makes inputs of large variables that rows are only looked up in.
+    """Makes inputs of large variables that rows are only looked up in, so that all others of them are not much.
 
-    ONNX Runtime copies constants and, for looking up, does nothing else with them: what is given is not copied.
+    ONNX Runtime copies constants and, for looking up, does nothing else with them. What is given is not copied, but
+    every input takes a little time in every call.
     """
+    tables = sorted(_tables(model, constants), key=lambda found: found[1], reverse=True)
+    remaining = sum(size for _, size, _ in tables)
+    for value, size, number in tables:
+        if remaining <= _COPIED:
+            break
+        remaining -= size
+        assert value.name is not None
+        del model.graph.initializers[value.name]
+        value.const_value = None
+        value.name = f"{VARIABLE}{number}"
+        model.graph.inputs.append(value)
+
+
+def _tables(model: ir.Model, constants: Constants) -> Iterator[tuple[ir.Value, int, int]]:
+    """The constants that rows are only looked up in: their sizes in bytes, and which variables they are."""
     places = {
-        array.__array_interface__["data"][0]: number
-        for number, array in enumerate(constants)
-        if array is not None and array.nbytes >= _LARGE
+        array.__array_interface__["data"][0]: number for number, array in enumerate(constants) if array is not None
     }
-    for name, value in list(model.graph.initializers.items()):
+    for value in model.graph.initializers.values():
         tensor = value.const_value
         array = tensor.raw if isinstance(tensor, ir.Tensor) else None
-        if not isinstance(array, np.ndarray) or array.nbytes < _LARGE:
+        if not isinstance(array, np.ndarray):
             continue
         number = places.get(array.__array_interface__["data"][0])
         known = None if number is None else constants[number]
-        if known is None or (known.shape, known.dtype) != (array.shape, array.dtype):
+        if number is None or known is None or (known.shape, known.dtype) != (array.shape, array.dtype):
             continue
         if all(use.node.op_type == "Gather" and use.idx == 0 for use in value.uses()):
-            del model.graph.initializers[name]
-            value.const_value = None
-            value.name = f"v{number}"
-            model.graph.inputs.append(value)
+            yield value, array.nbytes, number

@@ -25,6 +25,10 @@ _MOST_MODELS: Final = 4  # for other sets of variables, which functions are call
 _MOST_FAILURES: Final = 3  # runs that our kernels had to do, before ONNX Runtime is not asked any more
 _TIMED: Final = 3  # calls of each engine by which the faster one is found
 
+# What the names of a session's inputs begin with, before the number; no operation has such a name.
+ARRAY: Final = ":i"
+VARIABLE: Final = ":v"
+
 Constants: TypeAlias = Sequence[Array | None]
 """For each variable its value, or None where it is to be an input."""
 Build: TypeAlias = Callable[[Sequence[VariableResource], Constants], OnnxSession]
@@ -37,7 +41,7 @@ class _Model:
         self, session: OnnxSession, arrays: int, resources: Sequence[VariableResource], constants: Constants
     ) -> None:
         self.session = session
-        self.places = [(name, int(name[1:]) + (0 if name[0] == "i" else arrays)) for name in session.inputs]
+        self.places = [(name, int(name[2:]) + (0 if name.startswith(ARRAY) else arrays)) for name in session.inputs]
         """Which of the values that the part is called with each input of the session is."""
         self.resources = list(resources)
         self.constants = list(constants)
@@ -53,7 +57,7 @@ class OnnxPart:
     """Called with the arrays and then the variables that a part takes, gives what it makes."""
 
     def __init__(self, arrays: int, build: Build, make_own: Callable[[], Own]) -> None:
-        """`build` makes a session, which calls the array number i "i0", "i1", …, and the variable number i "v0", …."""
+        """`build` makes a session, whose inputs are named by ARRAY or VARIABLE and the number among these."""
         self.arrays = arrays
         self._build = build
         self._make_own = make_own
@@ -126,7 +130,7 @@ class OnnxPart:
             for at, variable in enumerate(variables)
         ]
         session = self._build(variables, constants)
-        held = [None if f"v{at}" in session.inputs else array for at, array in enumerate(constants)]
+        held = [None if f"{VARIABLE}{at}" in session.inputs else array for at, array in enumerate(constants)]
         model = _Model(session, self.arrays, variables, held)
         others = [other for other in self._models if other is not old]
         self._models = [model, *others[: _MOST_MODELS - 1]]

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import ExitStack
 from gc import collect
 from typing import Any, Final
 
@@ -11,12 +12,16 @@ import onnx_ir as ir
 import onnxruntime
 
 from tensorkeep.arrays import Array
-from tensorkeep.errors import InvalidArgumentError, UnimplementedError
+from tensorkeep.errors import InvalidArgumentError, StorageError, UnimplementedError
+from tensorkeep.io.files.passing_files import passing_folder
+from tensorkeep.io.machine.mapped_memory import leave_in_files
 from tensorkeep.io.machine.parallel import thread_limit
+from tensorkeep.io.machine.system import give_freed_memory_back
 from tensorkeep.onnx.engine.options import OnnxRuntime
 
 _CPU: Final = "CPUExecutionProvider"
 _APART: Final = 4096  # bytes; smaller constants are in the message
+_WEIGHTS: Final = "weights.bin"
 _MUCH: Final = 16 << 20  # bytes of constants that are not to be there once more than they have to
 _SILENT: Final = 4  # ONNX Runtime logs nothing below a crash: what fails is run by our kernels, whose error is told
 
@@ -31,27 +36,58 @@ class CannotRunError(UnimplementedError):
 class OnnxSession:
     """A model that can be run. Several threads may do so."""
 
-    def __init__(self, model: ir.Model, options: OnnxRuntime) -> None:
+    def __init__(self, model: ir.Model, options: OnnxRuntime, sources: Iterable[Array | None] = ()) -> None:
+        """Takes the model apart: ONNX Runtime has what was in it. `sources` are what its constants were made of."""
         settings = onnxruntime.SessionOptions()
         settings.intra_op_num_threads = options.threads or thread_limit()
         settings.inter_op_num_threads = 1
         settings.log_severity_level = _SILENT
         for name, value in options.options.items():
             settings.add_session_config_entry(name, value)
-        constants = _constants_apart(model, settings)
-        message = ir.to_proto(model).SerializeToString()
-        if sum(array.nbytes for array in constants[1::2]) > _MUCH:
+        is_large = sum(tensor.nbytes for _, tensor in _arrays_of(model)) > _MUCH
+        with ExitStack() as while_opening:
+            source = _in_files(model, settings, while_opening) if is_large else _message(model)
             del model
-            collect()  # nodes that were put together hold each other, and the constants that they had
-        try:
-            self._session = onnxruntime.InferenceSession(message, settings, providers=providers_of(options))
-        except Exception as error:  # of a module that is not to be named: the classes are made in compiled code
-            raise CannotRunError(f"ONNX Runtime does not take the model: {str(error).strip()}") from error
-        del constants  # ONNX Runtime has copied them
+            if is_large:
+                collect()  # nodes that were put together hold each other, and the constants that they had
+                leave_in_files(sources)
+                give_freed_memory_back()
+            self._session = _opened(source, settings, providers_of(options))
         self.inputs = tuple(value.name for value in self._session.get_inputs())
         self.outputs = [value.name for value in self._session.get_outputs()]
         # The session's own `run` looks once more at the names, which takes as long as a small model does.
         self.run: Runner = getattr(getattr(self._session, "_sess", None), "run", None) or self._session.run
+
+
+def _opened(source: bytes | str, settings: Any, providers: list[str]) -> Any:
+    try:
+        return onnxruntime.InferenceSession(source, settings, providers=providers)
+    except Exception as error:  # of a module that is not to be named: the classes are made in compiled code
+        raise CannotRunError(f"ONNX Runtime does not take the model: {str(error).strip()}") from error
+
+
+def _message(model: ir.Model) -> bytes:
+    return ir.to_proto(model).SerializeToString()
+
+
+def _in_files(model: ir.Model, settings: Any, while_opening: ExitStack) -> bytes | str:
+    """The path of a file with a model whose large constants are in a file of their own; there while it is opened.
+
+    ONNX Runtime copies what it is handed in memory, and reads what lies in files when it lays it out for its kernels:
+    so constants are in memory but once. If no files can be written, it is handed them in memory, beside the message.
+    """
+    try:
+        folder = while_opening.enter_context(passing_folder())
+        for value, tensor in _arrays_of(model):
+            start = folder.append(_WEIGHTS, tensor.raw)
+            value.const_value = ir.ExternalTensor(
+                _WEIGHTS, start, tensor.nbytes, tensor.dtype, shape=tensor.shape, name=tensor.name or ""
+            )
+        return folder.write("model.onnx", _message(model))
+    except StorageError:
+        kept = _handed_over(model, settings)
+        while_opening.callback(kept.clear)
+        return _message(model)
 
 
 def providers_of(options: OnnxRuntime) -> list[str]:
@@ -65,22 +101,28 @@ def providers_of(options: OnnxRuntime) -> list[str]:
     return [*options.providers, *([] if _CPU in options.providers else [_CPU])]
 
 
-def _constants_apart(model: ir.Model, settings: Any) -> list[Any]:
-    """Takes large constants out of a model, and hands them to ONNX Runtime beside it: a message holds 2 GB at most."""
+def _arrays_of(model: ir.Model) -> Iterator[tuple[ir.Value, ir.Tensor]]:
+    """The constants of a model that need not be in its message, which holds 2 GB at most."""
+    for value in list(model.graph.initializers.values()):
+        tensor = value.const_value
+        array = tensor.raw if isinstance(tensor, ir.Tensor) and tensor.nbytes >= _APART else None
+        if isinstance(array, np.ndarray) and array.dtype.kind in "biuf" and array.dtype.isbuiltin == 1:
+            assert isinstance(tensor, ir.Tensor)
+            yield value, tensor
+
+
+def _handed_over(model: ir.Model, settings: Any) -> list[Any]:
+    """Takes large constants out of a model, and hands them to ONNX Runtime beside it; to be kept until it has them."""
     names: list[str] = []
     values: list[Any] = []
-    for name, value in model.graph.initializers.items():
-        tensor = value.const_value
-        if not isinstance(tensor, ir.Tensor) or not isinstance(tensor.raw, np.ndarray) or tensor.nbytes < _APART:
-            continue
+    arrays: list[Array] = []
+    for value, tensor in _arrays_of(model):
         array = np.ascontiguousarray(tensor.raw)
-        if array.dtype.kind not in "biuf" or array.dtype.isbuiltin != 1:
-            continue
-        names.append(name)
+        names.append(value.name or "")
         values.append(onnxruntime.OrtValue.ortvalue_from_numpy(array))
-        values.append(array)
+        arrays.append(array)
         value.const_value = ir.ExternalTensor(
-            "elsewhere", 0, tensor.nbytes, tensor.dtype, shape=tensor.shape, name=name
+            "elsewhere", 0, tensor.nbytes, tensor.dtype, shape=tensor.shape, name=value.name or ""
         )
-    settings.add_external_initializers(names, values[::2])
-    return values
+    settings.add_external_initializers(names, values)
+    return [values, arrays]

@@ -1,7 +1,8 @@
 """What of a plan translates to ONNX, and why the rest does not.
 
 Every item of the plan's block is translated once, for itself; what cannot be is gone around, as if what it gives were
-given. The outcome is thrown away but for what was learnt: which items could run in ONNX Runtime, and how much they do.
+given. What was learnt is which items could run in ONNX Runtime, and how much they do. If all of them can, the
+translation is kept, so that none of it is done twice.
 """
 
 from __future__ import annotations
@@ -50,21 +51,55 @@ class Tried:
 
 
 @dataclass
+class Translation:
+    """What has been translated: the terms of tensors, and where it was written to."""
+
+    translator: Translator
+    to: OnnxGraph
+    terms: dict[Tensor, Term]
+
+    def forget(self) -> None:
+        """Lets go of arrays at once, rather than when Python finds that they only hold each other."""
+        self.terms.clear()
+        self.to.nodes.clear()
+        self.translator.model.take_constants()
+
+
+@dataclass
 class Trial:
     """The outcome for all items of a plan."""
 
     items: list[Tried] = field(default_factory=list)
     free: set[Tensor] = field(default_factory=set)
     """The values that are known beforehand, and variables."""
+    whole: Translation | None = None
+    """The translation of the plan, if all of it could be translated. Who uses it takes it away."""
+
+    def take_whole(self) -> Translation | None:
+        """The translation of all of the plan, which can be had once."""
+        found, self.whole = self.whole, None
+        return found
+
+    def forget(self) -> None:
+        """Lets go of a translation that nobody wants."""
+        if self.whole is not None:
+            self.whole.forget()
+            self.whole = None
 
 
 def try_plan(question: PlanToSplit, opset: int) -> Trial:
     """Tries to translate each item of a plan."""
     attempt = _Attempt(question, opset)
     try:
-        return attempt.outcome()
-    finally:
-        attempt.forget()
+        trial = attempt.outcome()
+    except BaseException:
+        attempt.translation.forget()
+        raise
+    if any(tried.reason for tried in trial.items):
+        attempt.translation.forget()
+    else:
+        trial.whole = attempt.translation
+    return trial
 
 
 def resource_term(tensor: Tensor, held: object) -> Term | None:
@@ -76,14 +111,6 @@ def resource_term(tensor: Tensor, held: object) -> Term | None:
     return Term(tensor.dtype, (), held=held)
 
 
-def forget_constants(translator: Translator, to: OnnxGraph) -> None:
-    """Lets go of the arrays that a translation has made, once they are in a model or not wanted."""
-    to.nodes.clear()
-    for held in vars(translator.model).values():
-        if isinstance(held, dict):
-            held.clear()
-
-
 class _Attempt:
     def __init__(self, question: PlanToSplit, opset: int) -> None:
         self._question = question
@@ -91,6 +118,7 @@ class _Attempt:
         self._translator = Translator(opset, self._held, is_for_engine=True)
         self._to: OnnxGraph = self._translator.graph()
         self._terms: dict[Tensor, Term] = {}
+        self.translation = Translation(self._translator, self._to, self._terms)
         self._trial = Trial()
         self._sizes = WrittenOut()
 
@@ -109,11 +137,6 @@ class _Attempt:
         for number in range(len(self._graph.items)):
             self._trial.items.append(self._tried(number))
         return self._trial
-
-    def forget(self) -> None:
-        """Lets go of arrays at once, rather than when Python finds that they only hold each other."""
-        self._terms.clear()
-        forget_constants(self._translator, self._to)
 
     def _give(self, tensor: Tensor) -> None:
         """Takes a tensor for given, if what it holds can be."""

@@ -316,7 +316,7 @@ def _along_one_axis(editor: Editor, node: ir.Node) -> bool:
         weights = constant_of(node.inputs[1])
         if weights is None or node.inputs[1] is None:
             return False
-        node.replace_input_with(1, editor.constant_like(weights.squeeze(axis), node.inputs[1]))
+        editor.replace_constant(node, 1, weights.squeeze(axis))
     for name in ("kernel_shape", "strides", "dilations", "output_padding"):
         values = ints_attribute(node, name)
         if values is not None:

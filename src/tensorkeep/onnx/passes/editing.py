@@ -118,6 +118,15 @@ class Editor:
         self.model.graph.register_initializer(made)
         return made
 
+    def replace_constant(self, node: ir.Node, position: int, array: Array) -> None:
+        """Lets a node take another constant of the same type; the one that it took is gone if no other takes it."""
+        old = node.inputs[position]
+        assert old is not None
+        node.replace_input_with(position, self.constant_like(array, old))
+        if not old.uses() and not old.is_graph_output() and old.name in self.model.graph.initializers:
+            del self.model.graph.initializers[old.name]
+            old.const_value = None
+
     def node(
         self, op_type: str, inputs: Sequence[ir.Value | None], attrs: Mapping[str, AttrValue], like: ir.Value,
     ) -> ir.Node:  # fmt: skip

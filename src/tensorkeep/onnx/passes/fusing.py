@@ -162,7 +162,7 @@ def _before_sum(editor: Editor, node: ir.Node, add: ir.Node, factor: Array) -> b
     if factors is None or array.ndim > rank or product.inputs[1] is None or add.inputs[1] is None:
         return False
     scaled = (weights * factors).astype(weights.dtype)
-    product.replace_input_with(1, editor.constant_like(scaled, product.inputs[1]))
+    editor.replace_constant(product, 1, scaled)
     moved = (array.astype(np.float64) * factors).astype(array.dtype)
     add.replace_input_with(int(is_second), editor.constant(moved, f"{add.outputs[0].name}/bias"))
     return _replaced(editor, node, add.outputs[0])
@@ -189,8 +189,7 @@ def _into_convolution(
         else:
             by_group = wide.reshape(groups, -1, *weights.shape[1:])
             by_group *= factors.reshape(groups, 1, weights.shape[1], *(1,) * (weights.ndim - 2))
-        assert conv.inputs[1] is not None
-        conv.replace_input_with(1, editor.constant_like(wide.astype(weights.dtype), conv.inputs[1]))
+        editor.replace_constant(conv, 1, wide.astype(weights.dtype))
         total = total * factors
     if shifts is not None:
         total = total + shifts
@@ -230,7 +229,7 @@ def _into_product(
     if factors is not None:
         assert product.inputs[1] is not None
         scaled = (weights * factors).astype(weights.dtype)
-        product.replace_input_with(1, editor.constant_like(scaled, product.inputs[1]))
+        editor.replace_constant(product, 1, scaled)
     total = np.zeros(count)
     if is_gemm:
         old = constant_of(product.inputs[2])

@@ -307,12 +307,15 @@ class LoadedModel:
         return self._called(call, self._functions.prepared_call(call.function, [inputs[i] for i in call.order]))
 
     def _called(self, call: _FunctionCall, function: Run) -> Run:
-        order, picked = call.order, call.picked
+        order, picked, around = call.order, call.picked, self._around
+        is_same = order == list(range(len(order)))
+        count = len(picked) if picked == list(range(len(picked))) else None
 
-        def run(arrays: list[Any]) -> list[Any]:
-            self._around.require_open()
-            results = function([arrays[i] for i in order])
-            return [results[i] for i in picked]
+        def run(arrays: list[Any]) -> Sequence[Any]:
+            if around.is_closed:
+                around.require_open()
+            results = function(arrays if is_same else [arrays[i] for i in order])
+            return results if len(results) == count else [results[i] for i in picked]
 
         return run
 

@@ -6,13 +6,15 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
+import numpy as np
+
 from tensorkeep.dtypes import DType, dtype_in_graph
 from tensorkeep.errors import DataLossError, InvalidArgumentError
 from tensorkeep.graph.messages.attrs import shape_of_proto
 from tensorkeep.proto.messages import SignatureDef, TensorInfo
 from tensorkeep.proto.tensors import array_of_tensor
 from tensorkeep.saved_model.files.structures import CompositeSpec, decode_type_spec, sparse_spec
-from tensorkeep.saved_model.load.tensor_values import TensorSpec, fits_exactly, fitted_array
+from tensorkeep.saved_model.load.tensor_values import TensorSpec, exact_arrays, fits_exactly, fitted_array
 from tensorkeep.shapes import Shape
 
 Spec: TypeAlias = TensorSpec | CompositeSpec
@@ -87,6 +89,7 @@ class Signature:
         self._prepare = prepare
         self._run: Run | None = None
         self._plain = tuple(spec.inputs.items())
+        self._exact = exact_arrays(spec.inputs)
         self._is_plain = not any(isinstance(item, CompositeSpec) for item in (*spec.inputs.values(),))
         self._gives_plain = not any(isinstance(item, CompositeSpec) for item in spec.outputs.values())
         self._output_names = tuple(spec.outputs)
@@ -138,6 +141,21 @@ class Signature:
         return found
 
     def _arguments(self, values: Mapping[str, Any]) -> list[Any]:
+        if self._exact is not None and len(values) == len(self._exact):
+            arrays = []
+            for name, dtype, rank, sizes in self._exact:  # of every call: `fits_exactly`, without calling anything
+                array = values.get(name)
+                if type(array) is not np.ndarray or array.dtype != dtype or array.ndim != rank:
+                    break
+                if sizes:
+                    shape = array.shape
+                    for axis, size in sizes:
+                        if shape[axis] != size:
+                            return self._converted(values)
+                arrays.append(array)
+            else:
+                return arrays
+            return self._converted(values)
         if self._is_plain and len(values) == len(self._plain):
             found = []
             for name, spec in self._plain:

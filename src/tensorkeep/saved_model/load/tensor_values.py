@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -39,6 +40,17 @@ def fits_exactly(spec: TensorSpec, value: Any) -> bool:
     if type(value) is not np.ndarray or value.dtype != dtype.array_dtype or dtype is STRING:
         return False
     return _has_shape(value.shape, spec.shape.dims)
+
+
+def exact_arrays(specs: Mapping[str, object]) -> list[tuple[str, Any, int, tuple[tuple[int, int], ...]]] | None:
+    """For each input its type, rank, and axes with their sizes, if all are arrays of numbers of a known rank."""
+    found = []
+    for name, spec in specs.items():
+        if not isinstance(spec, TensorSpec) or spec.dtype in (RESOURCE, VARIANT, STRING) or spec.shape.dims is None:
+            return None
+        sizes = tuple((axis, size) for axis, size in enumerate(spec.shape.dims) if size is not None)
+        found.append((name, spec.dtype.array_dtype, len(spec.shape.dims), sizes))
+    return found
 
 
 def _has_shape(shape: tuple[int, ...], dims: tuple[int | None, ...] | None) -> bool:
