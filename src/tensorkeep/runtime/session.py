@@ -6,6 +6,7 @@ import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, Final
+from weakref import ReferenceType, ref
 
 import numpy as np
 
@@ -23,7 +24,7 @@ from tensorkeep.runtime.engines import Engine, Split
 from tensorkeep.runtime.fetches import FetchPlan, expand_feeds
 from tensorkeep.runtime.limits import NO_LIMITS, Limits, within_limits
 from tensorkeep.runtime.placement import Devices, check_placement
-from tensorkeep.runtime.program import as_strings
+from tensorkeep.runtime.program import Program, as_strings
 from tensorkeep.runtime.programs import Programs
 from tensorkeep.runtime.resources import ResourceManager
 from tensorkeep.shapes import Shape
@@ -32,10 +33,9 @@ _EVERYTHING: Final = frozenset(Capability) - {Capability.CALLS_PYTHON}
 
 
 class _Found:
-    """The program of a callable, and for which version of what the session has."""
+    """The program of a callable, as long as the session has it, and for which version of what the session has."""
 
-    version: tuple[int, int] | None = None
-    program: Callable[..., tuple[Any, ...]]
+    known: tuple[tuple[int, int], ReferenceType[Program]] | None = None
 
 
 class Session:
@@ -196,13 +196,13 @@ class Session:
     def _called(self, found: _Found, plan: FetchPlan, keys: tuple[Tensor, ...], values: Sequence[Any]) -> Any:
         """What `_computed` gives, without looking for the program that was found for an earlier call."""
         try:
-            version = self._programs.version
-            if found.version != version:
+            known, version = found.known, self._programs.version
+            program = known[1]() if known is not None and known[0] == version else None
+            if program is None:
                 program = self._programs.find(tuple(plan.tensors), tuple(plan.operations), keys, values)
-                found.program = program  # before its version, by which other threads go
-                found.version = version
+                found.known = version, ref(program)  # both at once, for other threads
             with np.errstate(all="ignore"):
-                results = found.program(*values)
+                results = program(*values)
             return plan.rebuild(dict(zip(plan.tensors, map(_handed_out, results), strict=True)))
         except MemoryError as error:
             raise ResourceExhaustedError(f"no memory is left for the constants or results of a run: {error}") from error
