@@ -179,6 +179,7 @@ class ItemGraph:
             self.sources.append({source for source in found if source < number})
         self._effects: dict[Operation, str] = {}
         self._changed = self._changed_resources()
+        self._changed_objects = {id(question.resources[root]) for root in self._changed if root in question.resources}
         self.reasons = [self._reason(item) for item in self.items]
         """Why an item must be run by our kernels, each in its turn; empty if it need not."""
         last = None
@@ -205,7 +206,7 @@ class ItemGraph:
             if self._question.counts_steps and _repeats(op):
                 return "its rounds are counted, for a limit"
             for tensor in op.inputs:
-                if is_resource(tensor) and root_of(tensor) in self._changed:
+                if is_resource(tensor) and self._is_changed(tensor):
                     return "the plan changes the variable"
         return ""
 
@@ -223,6 +224,11 @@ class ItemGraph:
             for at, tensor in enumerate(op.inputs)
             if is_resource(tensor) and self._may_change(op, at)
         }
+
+    def _is_changed(self, tensor: Tensor) -> bool:
+        """Whether a plan may change what a tensor leads to, be it by another handle of the same."""
+        root = root_of(tensor)
+        return root in self._changed or id(self._question.resources.get(root)) in self._changed_objects
 
     def _may_change(self, op: Operation, at: int) -> bool:
         if op.type in READS or op.type in _PASS_ON or op.type in CONTROL_FLOW or op.type.startswith(_LOCAL):

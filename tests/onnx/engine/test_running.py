@@ -279,3 +279,21 @@ def get_variable_of(graph: Graph) -> Any:
 def operation_of(changed: Any) -> Any:
     """What assigns."""
     return getattr(changed, "op", changed)
+
+
+def test_a_variable_that_is_changed_by_another_handle_is_read_in_its_turn(graph: Graph) -> None:
+    handle, other = (
+        get_op("VarHandleOp")(container="", shared_name="same", dtype=FLOAT32, shape=[8, 8]) for _ in range(2)
+    )
+    x, new = placeholder(FLOAT32, [None, 8]), placeholder(FLOAT32, [8, 8])
+    change = get_op("AssignVariableOp")(handle, new)
+    read = get_op("ReadVariableOp")(other, dtype=FLOAT32)
+    with control_dependencies([read.op]):
+        later = get_op("AssignVariableOp")(handle, new)
+    with control_dependencies([later]):
+        y = matmul(x, read)
+    with session_of(graph) as session:
+        session.run(change, {new: np.ones((8, 8), np.float32)})
+        for number in range(2, 4):
+            found = session.run(y, {x: x_of(2), new: np.full((8, 8), number, np.float32)})
+            np.testing.assert_allclose(found, x_of(2) @ np.full((8, 8), number - 1, np.float32), rtol=1e-5, atol=1e-6)
