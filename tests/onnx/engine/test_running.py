@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tensorkeep.dtypes import FLOAT32, INT32, STRING
+from tensorkeep.dtypes import BOOL, FLOAT32, INT32, STRING
 from tensorkeep.errors import InvalidArgumentError, PermissionDeniedError, TensorKeepError, UnimplementedError
 from tensorkeep.graph.building import building, control_dependencies
 from tensorkeep.graph.collections import GraphKeys, get_collection
@@ -279,6 +279,21 @@ def get_variable_of(graph: Graph) -> Any:
 def operation_of(changed: Any) -> Any:
     """What assigns."""
     return getattr(changed, "op", changed)
+
+
+def test_what_one_branch_makes_for_another_stays_with_our_kernels(graph: Graph) -> None:
+    x, is_first = placeholder(FLOAT32, [None, 8]), placeholder(BOOL, [])
+    switch, merge, add = get_op("Switch"), get_op("Merge"), get_op("AddV2")
+    one = switch(x, is_first)
+    made = exp(one.output_false)  # there in some runs only
+    between = tanh(merge([made, tanh(one.output_true)]).output)
+    other = switch(between, is_first)
+    y = tanh(merge([add(other.output_false, made), other.output_true]).output)
+    with session_of(graph) as session, Session(graph) as ours:
+        for truth in (True, False):
+            feeds = {x: x_of(3), is_first: truth}
+            np.testing.assert_allclose(session.run(y, feeds), ours.run(y, feeds), rtol=1e-5, atol=1e-6)
+        assert "Tanh" in ops_in_parts(session)
 
 
 def test_a_variable_that_is_changed_by_another_handle_is_read_in_its_turn(graph: Graph) -> None:
