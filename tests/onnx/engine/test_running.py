@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from tensorkeep._lazy import later
 from tensorkeep.dtypes import BOOL, FLOAT32, INT32, STRING
 from tensorkeep.errors import InvalidArgumentError, PermissionDeniedError, TensorKeepError, UnimplementedError
 from tensorkeep.graph.building import building, control_dependencies
@@ -256,6 +257,8 @@ def test_engines_have_names() -> None:
     assert engine_of(EVERYTHING) is EVERYTHING
     with pytest.raises(InvalidArgumentError, match="there is no engine 'tensorrt'"):
         engine_of("tensorrt")
+    with pytest.raises(InvalidArgumentError, match="there is no engine 5"):
+        engine_of(5)  # type: ignore[arg-type]
 
 
 def test_an_engine_that_is_not_installed_is_an_error_or_not_used(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -263,6 +266,15 @@ def test_an_engine_that_is_not_installed_is_an_error_or_not_used(monkeypatch: py
     with pytest.raises(UnimplementedError, match=r'pip install "tensorkeep\[onnx\]"'):
         engine_of("onnxruntime")
     assert engine_of("auto") is None
+
+
+def test_an_engine_that_cannot_be_imported_says_so(graph: Graph, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(engines, "_engine", later("tensorkeep.onnx.engine.missing"))
+    with (
+        Session(graph, engine=engine_of("onnxruntime")) as session,
+        pytest.raises(UnimplementedError, match=r"cannot be imported.*tensorkeep\[onnx\]"),
+    ):
+        session.run(tanh(placeholder(FLOAT32, [])), {"Placeholder:0": 1.0})
 
 
 def test_a_provider_that_is_not_there_is_an_error() -> None:
