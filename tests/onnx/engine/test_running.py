@@ -13,7 +13,9 @@ from tensorkeep.dtypes import BOOL, FLOAT32, INT32, STRING
 from tensorkeep.errors import InvalidArgumentError, PermissionDeniedError, TensorKeepError, UnimplementedError
 from tensorkeep.graph.building import building, control_dependencies
 from tensorkeep.graph.collections import GraphKeys, get_collection
+from tensorkeep.graph.functions import function_def
 from tensorkeep.graph.graph import Graph, Tensor
+from tensorkeep.graph.messages.attrs import FunctionRef
 from tensorkeep.graph.registry.opspec import get_op
 from tensorkeep.onnx.engine.engine import OnnxRuntimeEngine
 from tensorkeep.onnx.engine.options import OnnxRuntime
@@ -321,6 +323,28 @@ def test_a_variable_that_is_changed_by_another_handle_is_read_in_its_turn(graph:
         y = matmul(x, read)
     with session_of(graph) as session:
         session.run(change, {new: np.ones((8, 8), np.float32)})
+        for number in range(2, 4):
+            found = session.run(y, {x: x_of(2), new: np.full((8, 8), number, np.float32)})
+            np.testing.assert_allclose(found, x_of(2) @ np.full((8, 8), number - 1, np.float32), rtol=1e-5, atol=1e-6)
+
+
+def test_a_variable_that_a_function_changes_by_its_name_is_read_in_its_turn(graph: Graph) -> None:
+    def handle() -> Any:
+        return get_op("VarHandleOp")(container="", shared_name="same", dtype=FLOAT32, shape=[8, 8])
+
+    with building(Graph()) as body:
+        given = placeholder(FLOAT32, [8, 8])
+        get_op("AssignVariableOp")(handle(), given)
+    graph.functions["change"] = function_def("change", body, [given], [])
+    x, new = placeholder(FLOAT32, [None, 8]), placeholder(FLOAT32, [8, 8])
+    start = get_op("AssignVariableOp")(handle(), new)
+    read = get_op("ReadVariableOp")(handle(), dtype=FLOAT32)
+    with control_dependencies([read.op]):
+        change = get_op("StatefulPartitionedCall")([new], Tout=[], f=FunctionRef("change"))
+    with control_dependencies([operation_of(change)]):
+        y = matmul(x, read)
+    with session_of(graph) as session:
+        session.run(start, {new: np.ones((8, 8), np.float32)})
         for number in range(2, 4):
             found = session.run(y, {x: x_of(2), new: np.full((8, 8), number, np.float32)})
             np.testing.assert_allclose(found, x_of(2) @ np.full((8, 8), number - 1, np.float32), rtol=1e-5, atol=1e-6)
