@@ -348,3 +348,21 @@ def test_a_variable_that_a_function_changes_by_its_name_is_read_in_its_turn(grap
         for number in range(2, 4):
             found = session.run(y, {x: x_of(2), new: np.full((8, 8), number, np.float32)})
             np.testing.assert_allclose(found, x_of(2) @ np.full((8, 8), number - 1, np.float32), rtol=1e-5, atol=1e-6)
+
+
+def test_a_table_that_is_also_multiplied_by_is_seen_to_change(graph: Graph) -> None:
+    """Rows are looked up in what is given; the product has the table turned over as a constant."""
+    x, new = placeholder(FLOAT32, [None, 64]), placeholder(FLOAT32, [512, 64])
+    table = get_op("VarHandleOp")(container="", shared_name="table", dtype=FLOAT32, shape=[512, 64])
+    change = get_op("AssignVariableOp")(table, new)
+    rows = get_op("ResourceGather")(table, np.array([5], np.int32), dtype=FLOAT32)
+    y = matmul(x, get_op("ReadVariableOp")(table, dtype=FLOAT32), transpose_b=True)
+    given = np.full((1, 64), 0.01, np.float32)
+    with session_of(graph) as session:
+        for number in range(5):
+            value = np.full((512, 64), number, np.float32)
+            session.run(change, {new: value})
+            found_rows, found = session.run([rows, y], {x: given})
+            np.testing.assert_array_equal(found_rows, value[[5]])
+            np.testing.assert_allclose(found, given @ value.T, rtol=1e-5)
+        assert is_running(session)
