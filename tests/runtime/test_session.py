@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import gc
 from collections import OrderedDict, namedtuple
 from concurrent.futures import ThreadPoolExecutor
+from weakref import ref
 
 import numpy as np
 import pytest
@@ -313,6 +315,18 @@ class TestRunning:
             own.resources.get_or_create("", "thing", list, lambda: [1])
             own.close()
             assert own.resources.find("", "thing") == expected
+
+    def test_a_closed_session_keeps_nothing_that_was_compiled_whoever_has_a_callable_of_it(self, graph: Graph) -> None:
+        session = Session(graph)
+        x = placeholder(dtype="float32", shape=[2])
+        call = session.make_callable(plus(x, x), [x])
+        assert call(np.ones(2, np.float32)).tolist() == [2, 2]
+        program = ref(session._programs.compiled[0])
+        session.close()
+        gc.collect()
+        assert program() is None
+        with pytest.raises(FailedPreconditionError, match="closed"):
+            call(np.ones(2, np.float32))
 
 
 class TestErrors:

@@ -126,6 +126,13 @@ class Functions:
             self._by_reference[id(reference), dtypes] = (reference, function)
         return function
 
+    def clear(self) -> None:
+        """Forgets what was compiled."""
+        with self._lock:
+            self._by_reference.clear()
+            self._by_key.clear()
+            self.splits.clear()
+
     def compiled_body(
         self, reference: FunctionRef, dtypes: tuple[DType, ...] | None = None, arguments: Sequence[Any] = ()
     ) -> tuple[FunctionBody, Program]:

@@ -23,7 +23,7 @@ from tensorkeep.graph.graph import Operation, Tensor
 from tensorkeep.graph.ordering import LOOP_BACK
 from tensorkeep.graph.registry.capabilities import capabilities_of_node
 from tensorkeep.graph.registry.opspec import capabilities_of, find_op
-from tensorkeep.proto.messages import FunctionDef
+from tensorkeep.proto.messages import FunctionDef, NodeDef
 from tensorkeep.runtime.blocks import Arm, Block, Choice, Item, Loop, PartCall, Step
 from tensorkeep.runtime.plan import CONTROL_FLOW, Plan
 
@@ -40,6 +40,7 @@ _CHECKS: Final = frozenset(("Abort", "Assert", "CheckNumerics", "CheckNumericsV2
 _LOCAL: Final = "TensorArray"  # stateful, and made anew in every run
 _PASS_ON: Final = frozenset(("Identity", "RefIdentity", "Enter", "RefEnter", "Switch", "RefSwitch"))
 _LOOPS: Final = frozenset(("While", "StatelessWhile", "For", "StatelessFor", "MapDefun"))
+_VARIABLES: Final = frozenset(("VarHandleOp", "_VarHandlesOp", "Variable", "VariableV2"))
 _GIVEN: Final = frozenset(("Placeholder", "PlaceholderV2"))
 
 _ENDLESS: Final = 1 << 60
@@ -179,6 +180,9 @@ class ItemGraph:
             self.sources.append({source for source in found if source < number})
         self._effects: dict[Operation, str] = {}
         self._changed = self._changed_resources()
+        self._may_change_all = any(node.op in _VARIABLES for op in question.plan.ops for node in _nodes_called(op))
+        """Whether a function gets hold of variables by their names: which ones is not looked at."""
+        self._changed_objects = {id(question.resources[root]) for root in self._changed if root in question.resources}
         self.reasons = [self._reason(item) for item in self.items]
         """Why an item must be run by our kernels, each in its turn; empty if it need not."""
         last = None
@@ -205,7 +209,7 @@ class ItemGraph:
             if self._question.counts_steps and _repeats(op):
                 return "its rounds are counted, for a limit"
             for tensor in op.inputs:
-                if is_resource(tensor) and root_of(tensor) in self._changed:
+                if is_resource(tensor) and self._is_changed(tensor):
                     return "the plan changes the variable"
         return ""
 
@@ -223,6 +227,12 @@ class ItemGraph:
             for at, tensor in enumerate(op.inputs)
             if is_resource(tensor) and self._may_change(op, at)
         }
+
+    def _is_changed(self, tensor: Tensor) -> bool:
+        """Whether a plan may change what a tensor leads to, be it by another handle of the same."""
+        root = root_of(tensor)
+        held = self._question.resources.get(root)
+        return self._may_change_all or root in self._changed or id(held) in self._changed_objects
 
     def _may_change(self, op: Operation, at: int) -> bool:
         if op.type in READS or op.type in _PASS_ON or op.type in CONTROL_FLOW or op.type.startswith(_LOCAL):
@@ -260,16 +270,19 @@ def _effect(op: Operation) -> str:
 def _repeats(op: Operation) -> bool:
     if op.type in _LOOPS or op.type == "LoopCond":
         return True
+    return any(node.op in _LOOPS or node.op in LOOP_BACK for node in _nodes_called(op))
+
+
+def _nodes_called(op: Operation) -> Iterator[NodeDef]:
+    """The nodes of the functions that an operation calls, and of those that these call."""
     pending, library = [*_functions_of(op), op.type], op.graph.functions
     seen: set[str] = set()
     while pending:
         name = pending.pop()
         if name in library and name not in seen:
             seen.add(name)
-            if any(node.op in _LOOPS or node.op in LOOP_BACK for node in library[name].node_def):
-                return True
+            yield from library[name].node_def
             pending.extend(called for node in library[name].node_def for called in called_functions(node, library))
-    return False
 
 
 def _functions_of(op: Operation) -> list[str]:

@@ -91,5 +91,6 @@ class Programs:
         return Programs(self._graph, replace(self.surroundings), self._allowed, self._check)
 
     def clear(self) -> None:
-        """Forgets them all."""
+        """Forgets them all, and what was compiled of the functions that they call."""
         self._compiled.clear()
+        self._functions.clear()

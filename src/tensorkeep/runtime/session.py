@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import datetime_CAPI  # type: ignore[attr-defined]
 from typing import Any, Final
+from weakref import ReferenceType, ref
 
 import numpy as np
 
@@ -34,10 +35,9 @@ _EVERYTHING: Final = frozenset(Capability) - {Capability.CALLS_PYTHON}
 
 
 class _Found:
-    """The program of a callable, and for which version of what the session has."""
+    """The program of a callable, as long as the session has it, and for which version of what the session has."""
 
-    version: tuple[int, int] | None = None
-    program: Program
+    known: tuple[tuple[int, int], ReferenceType[Program]] | None = None
 
 
 class Session:
@@ -198,16 +198,16 @@ class Session:
     def _called(self, found: _Found, plan: FetchPlan, keys: tuple[Tensor, ...], values: Sequence[Any]) -> Any:
         """What `_computed` gives, without looking for the program that was found for an earlier call."""
         try:
-            version = self._programs.version
-            if found.version != version:
+            known, version = found.known, self._programs.version
+            program = known[1]() if known is not None and known[0] == version else None
+            if program is None:
                 program = self._programs.find(tuple(plan.tensors), tuple(plan.operations), keys, values)
-                found.program = program  # before its version, by which other threads go
-                found.version = version
+                found.known = version, ref(program)  # both at once, for other threads
             try:
                 with np.errstate(all="ignore"):
-                    results = found.program.function(*values)
+                    results = program.function(*values)
             except Exception as error:
-                found.program.raise_explained(error)
+                program.raise_explained(error)
             finally:
                 drop_spare_memory()
             if plan.is_list_of_tensors:
@@ -414,6 +414,7 @@ def _handed_out(value: Any) -> Any:
     return value if value.base is None or type(value.base) is _Capsule else value.copy()
 
 
+# What owns memory of another library that an array shows; Python names the type since 3.13 only.
 _Capsule: Final = type(datetime_CAPI)
 
 

@@ -8,11 +8,14 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tensorkeep.dtypes import FLOAT32, INT32, STRING
+from tensorkeep._lazy import later
+from tensorkeep.dtypes import BOOL, FLOAT32, INT32, STRING
 from tensorkeep.errors import InvalidArgumentError, PermissionDeniedError, TensorKeepError, UnimplementedError
 from tensorkeep.graph.building import building, control_dependencies
 from tensorkeep.graph.collections import GraphKeys, get_collection
+from tensorkeep.graph.functions import function_def
 from tensorkeep.graph.graph import Graph, Tensor
+from tensorkeep.graph.messages.attrs import FunctionRef
 from tensorkeep.graph.registry.opspec import get_op
 from tensorkeep.onnx.engine.engine import OnnxRuntimeEngine
 from tensorkeep.onnx.engine.options import OnnxRuntime
@@ -256,6 +259,8 @@ def test_engines_have_names() -> None:
     assert engine_of(EVERYTHING) is EVERYTHING
     with pytest.raises(InvalidArgumentError, match="there is no engine 'tensorrt'"):
         engine_of("tensorrt")
+    with pytest.raises(InvalidArgumentError, match="there is no engine 5"):
+        engine_of(5)  # type: ignore[arg-type]
 
 
 def test_an_engine_that_is_not_installed_is_an_error_or_not_used(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -263,6 +268,15 @@ def test_an_engine_that_is_not_installed_is_an_error_or_not_used(monkeypatch: py
     with pytest.raises(UnimplementedError, match=r'pip install "tensorkeep\[onnx\]"'):
         engine_of("onnxruntime")
     assert engine_of("auto") is None
+
+
+def test_an_engine_that_cannot_be_imported_says_so(graph: Graph, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(engines, "_engine", later("tensorkeep.onnx.engine.missing"))
+    with (
+        Session(graph, engine=engine_of("onnxruntime")) as session,
+        pytest.raises(UnimplementedError, match=r"cannot be imported.*tensorkeep\[onnx\]"),
+    ):
+        session.run(tanh(placeholder(FLOAT32, [])), {"Placeholder:0": 1.0})
 
 
 def test_a_provider_that_is_not_there_is_an_error() -> None:
@@ -279,3 +293,76 @@ def get_variable_of(graph: Graph) -> Any:
 def operation_of(changed: Any) -> Any:
     """What assigns."""
     return getattr(changed, "op", changed)
+
+
+def test_what_one_branch_makes_for_another_stays_with_our_kernels(graph: Graph) -> None:
+    x, is_first = placeholder(FLOAT32, [None, 8]), placeholder(BOOL, [])
+    switch, merge, add = get_op("Switch"), get_op("Merge"), get_op("AddV2")
+    one = switch(x, is_first)
+    made = exp(one.output_false)  # there in some runs only
+    between = tanh(merge([made, tanh(one.output_true)]).output)
+    other = switch(between, is_first)
+    y = tanh(merge([add(other.output_false, made), other.output_true]).output)
+    with session_of(graph) as session, Session(graph) as ours:
+        for truth in (True, False):
+            feeds = {x: x_of(3), is_first: truth}
+            np.testing.assert_allclose(session.run(y, feeds), ours.run(y, feeds), rtol=1e-5, atol=1e-6)
+        assert "Tanh" in ops_in_parts(session)
+
+
+def test_a_variable_that_is_changed_by_another_handle_is_read_in_its_turn(graph: Graph) -> None:
+    handle, other = (
+        get_op("VarHandleOp")(container="", shared_name="same", dtype=FLOAT32, shape=[8, 8]) for _ in range(2)
+    )
+    x, new = placeholder(FLOAT32, [None, 8]), placeholder(FLOAT32, [8, 8])
+    change = get_op("AssignVariableOp")(handle, new)
+    read = get_op("ReadVariableOp")(other, dtype=FLOAT32)
+    with control_dependencies([read.op]):
+        later = get_op("AssignVariableOp")(handle, new)
+    with control_dependencies([later]):
+        y = matmul(x, read)
+    with session_of(graph) as session:
+        session.run(change, {new: np.ones((8, 8), np.float32)})
+        for number in range(2, 4):
+            found = session.run(y, {x: x_of(2), new: np.full((8, 8), number, np.float32)})
+            np.testing.assert_allclose(found, x_of(2) @ np.full((8, 8), number - 1, np.float32), rtol=1e-5, atol=1e-6)
+
+
+def test_a_variable_that_a_function_changes_by_its_name_is_read_in_its_turn(graph: Graph) -> None:
+    def handle() -> Any:
+        return get_op("VarHandleOp")(container="", shared_name="same", dtype=FLOAT32, shape=[8, 8])
+
+    with building(Graph()) as body:
+        given = placeholder(FLOAT32, [8, 8])
+        get_op("AssignVariableOp")(handle(), given)
+    graph.functions["change"] = function_def("change", body, [given], [])
+    x, new = placeholder(FLOAT32, [None, 8]), placeholder(FLOAT32, [8, 8])
+    start = get_op("AssignVariableOp")(handle(), new)
+    read = get_op("ReadVariableOp")(handle(), dtype=FLOAT32)
+    with control_dependencies([read.op]):
+        change = get_op("StatefulPartitionedCall")([new], Tout=[], f=FunctionRef("change"))
+    with control_dependencies([operation_of(change)]):
+        y = matmul(x, read)
+    with session_of(graph) as session:
+        session.run(start, {new: np.ones((8, 8), np.float32)})
+        for number in range(2, 4):
+            found = session.run(y, {x: x_of(2), new: np.full((8, 8), number, np.float32)})
+            np.testing.assert_allclose(found, x_of(2) @ np.full((8, 8), number - 1, np.float32), rtol=1e-5, atol=1e-6)
+
+
+def test_a_table_that_is_also_multiplied_by_is_seen_to_change(graph: Graph) -> None:
+    """Rows are looked up in what is given; the product has the table turned over as a constant."""
+    x, new = placeholder(FLOAT32, [None, 64]), placeholder(FLOAT32, [512, 64])
+    table = get_op("VarHandleOp")(container="", shared_name="table", dtype=FLOAT32, shape=[512, 64])
+    change = get_op("AssignVariableOp")(table, new)
+    rows = get_op("ResourceGather")(table, np.array([5], np.int32), dtype=FLOAT32)
+    y = matmul(x, get_op("ReadVariableOp")(table, dtype=FLOAT32), transpose_b=True)
+    given = np.full((1, 64), 0.01, np.float32)
+    with session_of(graph) as session:
+        for number in range(5):
+            value = np.full((512, 64), number, np.float32)
+            session.run(change, {new: value})
+            found_rows, found = session.run([rows, y], {x: given})
+            np.testing.assert_array_equal(found_rows, value[[5]])
+            np.testing.assert_allclose(found, given @ value.T, rtol=1e-5)
+        assert is_running(session)

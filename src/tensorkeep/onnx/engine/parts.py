@@ -129,9 +129,8 @@ class OnnxPart:
             None if self._changes.get(at, 0) > _MOST_CHANGES else variable.read()
             for at, variable in enumerate(variables)
         ]
-        session = self._build(variables, constants)
-        held = [None if f"{VARIABLE}{at}" in session.inputs else array for at, array in enumerate(constants)]
-        model = _Model(session, self.arrays, variables, held)
+        # Also of a variable that became an input, for looking up: something else may have been made of its value.
+        model = _Model(self._build(variables, constants), self.arrays, variables, constants)
         others = [other for other in self._models if other is not old]
         self._models = [model, *others[: _MOST_MODELS - 1]]
         return model

@@ -32,7 +32,7 @@ def engine_of(named: EngineName) -> Engine | None:
     if isinstance(named, OnnxRuntime):
         _require_installed()
         return _LateEngine(named)
-    if not isinstance(named, str):
+    if not isinstance(named, str) and callable(getattr(named, "split", None)):
         return named
     if named not in NAMES:
         raise InvalidArgumentError(f"there is no engine {named!r}: {', '.join(NAMES)}, or tk.OnnxRuntime(...)")
@@ -63,6 +63,12 @@ class _LateEngine:
 
     def split(self, question: PlanToSplit) -> Split:
         if self._made is None:
-            made: Engine = _engine.OnnxRuntimeEngine(self._options)
+            try:
+                made: Engine = _engine.OnnxRuntimeEngine(self._options)
+            except ImportError as error:
+                raise UnimplementedError(
+                    f"the engine of ONNX Runtime is installed and cannot be imported: {error}. Install it anew: "
+                    'pip install --force-reinstall "tensorkeep[onnx]", or take engine="numpy"'
+                ) from error
             self._made = made
         return self._made.split(question)
