@@ -94,6 +94,7 @@ def assembled(
     _raise_problems(translator.outcome)
     if translator.model.unproven_indices:
         raise CannotTranslateError("an index into a list may be negative, which ONNX would count from the end")
+    to.nodes[:0] = translator.model.first_nodes
     graph = to.finished(inputs, list(outputs.values()), "model")
     for value, name in zip(graph.outputs, outputs, strict=True):
         value.name = name

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import prod
 
 import numpy as np
 
@@ -120,6 +121,7 @@ def to_bool(to: OnnxGraph, input: Term) -> Term:
 def fake_param(to: OnnxGraph, *, dtype: DType, shape: Shape) -> Term:
     """What a branch gives in the place of a value that only the other branch has: nobody looks at it."""
     sizes = tuple(size or 0 for size in shape.dims or ())
+    to.require_listed(prod(sizes))
     empty = np.full(sizes, b"", object) if dtype.is_object else np.zeros(sizes, dtype.array_dtype)
     return constant_term(empty, dtype)
 
