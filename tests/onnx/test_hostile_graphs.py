@@ -135,6 +135,26 @@ def test_loops_in_loops_are_not_written_again_without_end(graph: Graph, monkeypa
     assert export([y], x).graph.node
 
 
+@pytest.mark.parametrize("kind", ["If", "While"])
+def test_branches_and_loops_that_are_too_deep_for_a_file_are_refused(graph: Graph, kind: str) -> None:
+    define(graph, "less", lambda x: [op("Less", x, constant(3.0))], SCALAR)
+    define(graph, "f0", lambda x: [op("Exp", x)], SCALAR)
+
+    def deeper(x: Tensor, below: str) -> list[Tensor]:
+        inner = FunctionRef(below)
+        if kind == "While":
+            return [op("Exp", op("While", [x], cond=FunctionRef("less"), body=inner)[0])]
+        less = op("Less", x, constant(3.0))
+        return list(op("If", less, [x], then_branch=inner, else_branch=FunctionRef("f0"), Tout=["float32"]))
+
+    for depth in range(1, 41):
+        define(graph, f"f{depth}", lambda x, depth=depth: deeper(x, f"f{depth - 1}"), SCALAR)
+    x = placeholder(dtype="float32", shape=[], name="x")
+    assert export([call("f30", x)], x).graph.node
+    with pytest.raises(CannotTranslateError, match="branches and loops are more than 30 deep in each other"):
+        export([call("f40", x)], x)
+
+
 def test_a_constant_of_a_function_is_in_the_file_once_however_often_that_is_called(graph: Graph) -> None:
     weights = np.arange(250_000, dtype=np.float32)
     define(graph, "scaled", lambda x: [op("Mul", x, constant(weights))], ("float32", [250_000]))

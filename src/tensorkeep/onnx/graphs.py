@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
 OLDEST_OPSET: Final = 13
 _SMALL: Final = 64  # elements; equal constants of up to so many are one in the file
+_DEEPEST: Final = 30  # graphs in each other: messages that are deeper than 100 are not read, and each takes three
 _MOST_LISTED: Final = 1 << 24  # numbers that follow from sizes, which may be in the file
 
 Input: TypeAlias = Term | Array | None
@@ -127,11 +128,15 @@ class OnnxGraph:
         """The operation that is being translated."""
         self.scope = ""
         """What the names of the operation's values begin with: the calls of functions that it is in."""
+        self.depth = 0
+        """How many other graphs it is in."""
 
     def inner(self) -> OnnxGraph:
         """A new graph for a node to have, which may use all values of this one."""
+        if self.depth >= _DEEPEST:
+            self.refuse(f"branches and loops are more than {_DEEPEST} deep in each other, which no program would read")
         made = OnnxGraph(self.model, self.translator)
-        made.operation, made.scope = self.operation, self.scope
+        made.operation, made.scope, made.depth = self.operation, self.scope, self.depth + 1
         return made
 
     @property
