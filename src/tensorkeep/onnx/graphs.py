@@ -187,6 +187,7 @@ class OnnxGraph:
         attrs: Mapping[str, AttrValue | None] | None = None,
     ) -> tuple[Term, ...]:
         """Adds a node with several outputs, and gives them. Types that are not said are the first input's."""
+        self.model.limits.count_operation()
         terms = [item if item is None or isinstance(item, Term) else self.constant(item) for item in inputs]
         usual = next((term.dtype for term in terms if term is not None), None)
         base = self.own_name(op_type)

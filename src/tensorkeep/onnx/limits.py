@@ -18,7 +18,7 @@ from tensorkeep.errors import ResourceExhaustedError
 SPARE: Final = 16 << 20
 """Bytes that may be made beyond as many as the model has."""
 MOST_OPERATIONS: Final = 1_000_000
-"""Operations that may be translated, those of a function once for each of its calls."""
+"""Operations that may be translated, those of a function once for each of its calls, and nodes that may be written."""
 _MOST_NAMES: Final = 1 << 29  # characters in all names of a file
 _SMALL: Final = 4096  # bytes; arrays of fewer are not looked at
 
@@ -43,7 +43,7 @@ class Limits:
         self._operations += as_many
         if self._operations > MOST_OPERATIONS:
             raise TooLargeError(
-                f"more than {MOST_OPERATIONS:,} operations would have to be translated: functions are written "
+                f"more than {MOST_OPERATIONS:,} operations and nodes would have to be written: functions are written "
                 "out for each call, and rounds of loops again where their shapes change. Export less of the graph "
                 "(inputs=, outputs=; --inputs, --outputs)"
             )

@@ -168,6 +168,7 @@ class Translator:
             elif isinstance(item, Choice):
                 self._choice(to, item, terms, earlier)
             else:
+                assert isinstance(item, Loop), "a plan that is translated has no parts that another engine runs"
                 self._loop(to, item, terms)
 
     def _choice(
@@ -450,7 +451,7 @@ class Translator:
                 return to.repeated(array, dtype)
             array = array.copy()
         if self._depth and array.nbytes > _LARGE and array.dtype != object:  # each call has a copy of it
-            content = blake2b(np.ascontiguousarray(array).view(np.uint8), digest_size=32).digest()
+            content = blake2b(np.ascontiguousarray(array).view(np.uint8).data, digest_size=32).digest()
             array = self._contents.setdefault((dtype.name, array.shape, content), array)
         self._limits.give([array])
         return constant_term(array, dtype, op.name)

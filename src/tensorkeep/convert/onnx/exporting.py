@@ -39,7 +39,6 @@ _RANDOM: Final = (
     "Random", "StatelessRandom", "StatelessTruncated", "StatelessParameterized", "StatelessMultinomial", "Multinomial",
     "TruncatedNormal", "ParameterizedTruncatedNormal", "StatefulStandardNormal", "StatefulUniform", "StatefulTruncated",
 )  # fmt: skip
-_MOST_PROBLEMS: Final = 50
 
 
 def export_onnx(
@@ -163,18 +162,11 @@ def _translated(opened: Source, chosen: Chosen, options: OnnxOptions) -> Any:
 
 def _problems_text(opened: Source, error: graphs.CannotTranslateError) -> str:
     """All that cannot be exported, by op and node, with what to do about it."""
-    by_reason: dict[tuple[str, str], list[str]] = {}
-    for problem in error.problems:
-        by_reason.setdefault((problem.op, problem.reason), []).append(problem.node)
-    rows = sorted(by_reason.items())
-    lines = [f"  {op}: {reason}: {some_of(nodes, 3)}" for (op, reason), nodes in rows[:_MOST_PROBLEMS]]
-    if len(rows) > _MOST_PROBLEMS:
-        lines.append(f"  and {len(rows) - _MOST_PROBLEMS} more")
-    example = rows[0][0][0] if rows else "MyOp"
+    example = min((problem.op for problem in error.problems), default="MyOp")
     return "\n".join(
         [
             f"{opened.where} cannot be exported, as these operations are nothing that ONNX has:",
-            *lines,
+            *(models.problem_lines(error.problems) or [str(error)]),
             "Export less: name inputs behind them, or outputs before them (inputs=, outputs=; --inputs, --outputs).",
             f'Or keep them as nodes that you bring code for (custom_ops={{"{example}": "my.domain"}}; '
             f"--custom-op {example}=my.domain).",

@@ -108,19 +108,18 @@ def _convolved(
 
 
 def _filters_first(to: OnnxGraph, filters: Term) -> Term:
-    """Filters (space, inputs, outputs) as (outputs, inputs, space)."""
+    """Filters (space, inputs, outputs) as (outputs, inputs, space). Those that many share stay one constant."""
     rank = to.known_rank(filters)
-    return _dense(to.transpose(filters, [rank - 1, rank - 2, *range(rank - 2)]))
+    return to.transpose(filters, [rank - 1, rank - 2, *range(rank - 2)])
 
 
 def _depthwise_filters(to: OnnxGraph, filters: Term) -> Term:
     """Filters (space, channels, outputs of each) as (all outputs, 1, space)."""
     rank = to.known_rank(filters)
     space = list(filters.dims[:-2]) if filters.dims is not None else []
-    turned = to.transpose(filters, [rank - 2, rank - 1, *range(rank - 2)])
     outputs = _channels(to, filters) * _known(to, filters.size(-1), "how many outputs each channel has")
     sizes = [_known(to, size, "how large its filters are") for size in space]
-    return _dense(to.reshape(turned, [outputs, 1, *sizes]))
+    return to.transpose(to.reshape(filters, [*sizes, 1, outputs]), [rank - 1, rank - 2, *range(rank - 2)])
 
 
 def _channels(to: OnnxGraph, filters: Term) -> int:
@@ -131,12 +130,6 @@ def _known(to: OnnxGraph, size: int | None, what: str) -> int:
     if size is None:
         to.refuse(f"it is not known {what}")
     return size
-
-
-def _dense(filters: Term) -> Term:
-    if filters.array is not None:
-        filters.array = np.ascontiguousarray(filters.array)
-    return filters
 
 
 # ---------------------------------------------------------------------------------------- convolutions that enlarge
