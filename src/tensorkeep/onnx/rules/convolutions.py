@@ -24,6 +24,7 @@ from tensorkeep.onnx.rules.windows import (
 from tensorkeep.onnx.terms import Dims, Term
 from tensorkeep.ops.nn.windows import Ints, Sliding
 
+_MOST_ADDED: Final = 4096  # elements of a window that are added one by one
 _TO_THE_END: Final = int(np.iinfo(np.int64).max)
 
 
@@ -272,6 +273,8 @@ def dilation2d(to: OnnxGraph, input: Term, filter: Term, *, strides: Ints, rates
     rows, columns = windows.kernel
     if rows is None or columns is None or None in windows.pads:
         to.refuse("it is not known how large its filters or images are")
+    if rows * columns > _MOST_ADDED:
+        to.refuse(f"its windows have {rows * columns:,} elements, and each would be nodes of its own in the file")
     if not input.dtype.is_floating:
         to.refuse("ONNX has no least number to pad whole numbers with that stays the least")
     images, weights = widened(to, input), widened(to, filter)
