@@ -96,3 +96,23 @@ def test_mistakes_are_explained(program: Program, model: str, world: Path, argum
     assert found.code == 1
     assert message in found.err
     assert not list(world.glob("m.*"))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ("--custom-op Tanh", "--custom-op: expected OP=DOMAIN, got 'Tanh'"),
+        ("--shape features", "--shape: expected NAME=SIZES, got 'features'"),
+        ("--metadata team", "--metadata: expected KEY=TEXT, got 'team'"),
+        ("--shape features=1,3 --shape features=2,3", "'features' is given twice"),
+        ("--report nowhere/report.txt", 'there is no folder "nowhere"'),
+        ("--custom-op Tanh=my.domain --verify", 'it has no code for custom ops ("Tanh"), so leave out verify'),
+    ],
+)
+def test_arguments_that_are_wrong_leave_no_file(
+    program: Program, model: str, world: Path, arguments: str, message: str
+) -> None:
+    found = program("convert", model, "m.onnx", *arguments.split())
+    assert found.code != 0
+    assert message in found.err
+    assert not (world / "m.onnx").exists()

@@ -300,6 +300,40 @@ def test_bad_input_is_said_and_no_file_is_left(
     assert sorted(item.name for item in tmp_path.iterdir()) == ["model"]
 
 
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"outputs": "scores"}, r"outputs is a list of names or tensors: write \['scores'\]"),
+        ({"outputs": []}, "outputs is empty"),
+        ({"outputs": ["y=scores", "y=logits"]}, "outputs: a name in the file is given twice"),
+        ({"outputs": [3]}, "outputs: expected a name or a tensor, got 3"),
+        ({"inputs": {"a": "features", "b": "features"}}, 'the inputs "a" and "b" are one tensor, "x:0"'),
+        ({"opset": "17"}, "opset is a number, got '17'"),
+        ({"shapes": [1, 3]}, r"shapes is a dict by names, got \[1, 3\]"),
+        ({"shapes": {"features": 3}}, 'the shape of "features" is a list of sizes, got 3'),
+        ({"axes": {"features": "batch"}}, 'the names of the axes of "features" are a list, or a dict by axis'),
+        ({"channels_first": "features"}, r"channels_first is a list of inputs: write \['features'\]"),
+        ({"custom_ops": {"Tanh": ""}}, 'the domain of the custom op "Tanh" is a name such as "my.domain"'),
+        ({"metadata": {"version": 3}}, 'what the metadata say of "version" is a text, got 3'),
+        ({"tolerance": 1e-3}, "tolerance is an OnnxTolerance"),
+    ],
+)
+def test_options_of_a_wrong_kind_are_said(model: str, tmp_path: Path, options: Any, message: str) -> None:
+    with pytest.raises(InvalidArgumentError, match=message):
+        tk.export_onnx(model, tmp_path / "m.onnx", tk.OnnxOptions(**options))
+    assert not (tmp_path / "m.onnx").exists()
+
+
+def test_a_custom_op_that_is_not_there_is_remarked_on(model: str, tmp_path: Path) -> None:
+    done = tk.export_onnx(model, tmp_path / "m.onnx", tk.OnnxOptions(custom_ops={"Tanhh": "my.domain"}))
+    assert list(done.remarks) == ['nothing that is exported is of the custom op "Tanhh"']
+
+
+def test_a_folder_is_no_target(model: str, tmp_path: Path) -> None:
+    with pytest.raises(AlreadyExistsError, match="is a folder: name a file in it"):
+        tk.export_onnx(model, tmp_path, overwrite=True)
+
+
 def test_a_frozen_graph_without_outputs_names_candidates(model: str, tmp_path: Path) -> None:
     tk.convert.convert(model, tmp_path / "frozen.pb")
     with pytest.raises(InvalidArgumentError, match=r'name outputs, by outputs= \(--outputs\), such as "y"'):

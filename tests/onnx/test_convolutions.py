@@ -36,6 +36,22 @@ def test_depthwise_convolution_of_images_of_any_size(stride: int) -> None:
     check_all_sizes(lambda x: emit("DepthwiseConv2dNative", x, numbers(3, 3, 3, 2), **attrs))
 
 
+@pytest.mark.parametrize(("op", "channels"), [("Conv2D", 3), ("DepthwiseConv2dNative", 1)])
+def test_filters_that_convolutions_share_are_in_the_file_once(op: str, channels: int) -> None:
+    def build(x: Any) -> Any:
+        filters = emit("Identity", numbers(5, 5, 3, channels))
+        for _ in range(3):
+            x = emit("Tanh", emit(op, x, filters, strides=[1, 1, 1, 1], padding="SAME"))
+        return x
+
+    exported = check_all_sizes(build)
+    assert sum(value.size == 25 * 3 * channels for value in _constants(exported)) == 1
+
+
+def _constants(exported: Exported) -> list[Any]:
+    return [value.const_value for value in exported.translated.model.graph.initializers.values()]
+
+
 @pytest.mark.parametrize("op", ["AvgPool", "MaxPool"])
 @pytest.mark.parametrize("padding", ["SAME", "VALID"])
 def test_pools_of_images_of_any_size(op: str, padding: str) -> None:

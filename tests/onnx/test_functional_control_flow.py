@@ -80,6 +80,16 @@ def test_a_case_takes_its_last_branch_for_an_index_beyond_them(graph: Graph, kin
     assert set(assert_exports([known], [{x: X}]).ops) == {"Add"}
 
 
+def test_a_case_of_many_branches_is_found_by_halves(graph: Graph) -> None:
+    branches = [
+        define(graph, f"branch_{number}", lambda x, n=number: [op("Add", x, constant(float(n)))], MATRIX)
+        for number in range(50)
+    ]
+    x, index = placeholder(dtype="float32", shape=[2, 3], name="x"), placeholder(dtype="int32", shape=[], name="index")
+    (y,) = op("Case", index, [x], branches=branches, Tout=["float32"])
+    assert_exports([y], [{x: X, index: value} for value in (0, 1, 24, 25, 48, 49, 50, -1)], opsets=(13, 24))
+
+
 @pytest.mark.parametrize("kind", ["While", "StatelessWhile"])
 def test_a_while_uses_what_does_not_change_from_outside(graph: Graph, kind: str) -> None:
     arguments: Arguments = (("int32", []), MATRIX, MATRIX)

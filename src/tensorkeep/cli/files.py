@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from tensorkeep.checkpoint.finding.file_names import index_path, parse_data_path
-from tensorkeep.errors import AlreadyExistsError, InvalidArgumentError
+from tensorkeep.errors import AlreadyExistsError, InvalidArgumentError, NotFoundError
 from tensorkeep.io.files.filesystem import atomic_write, path_text
 from tensorkeep.io.files.local import LOCAL
 from tensorkeep.proto.identification import FileKind, kind_of_file
@@ -14,13 +14,16 @@ _REPLACEABLE: Final = (FileKind.HTML, FileKind.JSON, FileKind.TEXT, FileKind.EMP
 
 
 def require_free(path: str, overwrite: bool) -> None:
-    """AlreadyExistsError if there is a file already that may not be replaced.
+    """AlreadyExistsError if there is a file already that may not be replaced, NotFoundError if there is no folder.
 
     What holds a model is never replaced by a page, a drawing or a manifest: that would be a slip, and it would be lost.
     """
     path = path_text(path)
     if LOCAL.is_directory(path):
         raise InvalidArgumentError(f'"{path}" is a folder: name a file in it')
+    folder = path.rpartition("/")[0]
+    if folder and not LOCAL.is_directory(folder):
+        raise NotFoundError(f'"{path}" cannot be written: there is no folder "{folder}"')
     if not LOCAL.exists(path):
         return
     if not overwrite:

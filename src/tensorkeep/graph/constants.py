@@ -84,7 +84,10 @@ def _from_shape(tensor: Tensor) -> Array | None:
         return None if shape.rank is None else np.array(shape.rank, dtype)
     if not shape.is_fully_known:
         return None
-    return np.array(shape.element_count(), dtype) if op.type == "Size" else np.array(shape.as_tuple(), dtype)
+    try:
+        return np.array(shape.element_count(), dtype) if op.type == "Size" else np.array(shape.as_tuple(), dtype)
+    except OverflowError:  # sizes that the type cannot state
+        return None
 
 
 def _picked_size(op: Operation, dtype: Any) -> Array | None:

@@ -12,6 +12,7 @@ the extra `onnx`; nothing below this folder knows of it.
     graphs              the ONNX graph that rules write to: nodes, constants, and steps that many rules share
     known_axes          which axes of values are of one size, though that size is not known
     known_sizes         shapes that a graph computes with, as far as they are known: so many rows, whatever comes next
+    limits              how much a translation may take: operations that are written out, and arrays that are made
     models              ONNX models made of graphs: translated, put in order, checked, as bytes
     not_in_onnx         ops that ONNX has no operators for: why, and what to do instead
     part_graphs         parts of plans as graphs of their own

@@ -19,6 +19,7 @@ import onnx_ir as ir
 from tensorkeep.arrays import Array
 from tensorkeep.dtypes import BOOL, INT64, STRING, DType, dtype_of_array
 from tensorkeep.errors import UnimplementedError
+from tensorkeep.onnx.limits import Limits, TooLargeError, repeated_bytes
 from tensorkeep.onnx.terms import Dims, Term, axis_size, constant_term, element_type, shape_in_file
 
 if TYPE_CHECKING:
@@ -27,6 +28,8 @@ if TYPE_CHECKING:
 
 OLDEST_OPSET: Final = 13
 _SMALL: Final = 64  # elements; equal constants of up to so many are one in the file
+_DEEPEST: Final = 30  # graphs in each other: messages that are deeper than 100 are not read, and each takes three
+_MOST_LISTED: Final = 1 << 24  # numbers that follow from sizes, which may be in the file
 
 Input: TypeAlias = Term | Array | None
 AttrValue: TypeAlias = int | float | str | bytes | Sequence[int] | Sequence[float] | Sequence[str] | Array | ir.Graph
@@ -56,12 +59,16 @@ class OnnxModel:
     """The variables that loops read, by identity."""
     kept: dict[Any, Any] = field(default_factory=dict)
     """What rules keep from one operation for the next: arrays made of a table, so that they are in the file once."""
+    limits: Limits = field(default_factory=Limits)
+    first_nodes: list[ir.Node] = field(default_factory=list)
+    """Nodes before all others of the model's own graph, whose values every graph may use."""
     _names: dict[str, int] = field(default_factory=dict)
     _small: dict[tuple[Any, ...], ir.Value] = field(default_factory=dict)
     _large: dict[tuple[Any, ...], tuple[Array, ir.Value]] = field(default_factory=dict)
 
     def new_name(self, wanted: str) -> str:
         """The wanted name, or if it is in use, one with a number at its end."""
+        self.limits.count_name(wanted)
         count = self._names.get(wanted)
         self._names[wanted] = 0 if count is None else count
         if count is None:
@@ -75,7 +82,7 @@ class OnnxModel:
                 return name
 
     def constant(self, array: Array, dtype: DType, wanted: str) -> ir.Value:
-        """A constant in the file; the same one for the same array, and for small arrays that are equal."""
+        """A constant in the file; the same one for the same memory, and for small arrays that are equal."""
         kind = element_type(dtype)
         if array.size <= _SMALL:
             content = tuple(array.reshape(-1).tolist()) if array.dtype == object else array.tobytes()
@@ -83,8 +90,8 @@ class OnnxModel:
             if key not in self._small:
                 self._small[key] = self._stored(array, dtype, kind, wanted)
             return self._small[key]
-        key = (id(array), kind)
-        if key not in self._large:
+        key = (array.__array_interface__["data"][0], array.shape, array.strides, array.dtype.str, kind)
+        if key not in self._large:  # which holds the array, so that its memory is no other's
             self._large[key] = (array, self._stored(array, dtype, kind, wanted))
         return self._large[key][1]
 
@@ -96,6 +103,12 @@ class OnnxModel:
         return taken
 
     def _stored(self, array: Array, dtype: DType, kind: ir.DataType, wanted: str) -> ir.Value:
+        repeated = repeated_bytes(array)
+        if repeated and not self.limits.may_spread(repeated):
+            raise TooLargeError(
+                f'the constant "{wanted}" has few elements in many places: {repeated:,} bytes of the file would only '
+                "repeat others. Cut the graph behind it (inputs=; --inputs)"
+            )
         name = self.new_name(wanted)
         if dtype is STRING:
             tensor: ir.TensorProtocol = ir.StringTensor(
@@ -128,11 +141,16 @@ class OnnxGraph:
         """Whether it is a branch's or a loop's body, which may not be run, or run often."""
         self.scope = ""
         """What the names of the operation's values begin with: the calls of functions that it is in."""
+        self.depth = 0
+        """How many other graphs it is in."""
 
     def inner(self) -> OnnxGraph:
         """A new graph for a node to have, which may use all values of this one."""
+        if self.depth >= _DEEPEST:
+            self.refuse(f"branches and loops are more than {_DEEPEST} deep in each other, which no program would read")
         made = OnnxGraph(self.model, self.translator)
-        made.operation, made.scope, made.is_inner = self.operation, self.scope, True
+        made.operation, made.scope = self.operation, self.scope
+        made.is_inner, made.depth = True, self.depth + 1
         return made
 
     @property
@@ -147,6 +165,11 @@ class OnnxGraph:
         """Refuses unless the file's version of ONNX has something."""
         if self.opset < wanted:
             self.refuse(f"{what} needs opset {wanted}, and {self.opset} is asked for")
+
+    def require_listed(self, count: int) -> None:
+        """Refuses to write so many numbers into the file that only follow from sizes: places, waves, weights."""
+        if count > _MOST_LISTED:
+            self.refuse(f"its sizes are such that {count:,} numbers would have to be in the file")
 
     # ---------------------------------------------------------------------------------------------------- nodes
 
@@ -178,6 +201,7 @@ class OnnxGraph:
         attrs: Mapping[str, AttrValue | None] | None = None,
     ) -> tuple[Term, ...]:
         """Adds a node with several outputs, and gives them. Types that are not said are the first input's."""
+        self.model.limits.count_operation()
         terms = [item if item is None or isinstance(item, Term) else self.constant(item) for item in inputs]
         usual = next((term.dtype for term in terms if term is not None), None)
         base = self.own_name(op_type)
@@ -239,6 +263,17 @@ class OnnxGraph:
             array = np.asarray(value)
             return constant_term(array, dtype_of_array(array.dtype))
         return constant_term(np.asarray(value, dtype.array_dtype), dtype)
+
+    def repeated(self, array: Array, dtype: DType) -> Term:
+        """An array of equal elements, as a node before all others that repeats one of them; the file has no more."""
+        if dtype.is_complex or dtype.is_object or _type_name(dtype) not in _types_filled(self.opset):
+            self.refuse(f"its {array.size:,} equal elements of {dtype.name} would have to be in the file one by one")
+        made = OnnxGraph(self.model, self.translator)
+        made.operation, made.scope = self.operation, self.scope
+        sizes, element = np.array(array.shape, np.int64), array[(0,) * array.ndim].reshape(1)
+        found = made.node("ConstantOfShape", sizes, dtype=dtype, dims=array.shape, value=element)
+        self.model.first_nodes += made.nodes
+        return found
 
     def like(self, term: Term, value: float) -> Term:
         """A number as a scalar of the type of another value."""
@@ -437,6 +472,13 @@ def _types_of_inputs(op_type: str, opset: int) -> tuple[frozenset[str], ...]:
     constraints = {item.type_param_str: item.allowed_type_strs for item in schema.type_constraints}
     taken = tuple(frozenset(constraints.get(item.type_str, (item.type_str,))) for item in schema.inputs)
     return taken or (frozenset(),)
+
+
+@cache
+def _types_filled(opset: int) -> frozenset[str]:
+    """The types of arrays that ONNX fills with one element, by its words."""
+    schema = onnx.defs.get_schema("ConstantOfShape", opset)
+    return frozenset(schema.type_constraints[1].allowed_type_strs)
 
 
 @cache

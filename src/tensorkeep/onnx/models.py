@@ -17,11 +17,12 @@ from tensorkeep.io.showing.amounts import some_of
 from tensorkeep.onnx.graphs import OLDEST_OPSET, CannotTranslateError, OnnxGraph
 from tensorkeep.onnx.passes.every import PASSES
 from tensorkeep.onnx.terms import Term, constant_term
-from tensorkeep.onnx.translation import Outcome, ResourceOf, Translator
+from tensorkeep.onnx.translation import Outcome, Problem, ResourceOf, Translator
 
 NEWEST_OPSET: Final[int] = onnx.defs.onnx_opset_version()
 # The version of the file format that came with each version of the operators: what runs those reads it.
 _FORMATS: Final = {13: 7, 15: 8, 19: 9, 21: 10, 23: 11, 24: 12, 25: 13}
+_MOST_PROBLEMS: Final = 50  # lines of a message
 
 
 @dataclass(frozen=True)
@@ -64,13 +65,7 @@ def translate_graph(
     """
     if not OLDEST_OPSET <= options.opset <= NEWEST_OPSET:
         raise InvalidArgumentError(f"opset {options.opset}: from {OLDEST_OPSET} to {NEWEST_OPSET} can be written")
-    translator = Translator(
-        options.opset,
-        resource_of,
-        is_for_engine=options.is_for_engine,
-        folds=options.folds,
-        custom_ops=options.custom_ops,
-    )
+    translator = new_translator(resource_of, options)
     to = translator.graph()
     for name in outputs:  # names that others may not take
         translator.model.new_name(name)
@@ -78,6 +73,17 @@ def translate_graph(
     terms = {**given, **{tensor: _known_term(tensor, item) for tensor, item in (known or {}).items()}}
     results = translator.translate(to, list(outputs.values()), terms)
     return assembled(translator, to, list(given.values()), dict(zip(outputs, results, strict=True)), options)
+
+
+def new_translator(resource_of: ResourceOf, options: TranslateOptions) -> Translator:
+    """What translates as the options say."""
+    return Translator(
+        options.opset,
+        resource_of,
+        is_for_engine=options.is_for_engine,
+        folds=options.folds,
+        custom_ops=options.custom_ops,
+    )
 
 
 def assembled(
@@ -94,6 +100,7 @@ def assembled(
     _raise_problems(translator.outcome)
     if translator.model.unproven_indices:
         raise CannotTranslateError("an index into a list may be negative, which ONNX would count from the end")
+    to.nodes[:0] = translator.model.first_nodes
     graph = to.finished(inputs, list(outputs.values()), "model")
     for value, name in zip(graph.outputs, outputs, strict=True):
         value.name = name
@@ -133,13 +140,21 @@ def format_of_opset(opset: int) -> int:
 def _raise_problems(outcome: Outcome) -> None:
     if not outcome.problems:
         return
-    by_reason: dict[tuple[str, str], list[str]] = {}
-    for problem in outcome.problems:
-        by_reason.setdefault((problem.op, problem.reason), []).append(problem.node)
-    lines = [f"  {op}: {reason} ({some_of(nodes, 3)})" for (op, reason), nodes in sorted(by_reason.items())]
+    lines = problem_lines(outcome.problems)
     error = CannotTranslateError("\n".join(["these operations cannot be translated to ONNX:", *lines]))
     error.problems = tuple(outcome.problems)
     raise error
+
+
+def problem_lines(problems: Sequence[Problem]) -> list[str]:
+    """What could not be translated, a line for each op and reason, with some of the nodes."""
+    by_reason: dict[tuple[str, str], list[str]] = {}
+    for problem in problems:
+        by_reason.setdefault((problem.op, problem.reason), []).append(problem.node)
+    rows = sorted(by_reason.items())
+    lines = [f"  {op}: {reason}: {some_of(nodes, 3)}" for (op, reason), nodes in rows[:_MOST_PROBLEMS]]
+    more = len(rows) - _MOST_PROBLEMS
+    return [*lines, f"  and {more} more"] if more > 0 else lines
 
 
 def _name_axes(graph: ir.Graph, axes: Mapping[str, Sequence[str | None]]) -> None:

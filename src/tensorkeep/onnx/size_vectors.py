@@ -25,6 +25,7 @@ END: Final = int(np.iinfo(np.int64).max)
 """As the end of a slice: all that follows; as its start, with a step below zero: from the last element on."""
 FRONT: Final = int(np.iinfo(np.int64).min)
 """As the end of a slice with a step below zero: as far as the first element, and that too."""
+_MOST_COUNTED: Final = 1 << 20  # numbers that are listed in the file; more are counted while the model runs
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,7 +155,7 @@ _NOW: Final[dict[str, Callable[[int, int], int]]] = {
 
 def counted(to: OnnxGraph, size: Part) -> Term:
     """0, 1, 2, … as many as `size` says, as int64."""
-    if isinstance(size, int):
+    if isinstance(size, int) and size <= _MOST_COUNTED:
         return to.constant(np.arange(size, dtype=np.int64))
     return to.node("Range", to.constant(0), scalar(to, size), to.constant(1), dims=(None,))
 

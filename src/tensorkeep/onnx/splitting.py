@@ -19,9 +19,9 @@ from tensorkeep.dtypes import RESOURCE, STRING, VARIANT
 from tensorkeep.graph.graph import Operation, Tensor
 from tensorkeep.graph.registry.opspec import capabilities_of
 from tensorkeep.onnx.graphs import CannotTranslateError
-from tensorkeep.onnx.models import TranslateOptions
+from tensorkeep.onnx.models import TranslateOptions, new_translator
 from tensorkeep.onnx.terms import Term, constant_term
-from tensorkeep.onnx.translation import Problem, ResourceOf, Translator
+from tensorkeep.onnx.translation import Problem, ResourceOf
 from tensorkeep.runtime.liveness import ALWAYS, Liveness, UnstructuredError, assign_frames
 from tensorkeep.runtime.plan import Plan
 
@@ -337,13 +337,7 @@ def _problems(
     known: Mapping[Tensor, object],
 ) -> dict[Operation, str]:
     """What a trial finds: the operations of a plan that are refused, with the reasons."""
-    translator = Translator(
-        options.opset,
-        resource_of,
-        is_for_engine=options.is_for_engine,
-        folds=options.folds,
-        custom_ops=options.custom_ops,
-    )
+    translator = new_translator(resource_of, options)
     to = translator.graph()
     terms: dict[Tensor, Term] = {}
     for tensor in given:

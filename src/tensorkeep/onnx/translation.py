@@ -8,7 +8,8 @@ that one error has all of it. Nothing that a graph keeps, reads or checks is run
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from hashlib import blake2b
 from typing import Any, Final, TypeVar
 
 import numpy as np
@@ -27,6 +28,7 @@ from tensorkeep.onnx.following_shapes import followed_dims
 from tensorkeep.onnx.graphs import AttrValue, OnnxGraph, OnnxModel
 from tensorkeep.onnx.known_axes import known_axes
 from tensorkeep.onnx.known_sizes import known_sizes
+from tensorkeep.onnx.limits import TooLargeError, is_splat
 from tensorkeep.onnx.not_in_onnx import NOT_IN_ONNX
 from tensorkeep.onnx.rules.registry import RULES
 from tensorkeep.onnx.size_vectors import vector
@@ -49,7 +51,16 @@ _OLD_HANDLES: Final = frozenset(  # whose outputs are references: to variables a
     ("VariableV2", "Variable", "HashTable", "MutableHashTable", "MutableHashTableOfTensors", "MutableDenseHashTable")
 )
 _DEEPEST: Final = 100  # calls in each other
-_SPARE: Final = 16 << 20  # bytes that may be computed now, beyond as many as the constants have
+_CALL_COSTS: Final = 50  # operations: the graph of a function's body is made for each call
+_LARGE: Final = 4096  # bytes; larger constants are in memory once, however often their function is called
+_FEW: Final = 256  # elements that a rule may compute with, where no more may be made
+_MOST_TEXT: Final = 4096  # bytes of strings that others may be made of now
+_DEEP: Final = "its functions, branches and loops are too deep in each other"
+_MOVING: Final = frozenset((  # that give elements of their inputs
+    "Identity", "IdentityN", "Reshape", "ExpandDims", "Squeeze", "Transpose", "Pack", "Unpack", "Concat", "ConcatV2",
+    "Split", "SplitV", "Slice", "StridedSlice", "Gather", "GatherV2", "GatherNd", "ReverseV2", "Tile", "Fill",
+    "BroadcastTo", "Select", "SelectV2", "Pad", "PadV2", "Snapshot", "StopGradient", "PreventGradient",
+))  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -113,8 +124,8 @@ class Translator:
         self._resource_of = resource_of
         self._folds = folds
         self._custom_ops = custom_ops or {}
-        self._constant_bytes = 0
-        self._folded_bytes = 0
+        self._limits = self.model.limits
+        self._contents: dict[tuple[str, tuple[int, ...], bytes], Array] = {}
         self._depth = 0
         self.loops = 0
         """How many loops in each other are being written."""
@@ -159,6 +170,7 @@ class Translator:
             elif isinstance(item, Choice):
                 self._choice(to, item, terms, earlier)
             else:
+                assert isinstance(item, Loop), "a plan that is translated has no parts that another engine runs"
                 self._loop(to, item, terms)
 
     def _choice(
@@ -198,6 +210,8 @@ class Translator:
         except LostError:
             self._lose_all(merges, terms)
             return
+        except TooLargeError:
+            raise
         except TensorKeepError as error:
             self._refused(to, merges[0], str(error).partition("\n")[0], terms)
             self._lose_all(merges, terms)
@@ -229,6 +243,8 @@ class Translator:
         rounds = Rounds([terms[variable.start] for variable in variables], goes_on, once)
         try:
             found = self._named(to, item.op, lambda: repeat(to, rounds))
+        except TooLargeError:
+            raise
         except (LostError, TensorKeepError, KeyError) as error:
             if isinstance(error, TensorKeepError):
                 self._refused(to, item.op, str(error).partition("\n")[0], terms)
@@ -267,6 +283,7 @@ class Translator:
         """Translates one operation."""
         if all(tensor in terms for tensor in op.outputs) and op.outputs:
             return
+        self._limits.count_operation()
         old, to.operation = to.operation, op
         try:
             self._translate_one(to, op, terms)
@@ -297,9 +314,12 @@ class Translator:
             give_up(to, before)
             self._lose(op, terms)
             return
-        except (TensorKeepError, RecursionError) as error:
+        except TooLargeError:
+            raise
+        except (TensorKeepError, RecursionError, MemoryError) as error:
             give_up(to, before)
-            self._refused(to, op, str(error).partition("\n")[0] or type(error).__name__, terms)
+            reason = _DEEP if isinstance(error, RecursionError) else str(error).partition("\n")[0]
+            self._refused(to, op, reason or type(error).__name__, terms)
             return
         for tensor, result in zip(op.outputs, results, strict=True):
             terms[tensor] = self._told(tensor, result)
@@ -331,22 +351,28 @@ class Translator:
 
     def _results(self, to: OnnxGraph, op: Operation, inputs: list[Term]) -> tuple[list[Term], str]:
         if op.type == "Const":
-            return [self._constant(op)], "a constant"
+            return [self._constant(to, op)], "a constant"
         if any(tensor.dtype is RESOURCE for tensor in op.outputs) or op.type in _OLD_HANDLES:
             held = self._resource_of(op)
             if held is not None:
                 return [Term(tensor.dtype.base_dtype, (), held=held) for tensor in op.outputs], "what it holds"
         if op.type in op.graph.functions or op.type in _CALLS:
             return self._called(to, op, inputs), "its function's nodes"
-        folded = self._folded(op, inputs)
-        if folded is not None:
-            return folded, "a constant, folded"
-        sizes = known_sizes(op, inputs) if self._folds else [None] * len(op.outputs)
+        self._limits.give(term.array for term in inputs if term.array is not None)
+        if inputs and all(term.array is not None for term in inputs):
+            if self._limits.may_make(_expected_bytes(op)):
+                folded = self._folded(op, inputs)
+                if folded is not None:
+                    return folded, "a constant, folded"
+            else:
+                inputs = [_unlisted(to, term) for term in inputs]
+        sizes = known_sizes(op, inputs)
         known = [item for item in sizes if item is not None and None not in item]
-        if known and len(known) == len(sizes):
+        if self._folds and known and len(known) == len(sizes):
             made = [self._of_sizes(to, tensor, item) for tensor, item in zip(op.outputs, known, strict=True)]
             return made, "sizes, by shapes" if any(term.array is None for term in made) else "a constant, by shapes"
         results = self._ruled(to, op, inputs)
+        self._limits.make(result.array for result in results if result.array is not None)
         for result, item in zip(results, sizes, strict=True):
             if item is not None and result.array is None:
                 result.sizes = item
@@ -421,6 +447,7 @@ class Translator:
         """Writes the nodes of a function where it is called, and gives the terms of its results."""
         if self._depth >= _DEEPEST:
             to.refuse(f"functions call each other more than {_DEEPEST} deep")
+        self._limits.count_operation(_CALL_COSTS)
         body = self.body(op, reference, arguments)
         old = to.scope
         to.scope = f"{old}{op.name}/"
@@ -440,13 +467,23 @@ class Translator:
 
     # --------------------------------------------------------------------------------------------- constants
 
-    def _constant(self, op: Operation) -> Term:
-        array = array_of_tensor(op.attr("value"), f'constant "{op.name}"')
-        self._constant_bytes += array.nbytes
-        return constant_term(array, op.outputs[0].dtype, op.name)
+    def _constant(self, to: OnnxGraph, op: Operation) -> Term:
+        array, dtype = array_of_tensor(op.attr("value"), f'constant "{op.name}"'), op.outputs[0].dtype
+        if is_splat(array):  # a few bytes of the graph
+            if array.nbytes > _LARGE and not self._limits.may_spread(array.nbytes):
+                return to.repeated(array, dtype)
+            array = array.copy()
+        if self._depth and array.nbytes > _LARGE and array.dtype != object:  # each call has a copy of it
+            content = blake2b(np.ascontiguousarray(array).view(np.uint8).data, digest_size=32).digest()
+            array = self._contents.setdefault((dtype.name, array.shape, content), array)
+        self._limits.give([array])
+        return constant_term(array, dtype, op.name)
 
     def _of_sizes(self, to: OnnxGraph, tensor: Tensor, sizes: Sequence[Size]) -> Term:
         """A scalar or vector of sizes that are known, if not as numbers then as those of axes."""
+        largest = np.iinfo(tensor.dtype.array_dtype).max
+        if any(isinstance(size, int) and size > largest for size in sizes):
+            to.refuse(f"a size is larger than {tensor.dtype.name} can state")
         found = vector(to, [size for size in sizes if size is not None])
         if tensor.static_shape.rank == 0:
             found = to.squeeze(found, [0])
@@ -457,20 +494,42 @@ class Translator:
 
     def _folded(self, op: Operation, inputs: list[Term]) -> list[Term] | None:
         """What an operation gives whose inputs are all known; None if it cannot or should not be computed now."""
-        if not self._folds or not inputs or not _is_pure(op) or any(term.array is None for term in inputs):
+        arrays = [term.array for term in inputs if term.array is not None]
+        if not self._folds or len(arrays) < len(inputs) or not _is_pure(op) or _makes_much_text(op, arrays):
             return None
-        sizes = [tensor.static_shape.element_count() for tensor in op.outputs]
-        taken = sum(term.array.nbytes for term in inputs if term.array is not None)
-        self._constant_bytes = max(self._constant_bytes, taken)
-        expected = sum((size or 0) * max(tensor.dtype.itemsize, 1)
-                       for size, tensor in zip(sizes, op.outputs, strict=True))  # fmt: skip
-        if None in sizes or self._folded_bytes + expected > self._constant_bytes + _SPARE:
+        if any(tensor.static_shape.element_count() is None for tensor in op.outputs):
             return None
-        results = _computed(op, [term.array for term in inputs if term.array is not None])
+        results = _computed(op, arrays)
         if results is None:
             return None
-        self._folded_bytes += sum(array.nbytes for array in results)
+        self._limits.make(results)
         return [constant_term(array, tensor.dtype, op.name) for array, tensor in zip(results, op.outputs, strict=True)]
+
+
+def _expected_bytes(op: Operation) -> int:
+    """How many bytes an operation gives, as far as its shapes say."""
+    return sum((tensor.static_shape.element_count() or 0) * max(tensor.dtype.itemsize, 1) for tensor in op.outputs)
+
+
+def _unlisted(to: OnnxGraph, term: Term) -> Term:
+    """A known value as one that is not known, so that no rule computes with it; small ones stay what they are."""
+    if term.array is None or term.array.size <= _FEW:
+        return term
+    return replace(term, array=None, value=to.value(term))
+
+
+def _makes_much_text(op: Operation, arrays: Sequence[Array]) -> bool:
+    """Whether an operation may make strings that are much longer than those that it is given."""
+    if op.type in _MOVING or not any(tensor.dtype is STRING for tensor in op.outputs):
+        return False
+    taken = sum(len(item) for array in arrays if array.dtype == object for item in array.reshape(-1).tolist())
+    for attr in op.spec.schema.attrs:
+        value = op.attr(attr.name)
+        if isinstance(value, bytes | str):
+            taken += len(value)
+        elif attr.name in ("width", "precision"):
+            taken += abs(value)
+    return taken > _MOST_TEXT
 
 
 def _shape_told(term: Term) -> Shape:

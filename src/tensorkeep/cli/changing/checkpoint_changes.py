@@ -159,12 +159,13 @@ def _print_some(lines: Sequence[str], written: Written, output: Output) -> None:
         output.line(output.styled(f"and {len(lines) - count:,} more", "dim"))
 
 
-def pairs_of(items: Sequence[str], what: str) -> Mapping[str, str]:
-    """Arguments of the form OLD=NEW."""
+def pairs_of(items: Sequence[str], what: str, form: str = "OLD=NEW") -> Mapping[str, str]:
+    """Arguments of the form OLD=NEW, or what the two are called elsewhere."""
     found: dict[str, str] = {}
     for item in items:
         old, equals, new = item.partition("=")
         if not (old and equals and new):
-            raise InvalidArgumentError(f"{what}: expected OLD=NEW, got {item!r}")
-        found[old] = new
+            raise InvalidArgumentError(f"{what}: expected {form}, got {item!r}")
+        if found.setdefault(old, new) != new:
+            raise InvalidArgumentError(f"{what}: {old!r} is given twice, as {found[old]!r} and as {new!r}")
     return found

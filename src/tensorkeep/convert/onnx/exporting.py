@@ -11,11 +11,12 @@ from typing import TYPE_CHECKING, Any, Final
 
 from tensorkeep._lazy import later
 from tensorkeep._version import __version__
+from tensorkeep.convert.hub import refuse
 from tensorkeep.convert.onnx.ends import Chosen, chosen_ends
-from tensorkeep.convert.onnx.options import DEFAULT, Ends, OnnxOptions, Sizes
+from tensorkeep.convert.onnx.options import DEFAULT, Ends, OnnxOptions, Sizes, option_problems
 from tensorkeep.convert.onnx.reports import ExportedNode, OnnxExport
 from tensorkeep.convert.onnx.sources import ExportSource, Source, opened_source
-from tensorkeep.errors import InvalidArgumentError, UnimplementedError
+from tensorkeep.errors import InvalidArgumentError, UnimplementedError, WrongTypeError
 from tensorkeep.io.files.filesystem import FileSystem, PathLike, path_text
 from tensorkeep.io.files.local import LOCAL
 from tensorkeep.io.showing.amounts import some_of
@@ -38,7 +39,6 @@ _RANDOM: Final = (
     "Random", "StatelessRandom", "StatelessTruncated", "StatelessParameterized", "StatelessMultinomial", "Multinomial",
     "TruncatedNormal", "ParameterizedTruncatedNormal", "StatefulStandardNormal", "StatefulUniform", "StatefulTruncated",
 )  # fmt: skip
-_MOST_PROBLEMS: Final = 50
 
 
 def export_onnx(
@@ -66,7 +66,10 @@ def export_onnx(
         "signature": signature, "inputs": inputs, "outputs": outputs, "opset": opset, "shapes": shapes,
         "verify": verify, "overwrite": overwrite,
     }  # fmt: skip
+    if not isinstance(options, OnnxOptions):
+        raise WrongTypeError(f"options of an export are an OnnxOptions, got {type(options).__name__}")
     options = replace(options, **{name: value for name, value in more.items() if value is not None})
+    refuse("an export cannot be made as it is asked for", option_problems(options))
     require_packages(verifies=options.verify)
     path = path_text(target)
     files.require_free(path, bool(options.external_data), options.overwrite or options.dry_run, fs)
@@ -138,7 +141,7 @@ def _exported(opened: Source, chosen: Chosen, path: str, options: OnnxOptions, f
         nodes=tuple(ExportedNode(item.node, item.op, item.how) for item in outcome.nodes),
         dropped=tuple(ExportedNode(item.node, item.op, item.how) for item in outcome.dropped),
         verification=verification,
-        remarks=tuple(_remarks(chosen, outcome)),
+        remarks=tuple(_remarks(chosen, outcome, options)),
         is_dry_run=options.dry_run,
         parts={word: part.directory for word, part in parts.items()},
     )
@@ -159,18 +162,11 @@ def _translated(opened: Source, chosen: Chosen, options: OnnxOptions) -> Any:
 
 def _problems_text(opened: Source, error: graphs.CannotTranslateError) -> str:
     """All that cannot be exported, by op and node, with what to do about it."""
-    by_reason: dict[tuple[str, str], list[str]] = {}
-    for problem in error.problems:
-        by_reason.setdefault((problem.op, problem.reason), []).append(problem.node)
-    rows = sorted(by_reason.items())
-    lines = [f"  {op}: {reason}: {some_of(nodes, 3)}" for (op, reason), nodes in rows[:_MOST_PROBLEMS]]
-    if len(rows) > _MOST_PROBLEMS:
-        lines.append(f"  and {len(rows) - _MOST_PROBLEMS} more")
-    example = rows[0][0][0] if rows else "MyOp"
+    example = min((problem.op for problem in error.problems), default="MyOp")
     return "\n".join(
         [
             f"{opened.where} cannot be exported, as these operations are nothing that ONNX has:",
-            *lines,
+            *(models.problem_lines(error.problems) or [str(error)]),
             "Export less: name inputs behind them, or outputs before them (inputs=, outputs=; --inputs, --outputs).",
             f'Or keep them as nodes that you bring code for (custom_ops={{"{example}": "my.domain"}}; '
             f"--custom-op {example}=my.domain).",
@@ -190,11 +186,15 @@ def _is_random(outcome: Any) -> bool:
     return any(item.op.startswith(_RANDOM) and not item.how.startswith("a constant") for item in outcome.nodes)
 
 
-def _remarks(chosen: Chosen, outcome: Any) -> list[str]:
+def _remarks(chosen: Chosen, outcome: Any, options: OnnxOptions) -> list[str]:
     found = [
         f'the output "{name}" is called as an input is, and is "{other}" in the file'
         for name, other in chosen.renamed.items()
     ]
+    there = {item.op for item in outcome.nodes}
+    unused = [op for op in options.custom_ops if op not in there]
+    if unused:
+        found.append(f"nothing that is exported is of the custom op {some_of(unused, 3)}")
     kinds = Counter(item.op for item in outcome.dropped)
     if kinds:
         listed = ", ".join(f"{count} {op}" for op, count in sorted(kinds.items()))

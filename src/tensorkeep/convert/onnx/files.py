@@ -147,7 +147,9 @@ def require_free(path: str, is_external: bool, overwrite: bool, fs: FileSystem) 
     """Raises if something is there that may not be replaced."""
     files = [path, data_path(path)] if is_external else [path]
     there = [name for name in files if fs.exists(name)]
-    if there and (not overwrite or any(map(fs.is_directory, there))):
+    if folders := [name for name in there if fs.is_directory(name)]:
+        raise AlreadyExistsError(f'"{folders[0]}" is a folder: name a file in it, such as "{folders[0]}/model.onnx"')
+    if there and not overwrite:
         listed = " and ".join(f'"{name}"' for name in there)
         raise AlreadyExistsError(f"{listed} exists already; say so if it shall be replaced (overwrite=True, --force)")
 

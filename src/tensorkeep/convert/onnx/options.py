@@ -82,6 +82,54 @@ class OnnxOptions:
 DEFAULT: Final = OnnxOptions()
 
 
+def option_problems(options: OnnxOptions) -> list[str]:
+    """What is wrong with options, whatever the model is."""
+    problems = []
+    if options.opset is not None and (isinstance(options.opset, bool) or not isinstance(options.opset, int)):
+        problems.append(f"opset is a number, got {options.opset!r}")
+    for what in ("inputs", "outputs"):
+        problems += _ends_problems(what, getattr(options, what))
+    for what in ("shapes", "axes", "custom_ops", "metadata"):
+        if not isinstance(getattr(options, what), Mapping):
+            problems.append(f"{what} is a dict by names, got {getattr(options, what)!r}")
+    if problems:
+        return problems
+    if isinstance(options.channels_first, str):
+        problems.append(f"channels_first is a list of inputs: write [{options.channels_first!r}]")
+    for name, sizes in options.shapes.items():
+        if isinstance(sizes, str) or not isinstance(sizes, Iterable):
+            problems.append(f'the shape of "{name}" is a list of sizes, got {sizes!r}')
+    for name, names in options.axes.items():
+        if isinstance(names, str) or not isinstance(names, Mapping | Sequence):
+            problems.append(f'the names of the axes of "{name}" are a list, or a dict by axis; got {names!r}')
+    for op, domain in options.custom_ops.items():
+        if not isinstance(domain, str) or not domain:
+            problems.append(f'the domain of the custom op "{op}" is a name such as "my.domain", got {domain!r}')
+    for key, text in options.metadata.items():
+        if not isinstance(text, str):
+            problems.append(f'what the metadata say of "{key}" is a text, got {text!r}')
+    if not isinstance(options.tolerance, OnnxTolerance):
+        problems.append(f"tolerance is an OnnxTolerance, got {options.tolerance!r}")
+    return problems
+
+
+def _ends_problems(what: str, ends: object) -> list[str]:
+    if ends is None:
+        return []
+    if isinstance(ends, str | Tensor):
+        return [f"{what} is a list of names or tensors: write [{ends!r}]"]
+    if not isinstance(ends, Mapping | Sequence):
+        return [f"{what} is a list or a dict of names or tensors, got {ends!r}"]
+    if what == "outputs" and not ends:
+        return ["outputs is empty: a file without outputs computes nothing"]
+    items = list(ends.values() if isinstance(ends, Mapping) else ends)
+    problems = [f"{what}: expected a name or a tensor, got {item!r}" for item in items
+                if not isinstance(item, str | Tensor)]  # fmt: skip
+    if not problems and not isinstance(ends, Mapping) and len(named_ends(ends) or ()) < len(ends):
+        problems.append(f"{what}: a name in the file is given twice")
+    return problems
+
+
 def named_ends(ends: Ends | None) -> dict[str, str | Tensor] | None:
     """What is given for ends, by the names in the file; None if nothing is."""
     if ends is None:

@@ -68,7 +68,7 @@ def verify(
             "nothing could be verified: the model takes none of the inputs that were generated "
             f"({_last_reason(chosen)}). Give inputs that it takes, by verify_inputs= (--verify-inputs FILE.npz)"
         )
-    session = _opened(contents, weights)
+    session = _opened(contents, weights, list(options.custom_ops))
     problems: list[str] = []
     found: dict[str, OutputDifference] = {}
     for run in runs:
@@ -202,11 +202,14 @@ def _our_outputs(chosen: Chosen, inputs: Mapping[str, Array]) -> list[Any]:
     return found
 
 
-def _opened(contents: bytes, weights: Mapping[str, Any]) -> Any:
+def _opened(contents: bytes, weights: Mapping[str, Any], custom_ops: Sequence[str]) -> Any:
     try:
         return opened_session(contents, {name: tensor.numpy() for name, tensor in weights.items()})
     except Exception as error:
-        raise WrongExportError(f"ONNX Runtime does not take the file: {error}. No file was left") from error
+        brought = f": it has no code for custom ops ({some_of(custom_ops, 3)}), so leave out verify (--verify)"
+        raise WrongExportError(
+            f"ONNX Runtime does not take the file{brought if custom_ops else ''}: {error}. No file was left"
+        ) from error
 
 
 def _their_outputs(session: Any, chosen: Chosen, run: _Run, options: OnnxOptions) -> list[Any]:

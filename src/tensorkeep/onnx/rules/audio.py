@@ -24,6 +24,7 @@ def audio_spectrogram(to: OnnxGraph, input: Term, *, window_size: int, stride: i
         return nothing(FLOAT32, dims)
     if to.model.is_for_engine and count is None:
         to.refuse("ONNX Runtime fails where a sound is shorter than a window, and how long it is is not known")
+    to.require_listed(2 * half * window_size)
     sound = to.unsqueeze(to.transpose(input, [1, 0]), [1])
     found = to.node("Conv", sound, _faded_waves(window_size, half), dims=(channels, 2 * half, count), strides=[stride])
     parts = to.reshape(found, [0, 2, half, -1])
@@ -54,6 +55,7 @@ def mfcc(
     is_sound = 0 <= lower_frequency_limit < upper_frequency_limit and rate > 0 and length >= 2
     if not is_sound or not 1 <= dct_coefficient_count <= filterbank_channel_count:
         to.refuse("its frequencies, bands and coefficients are such that TensorFlow refuses them")
+    to.require_listed(filterbank_channel_count * max(length, dct_coefficient_count))
     limits = (float(np.float32(lower_frequency_limit)), float(np.float32(upper_frequency_limit)))
     filters = mel_filters(length, rate, filterbank_channel_count, *limits)
     if filters is None:

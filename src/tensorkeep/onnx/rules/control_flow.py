@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import prod
+from typing import Final
 
 import numpy as np
 
-from tensorkeep.dtypes import BOOL, DType
+from tensorkeep.dtypes import BOOL, INT64, DType
 from tensorkeep.graph.functions import FunctionBody
 from tensorkeep.graph.graph import Operation, Tensor
 from tensorkeep.graph.messages.attrs import FunctionRef
@@ -15,6 +17,8 @@ from tensorkeep.onnx.graphs import OnnxGraph
 from tensorkeep.onnx.rules.registry import rule
 from tensorkeep.onnx.terms import Term, constant_term
 from tensorkeep.shapes import Shape
+
+_MOST_IN_ROW: Final = 8  # branches of a case that are tried one after the other
 
 # -------------------------------------------------------------------------------------- functions of the library
 
@@ -46,17 +50,40 @@ def case(to: OnnxGraph, branch_index: Term, input: list[Term], *, branches: Sequ
         chosen = branches[index if 0 <= index < len(branches) else -1]
         return [_calling(op, chosen, input)(to)]
 
+    pieces = [_calling(op, branch, input) for branch in branches]
+
     def from_number(number: int) -> Piece:
         if number == len(branches) - 1:
-            return _calling(op, branches[number], input)
+            return pieces[number]
 
         def piece(inner: OnnxGraph) -> list[Term]:
             here = inner.node("Equal", branch_index, inner.like(branch_index, number), dtype=BOOL, dims=())
-            return choose(inner, here, _calling(op, branches[number], input), from_number(number + 1))
+            return choose(inner, here, pieces[number], from_number(number + 1))
 
         return piece
 
-    return [from_number(0)(to)]
+    return [from_number(0)(to) if len(branches) <= _MOST_IN_ROW else _halved(to, branch_index, pieces)]
+
+
+def _halved(to: OnnxGraph, index: Term, pieces: Sequence[Piece]) -> list[Term]:
+    """One of many pieces, by halves: so many one in the other would be too deep."""
+    wide, last = to.cast(index, INT64), to.constant(len(pieces) - 1)
+    is_there = to.node("And", to.node("GreaterOrEqual", wide, to.constant(0), dtype=BOOL, dims=()),
+                       to.node("Less", wide, last, dtype=BOOL, dims=()), dims=())  # fmt: skip
+    number = to.node("Where", is_there, wide, last, dtype=INT64, dims=())
+
+    def among(first: int, end: int) -> Piece:
+        if end - first == 1:
+            return pieces[first]
+        middle = (first + end) // 2
+
+        def piece(inner: OnnxGraph) -> list[Term]:
+            is_before = inner.node("Less", number, inner.constant(middle), dtype=BOOL, dims=())
+            return choose(inner, is_before, among(first, middle), among(middle, end))
+
+        return piece
+
+    return among(0, len(pieces))(to)
 
 
 @rule("While", "StatelessWhile", takes_complex=True)
@@ -120,6 +147,7 @@ def to_bool(to: OnnxGraph, input: Term) -> Term:
 def fake_param(to: OnnxGraph, *, dtype: DType, shape: Shape) -> Term:
     """What a branch gives in the place of a value that only the other branch has: nobody looks at it."""
     sizes = tuple(size or 0 for size in shape.dims or ())
+    to.require_listed(prod(sizes))
     empty = np.full(sizes, b"", object) if dtype.is_object else np.zeros(sizes, dtype.array_dtype)
     return constant_term(empty, dtype)
 

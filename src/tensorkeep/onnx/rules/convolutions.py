@@ -24,6 +24,7 @@ from tensorkeep.onnx.rules.windows import (
 from tensorkeep.onnx.terms import Dims, Term
 from tensorkeep.ops.nn.windows import Ints, Sliding
 
+_MOST_ADDED: Final = 4096  # elements of a window that are added one by one
 _TO_THE_END: Final = int(np.iinfo(np.int64).max)
 
 
@@ -108,19 +109,18 @@ def _convolved(
 
 
 def _filters_first(to: OnnxGraph, filters: Term) -> Term:
-    """Filters (space, inputs, outputs) as (outputs, inputs, space)."""
+    """Filters (space, inputs, outputs) as (outputs, inputs, space). Those that many share stay one constant."""
     rank = to.known_rank(filters)
-    return _dense(to.transpose(filters, [rank - 1, rank - 2, *range(rank - 2)]))
+    return to.transpose(filters, [rank - 1, rank - 2, *range(rank - 2)])
 
 
 def _depthwise_filters(to: OnnxGraph, filters: Term) -> Term:
     """Filters (space, channels, outputs of each) as (all outputs, 1, space)."""
     rank = to.known_rank(filters)
     space = list(filters.dims[:-2]) if filters.dims is not None else []
-    turned = to.transpose(filters, [rank - 2, rank - 1, *range(rank - 2)])
     outputs = _channels(to, filters) * _known(to, filters.size(-1), "how many outputs each channel has")
     sizes = [_known(to, size, "how large its filters are") for size in space]
-    return _dense(to.reshape(turned, [outputs, 1, *sizes]))
+    return to.transpose(to.reshape(filters, [*sizes, 1, outputs]), [rank - 1, rank - 2, *range(rank - 2)])
 
 
 def _channels(to: OnnxGraph, filters: Term) -> int:
@@ -131,12 +131,6 @@ def _known(to: OnnxGraph, size: int | None, what: str) -> int:
     if size is None:
         to.refuse(f"it is not known {what}")
     return size
-
-
-def _dense(filters: Term) -> Term:
-    if filters.array is not None:
-        filters.array = np.ascontiguousarray(filters.array)
-    return filters
 
 
 # ---------------------------------------------------------------------------------------- convolutions that enlarge
@@ -279,6 +273,8 @@ def dilation2d(to: OnnxGraph, input: Term, filter: Term, *, strides: Ints, rates
     rows, columns = windows.kernel
     if rows is None or columns is None or None in windows.pads:
         to.refuse("it is not known how large its filters or images are")
+    if rows * columns > _MOST_ADDED:
+        to.refuse(f"its windows have {rows * columns:,} elements, and each would be nodes of its own in the file")
     if not input.dtype.is_floating:
         to.refuse("ONNX has no least number to pad whole numbers with that stays the least")
     images, weights = widened(to, input), widened(to, filter)

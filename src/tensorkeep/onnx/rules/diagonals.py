@@ -110,6 +110,7 @@ def _as_matrix(
     if rows == columns == -1:
         rows = columns = max(fewest)
     rows, columns = (least if size == -1 else size for size, least in zip((rows, columns), fewest, strict=True))
+    to.require_listed(rows * columns)
     places = _places_in_compact(band, rows, columns, align)
     flat = diagonal if band[0] == band[1] else reshaped(to, diagonal, [*batch, (band[1] - band[0] + 1) * length])
     if np.any(places < 0) or not places.size:
@@ -156,6 +157,7 @@ def _diagonals(to: OnnxGraph, input: Term, band: Band, rest: Term | None, align:
         length = computed(to, "Min", rows, columns)
         step = scalar(to, computed(to, "Add", columns, 1))
         return to.node("Gather", flat, to.node("Mul", counted(to, length), step), axis=len(batch))
+    to.require_listed((band[1] - band[0] + 1) * _longest(band, rows, columns))
     places = _places_in_matrix(band, rows, columns, align)
     if np.any(places < 0) or not places.size:
         flat = _with_rest(to, flat, rest)
@@ -188,6 +190,7 @@ def _with_diagonals(to: OnnxGraph, input: Term, diagonal: Term, band: Band, alig
         if band != _MAIN or input.is_complex or to.model.is_for_engine:
             to.refuse("the size of its matrices is not known; tell its shape, by --shape")
         return _with_main_diagonal(to, input, diagonal, rows, columns)
+    to.require_listed(rows * columns)
     own = np.arange(rows * columns).reshape(rows, columns)
     theirs = _places_in_compact(band, rows, columns, align)
     places = np.where(theirs >= 0, rows * columns + theirs, own)
@@ -230,6 +233,7 @@ def diag_part(to: OnnxGraph, input: Term) -> Term:
     count = product(to, sizes)
     flat = reshaped(to, input, [product(to, [count, count])])
     if isinstance(count, int):
+        to.require_listed(count)
         places = to.constant(np.arange(count) * (count + 1))
     else:
         places = to.node("Mul", counted(to, count), scalar(to, computed(to, "Add", count, 1)))
@@ -279,6 +283,7 @@ def _band_by_places(to: OnnxGraph, input: Term, num_lower: Term, num_upper: Term
     first = FRONT if lower < 0 else -lower
     last = END if upper < 0 else upper
     if isinstance(rows, int) and isinstance(columns, int):
+        to.require_listed(rows * columns)
         ahead = np.arange(columns) - np.arange(rows)[:, None]
         is_in = to.constant((ahead >= first) & (ahead <= last))
     else:

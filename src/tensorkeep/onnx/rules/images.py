@@ -45,6 +45,7 @@ def resize_nearest_neighbor(
     known = [(had, wanted) for had, wanted in zip(old, new, strict=True) if had is not None and wanted is not None]
     if len(known) < 2 and to.model.is_for_engine:
         to.refuse("ONNX may round the place of a pixel to another, for sizes that are not known before the model runs")
+    to.require_listed(max((max(pair) for pair in known), default=0))
     is_exact = all(_is_far_from_ties(*pair, align_corners, half_pixel_centers) for pair in known)
     if len(known) == 2 and not (is_exact and images.dtype.name in _RESIZED):
         for axis, pair in enumerate(known, 1):
@@ -261,6 +262,7 @@ def _crop_places(to: OnnxGraph, boxes: Term, count: int, extent: Term, axis: int
         half = to.constant(0.5, FLOAT32)
         return to.node("Mul", to.node("Mul", to.node("Add", start, end), half), edge)
     step = to.node("Div", to.node("Mul", to.node("Sub", end, start), edge), to.constant(count - 1, FLOAT32))
+    to.require_listed(count)
     numbers = to.constant(np.arange(count, dtype=np.float32).reshape(1, count))
     return to.node("Add", to.node("Mul", start, edge), to.node("Mul", numbers, step))
 

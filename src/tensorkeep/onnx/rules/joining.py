@@ -152,6 +152,7 @@ def dynamic_stitch(to: OnnxGraph, indices: list[Term], data: list[Term]) -> Term
 
 def _stitched(to: OnnxGraph, rows: Term, places: np.ndarray, data: Term, index: Term) -> Term:
     """The result for indices that are known."""
+    to.require_listed(int(places.max(initial=-1)) + 1)
     source = np.full(int(places.max(initial=-1)) + 1, -1, np.int64)
     for at, place in enumerate(places.tolist()):
         source[place] = at

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import prod
 
 import numpy as np
 
@@ -192,10 +193,12 @@ def _patches(
             around[axis] = (missing // 2, missing - missing // 2)
         else:
             count = max(0, -(-(size - window + 1) // strides[axis]))
+        to.require_listed(count * ksizes[axis])
         sizes.append(size + int(around[axis].sum()))
         places.append(np.arange(count)[:, None] * strides[axis] + np.arange(ksizes[axis]) * rates[axis])
     outer = [axes_of(images)[0]]
     depth = axes_of(images)[-1]
+    to.require_listed(prod(along.size for along in places))
     numbers = _window_places(places, sizes)
     wide = padded(to, images, to.constant(around), None)
     wide.dims = wide.dims or (images.size(0), *sizes, images.size(-1))

@@ -62,6 +62,7 @@ def lin_space(to: OnnxGraph, start: Term, stop: Term, num: Term) -> Term:
     gaps = carried_node(to, "Sub", known, to.like(start, 1), data=(0, 1))
     step = carried_node(to, "Div", carried_node(to, "Sub", stop, start, data=(0, 1)), gaps, data=(0, 1))
     if isinstance(count, int):
+        to.require_listed(count)
         between = to.constant(np.arange(1, count - 1))
     else:
         last = to.node("Sub", to.cast(num, INT64), to.constant(1))

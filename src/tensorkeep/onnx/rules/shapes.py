@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from math import prod
+
 import numpy as np
 
 from tensorkeep.dtypes import BFLOAT16, BOOL, FLOAT32, FLOAT64, INT32, INT64, STRING, DType
@@ -146,7 +148,7 @@ def conjugate_transpose(to: OnnxGraph, x: Term, perm: Term) -> Term:
 def filled(to: OnnxGraph, sizes: Term, value: Term) -> Term:
     """One value in all places of an array with these sizes."""
     if value.array is not None and value.dtype is not STRING and not value.is_complex:
-        if sizes.array is not None and np.prod(sizes.array) <= 64:
+        if sizes.array is not None and prod(sizes.array.tolist()) <= 64:
             return to.constant(np.full(sizes.array, value.array, value.dtype.array_dtype), value.dtype)
         known = None if sizes.array is None else tuple(int(size) for size in sizes.array)
         wide = FLOAT32 if value.dtype is BFLOAT16 and to.opset < 20 else value.dtype
@@ -325,6 +327,7 @@ def _mirrored(to: OnnxGraph, input: Term, axis: int, size: int | None, amounts: 
     """One axis with its mirror images before and behind; `edge` elements lie on each mirror itself."""
     before, after = amounts
     if size is not None:
+        to.require_listed(before + size + after)
         places = np.arange(-before, size + after)
         places = np.where(places < 0, edge - 1 - places, places)
         places = np.where(places >= size, 2 * size - edge - 1 - places, places)
@@ -404,6 +407,7 @@ def roll(to: OnnxGraph, input: Term, shift: Term, axis: Term) -> Term:
         assert size is not None
         if isinstance(by, int) and isinstance(size, int):
             if size and by % size:
+                to.require_listed(size)
                 places = to.constant((np.arange(size) - by) % size)
                 input = to.node("Gather", input, places, dims=input.dims, axis=at % rank)
             continue
