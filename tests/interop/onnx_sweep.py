@@ -43,7 +43,8 @@ class InOnnxRuntime:
         names = [item.name for item in self._session.get_outputs()]
         given = {name: to_onnx(_as_bytes(array), self._dtypes[name]) for name, array in arrays.items() if name in taken}
         found = self._session.run(names, given)
-        return {name: from_onnx(value, self._dtypes[name]) for name, value in zip(names, found, strict=True)}
+        plain = [name.removesuffix("_output") for name in names]  # where an output is called as an input is
+        return {name: from_onnx(value, self._dtypes[name]) for name, value in zip(plain, found, strict=True)}
 
 
 def _as_bytes(array: Any) -> Any:
@@ -64,7 +65,8 @@ def expect_agreement(
 ) -> None:
     """Every case gives in ONNX Runtime what it gives in TensorFlow, but those that are refused, for the reason given.
 
-    Some files are right, and ONNX Runtime does not run them on a CPU: the reason is that it has no implementation. A file keeps nothing from one run to the next: of what is stateful, the first run is compared.
+    Some files are right, and ONNX Runtime does not run them on a CPU: the reason is that it has no implementation.
+    A file keeps nothing from one run to the next: of what is stateful, the first run is compared.
     """
     keras.utils.set_random_seed(1)
     found, once = list(cases), set(stateful)
