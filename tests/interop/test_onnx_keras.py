@@ -18,7 +18,6 @@ from tests.interop.test_keras import layer_case, public_ops
 
 HASHES = "no operators that hash strings"
 PATTERNS = "no operator that replaces what a pattern matches"
-DRAWS = "ask for opset 21"
 MATRICES = "no rule says what it is in ONNX"
 NOT_RUN = "Could not find an implementation"
 
@@ -27,7 +26,6 @@ REFUSED_LAYERS: dict[str, dict[int, str]] = {  # the numbers of their rows
     "HashedCrossing": dict.fromkeys(range(2), HASHES),
     "Hashing": dict.fromkeys(range(8), HASHES),
     "IntegerLookup": {5: "no operator that writes values as text"},
-    "Solarization": dict.fromkeys(range(2), DRAWS),
     "StringLookup": dict.fromkeys((0, 2, 4, 6, 9), HASHES),
     "TextVectorization": dict.fromkeys((0, 2, 3, 4, 5, 6, 8), PATTERNS),
 }

@@ -37,6 +37,8 @@ class CannotTranslateError(UnimplementedError):
 
     problems: Sequence[Problem] = ()
     """Of a whole graph: every operation that could not be translated."""
+    newest_opset: int | None = None
+    """If an older version of ONNX has it, the last one that does."""
 
 
 @dataclass
@@ -140,6 +142,13 @@ class OnnxGraph:
         """Refuses unless the file's version of ONNX has something."""
         if self.opset < wanted:
             self.refuse(f"{what} needs opset {wanted}, and {self.opset} is asked for")
+
+    def require_at_most_opset(self, newest: int, what: str) -> None:
+        """Refuses unless the file's version of ONNX still has something that ONNX Runtime runs."""
+        if self.opset > newest:
+            error = CannotTranslateError(f"{what} by opsets after {newest}; ask for opset {newest}")
+            error.newest_opset = newest
+            raise error
 
     # ---------------------------------------------------------------------------------------------------- nodes
 
