@@ -5,6 +5,7 @@ every            the passes in the order in which they run
 formulas         formulas that frameworks write out step by step, made one operator: layer normalisation, GELU
 fusing           neighbours that fit made one: constants into weights, padding into windows
 layout           the order of axes, once for the whole model
+single_rows      sequences that were made images of one row to be convolved or pooled: done as sequences
 wrapped_indices  indices that count from the end where they are below zero: ONNX's Gather does that by itself
 directions recurrent layers that run backwards or both ways, made one operator
 """

@@ -12,6 +12,7 @@ from tensorkeep.onnx.passes.directions import join_directions
 from tensorkeep.onnx.passes.formulas import recognise_formulas
 from tensorkeep.onnx.passes.fusing import fuse_neighbours
 from tensorkeep.onnx.passes.layout import order_axes
+from tensorkeep.onnx.passes.single_rows import take_single_rows
 from tensorkeep.onnx.passes.wrapped_indices import take_wrapped_indices
 
 PASSES: Final[tuple[Callable[[ir.Model], object], ...]] = (
@@ -20,6 +21,7 @@ PASSES: Final[tuple[Callable[[ir.Model], object], ...]] = (
     take_wrapped_indices,
     join_directions,
     recognise_formulas,
+    take_single_rows,
     order_axes,
     fuse_neighbours,
 )

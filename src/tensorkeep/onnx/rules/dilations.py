@@ -64,7 +64,9 @@ def _steps_before(to: OnnxGraph, input: Term) -> list[tuple[Operation, tuple[Ter
         if made_by is None or made_by[0] != op.type:
             break
         found.append((op, made_by[1]))
-        op, term = op.inputs[0].op if op.inputs else op, made_by[1][0]
+        if op.type == "SpaceToBatchND":
+            break
+        op, term = op.inputs[0].op, made_by[1][0]
     return found
 
 
