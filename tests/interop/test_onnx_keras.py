@@ -30,6 +30,7 @@ REFUSED_LAYERS: dict[str, dict[int, str]] = {  # the numbers of their rows
     "TextVectorization": dict.fromkeys((0, 2, 3, 4, 5, 6, 8), PATTERNS),
 }
 STATEFUL_LAYERS = {"GRU": 6, "LSTM": 6, "SimpleRNN": 6, "SpectralNormalization": 2}
+RANDOM_LAYERS = {"Solarization": 1}
 
 
 @pytest.mark.slow
@@ -39,6 +40,7 @@ def test_layers(tmp_path: Path) -> None:
         tmp_path,
         {f"{name}_{i}_float32": reason for name, rows in REFUSED_LAYERS.items() for i, reason in rows.items()},
         {f"{name}_{i}_float32" for name, i in STATEFUL_LAYERS.items()},
+        {f"{name}_{i}_float32" for name, i in RANDOM_LAYERS.items()},
     )
 
 

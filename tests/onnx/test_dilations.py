@@ -12,9 +12,13 @@ from tests.onnx.small_graphs import Exported, emit, numbers
 SEQUENCES: dict[str, tuple[int | None, ...]] = {"x": (None, None, 3)}
 
 
+def ints(values: Any) -> Any:
+    return np.array(values, np.int32)
+
+
 def blocks(x: Any, rate: int, around: tuple[int, int]) -> tuple[Any, Any]:
     """How much is put around sequences of any length so that blocks fit, and how much of it is cut off again."""
-    length = emit("StridedSlice", emit("Shape", x), np.int32([1]), np.int32([2]), np.int32([1]), shrink_axis_mask=1)
+    length = emit("StridedSlice", emit("Shape", x), ints([1]), ints([2]), ints([1]), shrink_axis_mask=1)
     whole = emit("AddV2", length, np.int32(sum(around)))
     lacking = emit("FloorMod", emit("Sub", np.int32(rate), emit("FloorMod", whole, np.int32(rate))), np.int32(rate))
     after = emit("AddV2", np.int32(around[1]), lacking)
@@ -24,16 +28,16 @@ def blocks(x: Any, rate: int, around: tuple[int, int]) -> tuple[Any, Any]:
 
 def sequence_convolution(x: Any, rate: int, paddings: Any, crops: Any) -> Any:
     """What TensorFlow makes of a convolution of sequences with a dilation."""
-    spread = emit("SpaceToBatchND", x, np.int32([rate]), paddings)
+    spread = emit("SpaceToBatchND", x, ints([rate]), paddings)
     wide = emit("ExpandDims", spread, np.int32(-3))
     found = emit("Conv2D", wide, numbers(1, 3, 3, 4), strides=[1, 1, 1, 1], padding="VALID")
-    return emit("BatchToSpaceND", emit("Squeeze", found, squeeze_dims=[-3]), np.int32([rate]), crops)
+    return emit("BatchToSpaceND", emit("Squeeze", found, squeeze_dims=[-3]), ints([rate]), crops)
 
 
 @pytest.mark.parametrize("opset", [13, 18, 24])
 @pytest.mark.parametrize("rate", [2, 4])
 def test_a_convolution_of_sequences_with_a_dilation_is_one(rate: int, opset: int) -> None:
-    paddings, crops = np.int32([[rate, rate + 1]]), np.int32([[0, 1]])
+    paddings, crops = ints([[rate, rate + 1]]), ints([[0, 1]])
     made = Exported(
         lambda x: sequence_convolution(x, rate, paddings, crops), {"x": numbers(2, 4 * rate - 1, 3)}, opset=opset
     )
@@ -54,8 +58,8 @@ def test_sequences_may_have_any_length(around: tuple[int, int]) -> None:
 def test_images_are_cut_into_blocks_by_amounts_that_are_computed() -> None:
     def build(x: Any) -> Any:
         paddings, crops = blocks(x, 4, (1, 2))
-        cut = emit("SpaceToBatchND", x, np.int32([4]), paddings)
-        return cut, emit("BatchToSpaceND", emit("Tanh", cut), np.int32([4]), crops)
+        cut = emit("SpaceToBatchND", x, ints([4]), paddings)
+        return cut, emit("BatchToSpaceND", emit("Tanh", cut), ints([4]), crops)
 
     made = Exported(build, {"x": numbers(2, 16, 3)}, SEQUENCES)
     for length in (5, 6, 7, 8):
@@ -63,7 +67,7 @@ def test_images_are_cut_into_blocks_by_amounts_that_are_computed() -> None:
 
 
 def test_what_is_cut_off_beyond_what_was_added_is_cut_off() -> None:
-    paddings, crops = np.int32([[0, 0]]), np.int32([[1, 1]])
+    paddings, crops = ints([[0, 0]]), ints([[1, 1]])
     made = Exported(lambda x: sequence_convolution(x, 2, paddings, crops), {"x": numbers(2, 12, 3)})
     made.assert_equal()
     assert made.counts["Slice"] == 1
@@ -72,9 +76,9 @@ def test_what_is_cut_off_beyond_what_was_added_is_cut_off() -> None:
 @pytest.mark.parametrize("op", ["Conv2D", "DepthwiseConv2dNative"])
 def test_images_with_a_dilation(op: str) -> None:
     def build(x: Any) -> Any:
-        spread = emit("SpaceToBatchND", x, np.int32([2, 3]), np.int32([[1, 2], [0, 1]]))
+        spread = emit("SpaceToBatchND", x, ints([2, 3]), ints([[1, 2], [0, 1]]))
         found = emit(op, spread, numbers(2, 2, 3, 4), strides=[1, 1, 1, 1], padding="VALID")
-        return emit("BatchToSpaceND", found, np.int32([2, 3]), np.int32([[1, 1], [0, 1]]))
+        return emit("BatchToSpaceND", found, ints([2, 3]), ints([[1, 1], [0, 1]]))
 
     made = Exported(build, {"x": numbers(2, 7, 8, 3)})
     made.assert_equal()

@@ -145,7 +145,8 @@ def _places(op: Operation) -> Array | None:
     masks = [op.attr(f"{name}_mask") for name in ("begin", "end", "ellipsis", "new_axis", "shrink_axis")]
     if masks[2] or masks[3]:
         return None
-    whole = np.arange(int(np.prod(shape, dtype=np.int64))).reshape([size or 0 for size in shape])
+    sizes = [size for size in shape if size is not None]
+    whole = np.arange(int(np.prod(sizes, dtype=np.int64))).reshape(sizes)
     index: list[int | slice] = []
     begins, ends, strides = (array_of_tensor(item.attr("value"), item.name).reshape(-1) for item in bounds)
     for axis, (begin, end, stride) in enumerate(zip(begins, ends, strides, strict=True)):
