@@ -40,6 +40,8 @@ class CannotTranslateError(UnimplementedError):
 
     problems: Sequence[Problem] = ()
     """Of a whole graph: every operation that could not be translated."""
+    newest_opset: int | None = None
+    """If an older version of ONNX has it, the last one that does."""
 
 
 @dataclass
@@ -170,6 +172,13 @@ class OnnxGraph:
         """Refuses to write so many numbers into the file that only follow from sizes: places, waves, weights."""
         if count > _MOST_LISTED:
             self.refuse(f"its sizes are such that {count:,} numbers would have to be in the file")
+
+    def require_at_most_opset(self, newest: int, what: str) -> None:
+        """Refuses unless the file's version of ONNX still has something that ONNX Runtime runs."""
+        if self.opset > newest:
+            error = CannotTranslateError(f"{what} by opsets after {newest}; ask for opset {newest}")
+            error.newest_opset = newest
+            raise error
 
     # ---------------------------------------------------------------------------------------------------- nodes
 

@@ -25,7 +25,7 @@ from tensorkeep.graph.messages.attrs import FunctionRef
 from tensorkeep.graph.registry.opspec import capabilities_of, flatten, group, kernel_of, keyword_names
 from tensorkeep.onnx.branches_and_loops import LostError, Rounds, choose, give_up, known_truth, repeat
 from tensorkeep.onnx.following_shapes import followed_dims
-from tensorkeep.onnx.graphs import AttrValue, OnnxGraph, OnnxModel
+from tensorkeep.onnx.graphs import AttrValue, CannotTranslateError, OnnxGraph, OnnxModel
 from tensorkeep.onnx.known_axes import known_axes
 from tensorkeep.onnx.known_sizes import known_sizes
 from tensorkeep.onnx.limits import TooLargeError, is_splat
@@ -70,6 +70,8 @@ class Problem:
     node: str
     op: str
     reason: str
+    newest_opset: int | None = None
+    """If an older version of ONNX has what it needs, the last one that does."""
 
 
 @dataclass(frozen=True)
@@ -318,8 +320,9 @@ class Translator:
             raise
         except (TensorKeepError, RecursionError, MemoryError) as error:
             give_up(to, before)
+            newest = error.newest_opset if isinstance(error, CannotTranslateError) else None
             reason = _DEEP if isinstance(error, RecursionError) else str(error).partition("\n")[0]
-            self._refused(to, op, reason or type(error).__name__, terms)
+            self._refused(to, op, reason or type(error).__name__, terms, newest)
             return
         for tensor, result in zip(op.outputs, results, strict=True):
             terms[tensor] = self._told(tensor, result)
@@ -427,8 +430,10 @@ class Translator:
             if result.axes is None and result.dims is not None and None in result.dims and result not in inputs:
                 result.axes = known_axes(op, inputs, len(result.dims))
 
-    def _refused(self, to: OnnxGraph, op: Operation, reason: str, terms: dict[Tensor, Term]) -> None:
-        self.outcome.problems.append(Problem(to.scope + op.name, op.type, reason))
+    def _refused(
+        self, to: OnnxGraph, op: Operation, reason: str, terms: dict[Tensor, Term], newest: int | None = None
+    ) -> None:
+        self.outcome.problems.append(Problem(to.scope + op.name, op.type, reason, newest))
         self._lose(op, terms)
 
     def _lose(self, op: Operation, terms: dict[Tensor, Term]) -> None:

@@ -77,7 +77,13 @@ def export_onnx(
     with ExitStack() as stack:
         opened = opened_source(source, options, stack, fs)
         chosen = chosen_ends(opened.part, opened.wider, options, opened.where)
-        return _exported(opened, chosen, path, replace(options, opset=opset), fs)
+        try:
+            return _exported(opened, chosen, path, replace(options, opset=opset), fs)
+        except graphs.CannotTranslateError as error:
+            older = _older_opset(error, options)
+            if older is None:
+                raise
+        return _exported(opened, chosen, path, replace(options, opset=older), fs)
 
 
 def require_packages(*, verifies: bool) -> None:
@@ -100,6 +106,12 @@ def _opset(options: OnnxOptions) -> int:
             "newest that ONNX Runtime runs"
         )
     return options.opset
+
+
+def _older_opset(error: graphs.CannotTranslateError, options: OnnxOptions) -> int | None:
+    """The version of ONNX in which all can be said that could not be, if none is asked for and there is one."""
+    known = [problem.newest_opset for problem in error.problems if problem.newest_opset is not None]
+    return min(known) if options.opset is None and known and len(known) == len(error.problems) else None
 
 
 def _exported(opened: Source, chosen: Chosen, path: str, options: OnnxOptions, fs: FileSystem) -> OnnxExport:
@@ -157,7 +169,9 @@ def _translated(opened: Source, chosen: Chosen, options: OnnxOptions) -> Any:
             chosen.inputs, chosen.outputs, chosen.session.lasting_resource, how, chosen.captured
         )
     except graphs.CannotTranslateError as error:
-        raise graphs.CannotTranslateError(_problems_text(opened, error)) from None
+        said = graphs.CannotTranslateError(_problems_text(opened, error))
+        said.problems = error.problems
+        raise said from None
 
 
 def _problems_text(opened: Source, error: graphs.CannotTranslateError) -> str:

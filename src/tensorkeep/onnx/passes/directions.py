@@ -195,9 +195,10 @@ def _join(graph: ir.Graph, forward: ir.Node, backward: ir.Node) -> None:
         attrs.append(ir.AttrStrings("activations", [
             name for attr in named for name in (usual if attr is None else attr.as_strings())
         ]))  # fmt: skip
-    made = ir.Node("", forward.op_type, inputs, attrs, num_outputs=len(forward.outputs), name=f"{forward.name}/both")
+    more = max(forward, backward, key=lambda node: len(node.outputs))
+    made = ir.Node("", forward.op_type, inputs, attrs, num_outputs=len(more.outputs), name=f"{forward.name}/both")
     for place, output in enumerate(made.outputs):
-        like = forward.outputs[place]
+        like = more.outputs[place]
         output.name, output.type = f"{like.name}/both", like.type
         if like.shape is not None:
             sizes = list(like.shape)
@@ -205,9 +206,11 @@ def _join(graph: ir.Graph, forward: ir.Node, backward: ir.Node) -> None:
             output.shape = ir.Shape(sizes)
     graph.insert_before(_first(graph, forward, backward), made)
     for place, output in enumerate(made.outputs):
-        _join_concat(graph, output, [node.outputs[place] for node in (forward, backward)], 1 if place == 0 else 0)
+        if all(place < len(node.outputs) for node in (forward, backward)):
+            _join_concat(graph, output, [node.outputs[place] for node in (forward, backward)], 1 if place == 0 else 0)
         for number, node in enumerate((forward, backward)):
-            _take_direction(graph, output, node.outputs[place], number, 1 if place == 0 else 0, made)
+            if place < len(node.outputs):
+                _take_direction(graph, output, node.outputs[place], number, 1 if place == 0 else 0, made)
     for node in (forward, backward):
         graph.remove(node, safe=True)
 

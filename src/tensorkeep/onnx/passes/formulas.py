@@ -55,6 +55,26 @@ def recognise_formulas(model: ir.Model) -> None:
                 _layer_normalisation(editor, node)
             elif node.graph is not None and is_op(node, "Mul"):
                 _gelu(editor, node)
+        for node in reversed(list(graph)):  # where nothing is added: the outermost product first
+            if node.graph is not None and is_op(node, "Mul", "Div"):
+                _plain_normalisation(editor, node)
+
+
+def _plain_normalisation(editor: Editor, node: ir.Node) -> bool:
+    """Makes one operator of all that ends in this product, if it normalises a layer and adds nothing."""
+    if editor.opset < _LAYER_NORMALISATION:
+        return False
+    moments = _divided(node.outputs[0]) or _scaled(node)
+    return moments is not None and _made(editor, node, moments, None)
+
+
+def _scaled(node: ir.Node) -> _Moments | None:
+    """What is divided by its deviation and then multiplied with a scale that is known."""
+    for product, scale_value in _pairs(node if is_op(node, "Mul") else None):
+        scale, moments = constant_of(scale_value), _divided(product)
+        if scale is not None and moments is not None and moments.scale is None:
+            return _Moments(moments.x, moments.mean, moments.axes, moments.epsilon, scale)
+    return None
 
 
 def _layer_normalisation(editor: Editor, node: ir.Node) -> bool:

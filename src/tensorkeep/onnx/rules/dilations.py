@@ -64,7 +64,9 @@ def _steps_before(to: OnnxGraph, input: Term) -> list[tuple[Operation, tuple[Ter
         if made_by is None or made_by[0] != op.type:
             break
         found.append((op, made_by[1]))
-        op, term = op.inputs[0].op if op.inputs else op, made_by[1][0]
+        if op.type == "SpaceToBatchND":
+            break
+        op, term = op.inputs[0].op, made_by[1][0]
     return found
 
 
@@ -143,7 +145,8 @@ def _places(op: Operation) -> Array | None:
     masks = [op.attr(f"{name}_mask") for name in ("begin", "end", "ellipsis", "new_axis", "shrink_axis")]
     if masks[2] or masks[3]:
         return None
-    whole = np.arange(int(np.prod(shape, dtype=np.int64))).reshape([size or 0 for size in shape])
+    sizes = [size for size in shape if size is not None]
+    whole = np.arange(int(np.prod(sizes, dtype=np.int64))).reshape(sizes)
     index: list[int | slice] = []
     begins, ends, strides = (array_of_tensor(item.attr("value"), item.name).reshape(-1) for item in bounds)
     for axis, (begin, end, stride) in enumerate(zip(begins, ends, strides, strict=True)):

@@ -40,8 +40,7 @@ def _seed(to: OnnxGraph) -> float | None:
 def _check(to: OnnxGraph) -> None:
     if to.model.is_for_engine:
         to.refuse("ONNX draws other numbers than TensorFlow")
-    if to.opset > _LAST_RUN:
-        to.refuse(f"ONNX Runtime draws no numbers by opsets after {_LAST_RUN}; ask for opset {_LAST_RUN}")
+    to.require_at_most_opset(_LAST_RUN, "ONNX Runtime draws no numbers")
 
 
 def _drawn(to: OnnxGraph, op_type: str, shape: Term, dtype: DType, **attrs: float) -> Term:

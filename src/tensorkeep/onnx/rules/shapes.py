@@ -480,7 +480,7 @@ def _asks_for_sign(to: OnnxGraph, wanted: DType) -> bool:
 
 
 def _sign_bit(to: OnnxGraph, input: Term, wanted: DType) -> Term:
-    """The lowest number of a type where numbers are below zero, or are a zero that is; what is no number has no sign."""
+    """The lowest number of a type where numbers are below zero, or a zero is; what is no number has no sign."""
     zero = to.like(input, 0)
     of_zeros = to.node("Less", to.node("Reciprocal", input), zero, dtype=BOOL)
     below = to.node("Or", to.node("Less", input, zero, dtype=BOOL), of_zeros, dtype=BOOL)
