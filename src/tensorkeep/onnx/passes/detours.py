@@ -1,6 +1,5 @@
 """Detours that frameworks take and ONNX need not.
 
-    SpaceToBatchND, Conv, BatchToSpaceND                 Conv with dilations
     Reshape to a matrix, MatMul, Reshape back            MatMul
     Unsqueeze, Tile, Reshape                             Resize that repeats pixels
     Gather at where(i < 0, i + n, i)                     Gather, which counts from the end itself
@@ -42,8 +41,6 @@ def take_short_ways(model: ir.Model) -> None:
         for node in list(graph):
             if node.graph is None or node.domain:
                 continue
-            if node.op_type in ("Reshape", "Slice") and _dilated(editor, node):
-                continue
             if node.op_type == "Reshape":
                 _ = _multiplied_in_rows(editor, node) or _repeated(editor, node)
             elif node.op_type == "Gather":
@@ -68,104 +65,6 @@ def _made_by(value: ir.Value | None, *ops: str) -> tuple[Term, ...] | None:
 def _node(value: ir.Value | None, *op_types: str) -> ir.Node | None:
     producer = None if value is None else value.producer()
     return producer if is_op(producer, *op_types) else None
-
-
-# ------------------------------------------------------------------------------------------- dilated convolutions
-
-
-def _dilated(editor: Editor, node: ir.Node) -> bool:
-    """Images in parts of every n-th pixel, convolved and put together again: a convolution with dilations."""
-    after = _made_by(node.outputs[0], "BatchToSpaceND")
-    if after is None or after[1].array is None or after[2].array is None:
-        return False
-    chain = _convolved_between(after[0].value)
-    if chain is None:
-        return False
-    first, conv = chain
-    before = _made_by(first.inputs[0], "SpaceToBatchND")
-    if before is None or before[0].value is None or before[1].array is None or before[2].array is None:
-        return False
-    blocks = [int(size) for size in before[1].array]
-    if blocks != [int(size) for size in after[1].array]:
-        return False
-    skipped = _skipped_axis(first, len(blocks))
-    pads, crops = before[2].array.astype(int).tolist(), after[2].array.astype(int).tolist()
-    attrs = _dilated_attributes(conv, blocks, pads, crops, skipped)
-    if attrs is None or after[0].value is None:
-        return False
-    for name, values in attrs.items():
-        conv.attributes[name] = ir.AttrInt64s(name, values)
-    source, result, shape = before[0].value, after[0].value, node.outputs[0].shape
-    old = first.inputs[0]
-    assert old is not None
-    first.replace_input_with(0, source)
-    step: ir.Node | None = first
-    while step is not None and step.outputs[0] is not result:  # what lies between has other sizes now
-        rank = rank_of(step.outputs[0])
-        step.outputs[0].shape = None if rank is None else ir.Shape([None] * rank)
-        step = only_user(step.outputs[0])
-    result.shape = None
-    editor.take_place(node.outputs[0], result)
-    result.shape = shape
-    _reshape_values(first, conv, shape, skipped)
-    editor.drop_unused([node])
-    return True
-
-
-def _convolved_between(value: ir.Value | None) -> tuple[ir.Node, ir.Node] | None:
-    """The first node and the convolution of a chain that ends in a value: transposes and an axis of size 1 around."""
-    conv: ir.Node | None = None
-    for _ in range(6):
-        node = _node(value, "Squeeze", "Unsqueeze", "Transpose", "Conv")
-        if node is None:
-            return None
-        if node.op_type == "Conv":
-            conv = node
-        value = node.inputs[0]
-        if _made_by(value, "SpaceToBatchND") is not None:
-            return None if conv is None else (node, conv)
-    return None
-
-
-def _skipped_axis(first: ir.Node, count: int) -> int | None:
-    """Which of two spatial axes was put in for a convolution over one."""
-    if count != 1 or first.op_type != "Unsqueeze":
-        return None
-    axes = ints_of(input_at(first, 1))
-    return None if not axes else axes[0] - 1
-
-
-def _dilated_attributes(
-    conv: ir.Node, blocks: list[int], pads: list[list[int]], crops: list[list[int]], skipped: int | None
-) -> dict[str, list[int]] | None:
-    strides, rates = ints_attribute(conv, "strides"), ints_attribute(conv, "dilations")
-    own = ints_attribute(conv, "pads")
-    count = len(blocks) + (skipped is not None)
-    plain = all(item is None or all(number == 1 for number in item) for item in (strides, rates))
-    if not plain or (own is not None and any(own)) or "auto_pad" in conv.attributes:
-        return None
-    if skipped is not None:
-        for values, nothing in ((pads, [0, 0]), (crops, [0, 0])):
-            values.insert(skipped, nothing)
-        blocks = [*blocks[:skipped], 1, *blocks[skipped:]]
-    kernel = ints_attribute(conv, "kernel_shape")
-    if kernel is None or len(kernel) != count or len(blocks) != count:
-        return None
-    starts = [pad[0] - crop[0] for pad, crop in zip(pads, crops, strict=True)]
-    ends = [pad[1] - crop[1] for pad, crop in zip(pads, crops, strict=True)]
-    if min(*starts, *ends) < 0:
-        return None
-    return {"dilations": blocks, "pads": [*starts, *ends], "strides": [1] * count}
-
-
-def _reshape_values(first: ir.Node, conv: ir.Node, shape: ir.Shape | None, skipped: int | None) -> None:
-    """States the shape of what a convolution gives, with channels as the second axis."""
-    if shape is None:
-        return
-    sizes = list(shape)
-    if skipped is not None:
-        sizes.insert(skipped + 1, 1)
-    conv.outputs[0].shape = ir.Shape([sizes[0], sizes[-1], *sizes[1:-1]])
 
 
 # ------------------------------------------------------------------------------------------------- rows and pixels
