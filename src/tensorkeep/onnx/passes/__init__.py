@@ -1,11 +1,12 @@
 """Changes to an ONNX model as a whole, after all operations have been translated.
 
-detours          detours that frameworks take and ONNX need not: matrices of rows, tiles, images of one row
+detours          detours that frameworks take and ONNX need not: matrices of rows, tiles
 directions       recurrent layers that run backwards or both ways, made one operator
 editing          what all passes do to graphs: constants looked at and made, nodes put in the place of others
 every            the passes in the order in which they run
 formulas         formulas that frameworks write out step by step, made one operator: layer normalisation, GELU
 fusing           neighbours that fit made one: constants into weights, padding into windows
 layout           the order of axes, once for the whole model
+single_rows      images of a single row, which TensorFlow makes of sequences: done as sequences
 wrapped_indices  indices that count from the end where they are below zero: ONNX's Gather does that by itself
 """

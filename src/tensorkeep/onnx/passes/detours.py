@@ -2,15 +2,11 @@
 
     Reshape to a matrix, MatMul, Reshape back            MatMul
     Unsqueeze, Tile, Reshape                             Resize that repeats pixels
-    Gather at where(i < 0, i + n, i)                     Gather, which counts from the end itself
-    Unsqueeze, Conv over two axes, Squeeze               Conv over one axis
 
 What an operation was that became several nodes, its value says: `made_by` in its notes.
 """
 
 from __future__ import annotations
-
-from typing import Final
 
 import numpy as np
 import onnx_ir as ir
@@ -21,8 +17,6 @@ from tensorkeep.onnx.passes.editing import (
     constant_of,
     graphs_of,
     input_at,
-    int_attribute,
-    ints_attribute,
     ints_of,
     is_op,
     only_user,
@@ -30,8 +24,6 @@ from tensorkeep.onnx.passes.editing import (
     size_of,
 )
 from tensorkeep.onnx.terms import SizeOf, Term, axis_size
-
-_WINDOWED: Final = ("Conv", "ConvTranspose", "MaxPool", "AveragePool")
 
 
 def take_short_ways(model: ir.Model) -> None:
@@ -43,17 +35,6 @@ def take_short_ways(model: ir.Model) -> None:
                 continue
             if node.op_type == "Reshape":
                 _ = _multiplied_in_rows(editor, node) or _repeated(editor, node)
-            elif node.op_type == "Gather":
-                _counted_from_end(editor, node)
-
-
-def slide_along_one_axis(model: ir.Model) -> None:
-    """Lets windows that slide along one axis have but one, after axes have been put in order."""
-    editor = Editor(model)
-    for graph in graphs_of(model):
-        for node in list(graph):
-            if node.graph is not None and is_op(node, *_WINDOWED):
-                _along_one_axis(editor, node)
 
 
 def _made_by(value: ir.Value | None, *ops: str) -> tuple[Term, ...] | None:
@@ -164,100 +145,3 @@ def _repeats(node: ir.Node) -> bool:
     scales = constant_of(input_at(node, 2))
     whole = scales is not None and bool(np.all(scales == np.floor(scales)))
     return names == {"mode": "nearest", "nearest_mode": "floor"} and whole
-
-
-def _counted_from_end(editor: Editor, node: ir.Node) -> bool:
-    """Indices of which negative ones have been counted from the end, which Gather does itself."""
-    where = _node(input_at(node, 1), "Where")
-    data = node.inputs[0]
-    if where is None or data is None or len(where.inputs) != 3:
-        return False
-    less, moved, plain = _node(where.inputs[0], "Less"), _node(where.inputs[1], "Add"), where.inputs[2]
-    if less is None or moved is None or plain is None or less.inputs[0] is not plain:
-        return False
-    rank = rank_of(data)
-    size = None if rank is None else size_of(data, int_attribute(node, "axis", 0))
-    if ints_of(less.inputs[1]) != [0] or size is None or plain.dtype not in (ir.DataType.INT32, ir.DataType.INT64):
-        return False
-    for value, number in ((moved.inputs[0], moved.inputs[1]), (moved.inputs[1], moved.inputs[0])):
-        if value is plain and ints_of(number) == [size]:
-            node.replace_input_with(1, plain)
-            editor.drop_unused([where])
-            return True
-    return False
-
-
-# --------------------------------------------------------------------------------------------------------- one axis
-
-
-def _along_one_axis(editor: Editor, node: ir.Node) -> bool:
-    """A convolution or pool over two axes one of which was put in for it, over the other alone."""
-    squeeze = only_user(node.outputs[0])
-    source = node.inputs[0]
-    gone = None if squeeze is None else ints_of(input_at(squeeze, 1))
-    if squeeze is None or not is_op(squeeze, "Squeeze") or source is None or gone is None or len(gone) != 1:
-        return False
-    axis = gone[0] % 4
-    kernel, pads = ints_attribute(node, "kernel_shape"), ints_attribute(node, "pads")
-    if axis not in (2, 3) or kernel is None or len(kernel) != 2 or len(node.outputs) != 1:
-        return False
-    at = axis - 2
-    others = [kernel, *(ints_attribute(node, name) for name in ("strides", "dilations"))]
-    plain = all(values is None or values[at] == 1 for values in others)
-    if not plain or (pads is not None and (pads[at] or pads[at + 2])):
-        return False
-    if (extra := ints_attribute(node, "output_padding")) is not None and extra[at]:
-        return False
-    line = _without_axis(editor, source, axis)
-    if line is None:
-        return False
-    if node.op_type.startswith("Conv"):
-        weights = constant_of(node.inputs[1])
-        if weights is None or node.inputs[1] is None:
-            return False
-        editor.replace_constant(node, 1, weights.squeeze(axis))
-    for name in ("kernel_shape", "strides", "dilations", "output_padding"):
-        values = ints_attribute(node, name)
-        if values is not None:
-            node.attributes[name] = ir.AttrInt64s(name, [values[1 - at]])
-    if pads is not None:
-        node.attributes["pads"] = ir.AttrInt64s("pads", [pads[1 - at], pads[3 - at]])
-    shape = squeeze.outputs[0].shape
-    node.replace_input_with(0, line)
-    output = node.outputs[0]
-    editor.take_place(squeeze.outputs[0], output)
-    output.shape = shape
-    editor.drop_unused([squeeze, *([producer] if (producer := source.producer()) is not None else [])])
-    return True
-
-
-def _without_axis(editor: Editor, source: ir.Value, axis: int) -> ir.Value | None:
-    """Images of which one axis is of size 1, without it: what they were before it was put in."""
-    producer = source.producer()
-    if producer is None or producer.graph is None:
-        return None
-    if is_op(producer, "Unsqueeze"):
-        axes = ints_of(input_at(producer, 1))
-        return producer.inputs[0] if axes is not None and [item % 4 for item in axes] == [axis] else None
-    order = ints_attribute(producer, "perm") if is_op(producer, "Transpose") else None
-    unsqueeze = _node(producer.inputs[0], "Unsqueeze")
-    if order is None or unsqueeze is None or unsqueeze.inputs[0] is None:
-        if size_of(source, axis) != 1 or rank_of(source) != 4:
-            return None
-        axes_value = editor.constant(np.array([axis], np.int64), f"{source.name}/axes")
-        made = editor.node("Squeeze", [source, axes_value], {}, source)
-        producer.graph.insert_after(producer, made)
-        assert source.shape is not None
-        made.outputs[0].shape = ir.Shape([size for at, size in enumerate(source.shape) if at != axis])
-        return made.outputs[0]
-    axes = ints_of(input_at(unsqueeze, 1))
-    if axes is None or [item % 4 for item in axes] != [order[axis]]:
-        return None
-    left = [item for item in order if item != order[axis]]
-    perm = [sorted(left).index(item) for item in left]
-    value = unsqueeze.inputs[0]
-    made = editor.node("Transpose", [value], {"perm": perm}, source)
-    producer.graph.insert_after(producer, made)
-    if value.shape is not None:
-        made.outputs[0].shape = ir.Shape([value.shape[item] for item in perm])
-    return made.outputs[0]

@@ -8,11 +8,12 @@ from typing import Final
 import onnx_ir as ir
 from onnx_ir.passes import common as tidying
 
-from tensorkeep.onnx.passes.detours import slide_along_one_axis, take_short_ways
+from tensorkeep.onnx.passes.detours import take_short_ways
 from tensorkeep.onnx.passes.directions import join_directions
 from tensorkeep.onnx.passes.formulas import recognise_formulas
 from tensorkeep.onnx.passes.fusing import fuse_neighbours
 from tensorkeep.onnx.passes.layout import order_axes
+from tensorkeep.onnx.passes.single_rows import take_single_rows
 from tensorkeep.onnx.passes.wrapped_indices import take_wrapped_indices
 
 PASSES: Final[tuple[Callable[[ir.Model], object], ...]] = (
@@ -23,8 +24,7 @@ PASSES: Final[tuple[Callable[[ir.Model], object], ...]] = (
     recognise_formulas,
     take_short_ways,
     tidying.RemoveUnusedNodesPass(),
-    order_axes,
-    slide_along_one_axis,
+    take_single_rows,
     order_axes,
     fuse_neighbours,
 )
