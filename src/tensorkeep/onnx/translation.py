@@ -157,6 +157,7 @@ class Translator:
             elif isinstance(item, Choice):
                 self._choice(to, item, terms, earlier)
             else:
+                assert isinstance(item, Loop)  # parts of an engine are in no plan that is translated
                 self._loop(to, item, terms)
 
     def _choice(
