@@ -156,7 +156,7 @@ class Translator:
                 _take_arm(item, terms)
             elif isinstance(item, Choice):
                 self._choice(to, item, terms, earlier)
-            else:
+            elif isinstance(item, Loop):
                 self._loop(to, item, terms)
 
     def _choice(

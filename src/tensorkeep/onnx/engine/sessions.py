@@ -101,7 +101,7 @@ def providers_of(options: OnnxRuntime) -> list[str]:
     return [*options.providers, *([] if _CPU in options.providers else [_CPU])]
 
 
-def _arrays_of(model: ir.Model) -> Iterator[tuple[ir.Value, ir.Tensor]]:
+def _arrays_of(model: ir.Model) -> Iterator[tuple[ir.Value, ir.Tensor[Any]]]:
     """The constants of a model that need not be in its message, which holds 2 GB at most."""
     for value in list(model.graph.initializers.values()):
         tensor = value.const_value
