@@ -22,7 +22,7 @@ from tensorkeep.onnx.engine.options import OnnxRuntime
 _CPU: Final = "CPUExecutionProvider"
 _APART: Final = 4096  # bytes; smaller constants are in the message
 _WEIGHTS: Final = "weights.bin"
-_MUCH: Final = 16 << 20  # bytes of constants that are not to be there once more than they have to
+_MUCH: Final = 2 << 20  # bytes of constants that are not to be there once more than they have to
 _SILENT: Final = 4  # ONNX Runtime logs nothing below a crash: what fails is run by our kernels, whose error is told
 
 Feed = dict[str, Array]
