@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from datetime import datetime_CAPI  # type: ignore[attr-defined]
+from datetime import datetime_CAPI
 from typing import Any, Final
 from weakref import ReferenceType, ref
 
@@ -411,11 +411,10 @@ def _handed_out(value: Any) -> Any:
     if sys.getrefcount(value) > _FRESH or not value.flags.writeable:
         return value.copy()
     # What an engine gives lies in memory of its own, which goes with the array.
-    return value if value.base is None or type(value.base) is _Capsule else value.copy()
+    return value if value.base is None or type(value.base) is _CAPSULE else value.copy()
 
 
-# What owns memory of another library that an array shows; Python names the type since 3.13 only.
-_Capsule: Final = type(datetime_CAPI)
+_CAPSULE: Final[type] = type(datetime_CAPI)  # of a pointer of a library's own, which the standard library names nowhere
 
 
 def _holders(value: Any) -> int:

@@ -16,13 +16,15 @@ from tensorkeep.graph.graph import Graph, Tensor
 from tensorkeep.graph.registry.opspec import get_op
 from tensorkeep.io.files.passing_files import PassingFolder
 from tensorkeep.onnx.engine import engine, sessions
+from tensorkeep.onnx.engine.options import OnnxRuntime
+from tensorkeep.onnx.engine.parts import OnnxPart
 from tensorkeep.runtime.session import Session
 from tensorkeep.tf1.functions.arrays.shapes import placeholder
 from tensorkeep.tf1.functions.linear_algebra.products import matmul
 from tensorkeep.tf1.variables.listing import global_variables_initializer
 from tensorkeep.tf1.variables.scopes import get_variable
 
-ENGINE = engine.OnnxRuntimeEngine(engine.OnnxRuntime(threads=1, smallest=0))
+ENGINE = engine.OnnxRuntimeEngine(OnnxRuntime(threads=1, smallest=0))
 X = np.random.default_rng(0).normal(size=(3, 64)).astype(np.float32)
 
 
@@ -44,7 +46,7 @@ def answers(ends: tuple[Tensor, Tensor, Any]) -> Any:
         found = session.run(y, {x: X})
         np.testing.assert_allclose(found, ours.run(y, {x: X}), rtol=1e-5, atol=1e-6)
         (split,) = (split for split in session.splits.values() if split.parts)
-        assert all(part.run.is_running for part in split.parts)
+        assert all(isinstance(part.run, OnnxPart) and part.run.is_running for part in split.parts)
         return found
 
 

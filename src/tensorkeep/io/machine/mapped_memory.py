@@ -96,5 +96,6 @@ def leave_in_files(arrays: Iterable[Array | None]) -> None:
             base = base.base if isinstance(base, np.ndarray) else base.obj
         if isinstance(base, mmap.mmap):
             maps[id(base)] = base
-    for mapped in maps.values() if advice is not None else ():
-        mapped.madvise(advice)
+    if advice is not None:
+        for mapped in maps.values():
+            mapped.madvise(advice)

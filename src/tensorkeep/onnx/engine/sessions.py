@@ -22,7 +22,7 @@ from tensorkeep.onnx.engine.options import OnnxRuntime
 _CPU: Final = "CPUExecutionProvider"
 _APART: Final = 4096  # bytes; smaller constants are in the message
 _WEIGHTS: Final = "weights.bin"
-_MUCH: Final = 16 << 20  # bytes of constants that are not to be there once more than they have to
+_MUCH: Final = 2 << 20  # bytes of constants that are not to be there once more than they have to
 _SILENT: Final = 4  # ONNX Runtime logs nothing below a crash: what fails is run by our kernels, whose error is told
 
 Feed = dict[str, Array]
@@ -101,7 +101,7 @@ def providers_of(options: OnnxRuntime) -> list[str]:
     return [*options.providers, *([] if _CPU in options.providers else [_CPU])]
 
 
-def _arrays_of(model: ir.Model) -> Iterator[tuple[ir.Value, ir.Tensor]]:
+def _arrays_of(model: ir.Model) -> Iterator[tuple[ir.Value, ir.Tensor[Any]]]:
     """The constants of a model that need not be in its message, which holds 2 GB at most."""
     for value in list(model.graph.initializers.values()):
         tensor = value.const_value

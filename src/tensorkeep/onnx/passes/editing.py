@@ -123,7 +123,7 @@ class Editor:
         old = node.inputs[position]
         assert old is not None
         node.replace_input_with(position, self.constant_like(array, old))
-        if not old.uses() and not old.is_graph_output() and old.name in self.model.graph.initializers:
+        if old.name is not None and old.is_initializer() and not old.uses() and not old.is_graph_output():
             del self.model.graph.initializers[old.name]
             old.const_value = None
 
