@@ -147,15 +147,15 @@ class ServerMetrics:
         for place in places.counters:
             values[place] += 1.0
         values[places.run_time] += micros
-        for place, limits, value in (
+        for histogram, limits, value in (
             (places.latency, _TIMES, seconds * _MICROS),
             (places.runtime, _TIMES, micros),
             (places.seconds, _SECONDS, seconds),
             (places.model_seconds, _SECONDS, model_seconds),
         ):
-            if place is not None:
-                values[place + bisect_left(limits, value)] += 1.0
-                values[place + len(limits) + 1] += value
+            if histogram is not None:
+                values[histogram + bisect_left(limits, value)] += 1.0
+                values[histogram + len(limits) + 1] += value
         if call.method == "MultiInference":
             self._examples.observe((asked.name,), exchange.rows)
             self._example_total.add((asked.name,), exchange.rows)
