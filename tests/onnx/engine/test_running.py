@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -94,6 +95,20 @@ def test_one_part_runs_for_all_sizes(graph: Graph) -> None:
                 session.run(y, {x: x_of(rows)}), ours.run(y, {x: x_of(rows)}), rtol=1e-5, atol=1e-6
             )
         assert is_running(session)
+
+
+def test_a_fault_in_a_rule_is_told_and_our_kernels_answer(
+    graph: Graph, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def faulty(*_: Any, **__: Any) -> Any:
+        raise KeyError("nobody thought of this")
+
+    monkeypatch.setitem(RULES, "Tanh", replace(RULES["Tanh"], function=faulty))
+    x = placeholder(FLOAT32, [None, 8])
+    y = layers(x)
+    with session_of(graph) as session, Session(graph, resources=session.resources) as ours:
+        np.testing.assert_array_equal(session.run(y, {x: x_of(3)}), ours.run(y, {x: x_of(3)}))
+    assert "nobody thought of this" in caplog.text
 
 
 def test_what_is_empty_is_left_to_our_kernels(graph: Graph, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -9,12 +9,11 @@ from typing import Final
 import numpy as np
 import onnx_ir as ir
 
-from tensorkeep.errors import TensorKeepError
 from tensorkeep.graph.graph import Operation, Tensor
 from tensorkeep.graph.ordering import topological
 from tensorkeep.onnx.engine.options import OnnxRuntime
 from tensorkeep.onnx.engine.partition import partition
-from tensorkeep.onnx.engine.parts import ARRAY, VARIABLE, Constants, FasterPart, OnnxPart
+from tensorkeep.onnx.engine.parts import ARRAY, VARIABLE, Constants, FasterPart, OnnxPart, note_fault
 from tensorkeep.onnx.engine.sessions import OnnxSession, providers_of
 from tensorkeep.onnx.engine.trial import Translation, Trial, passes_border, resource_term, try_plan
 from tensorkeep.onnx.models import TranslateOptions, assembled
@@ -45,9 +44,10 @@ class OnnxRuntimeEngine:
         for members in _groups(question, trial, reasons, self.options.smallest):
             try:
                 parts.append(self._part(question, trial, members))
-            except TensorKeepError as error:
+            except Exception as error:  # our kernels can run what cannot be translated, whatever the reason
+                note_fault(error)
                 for number in members:
-                    reasons[number] = str(error).partition("\n")[0]
+                    reasons[number] = str(error).partition("\n")[0] or type(error).__name__
         trial.forget()
         in_parts = {id(item) for part in parts for item in part.items}
         kept = [

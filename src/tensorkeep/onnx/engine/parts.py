@@ -15,8 +15,9 @@ from typing import Any, Final, TypeAlias
 import numpy as np
 
 from tensorkeep.arrays import Array
-from tensorkeep.errors import TensorKeepError
+from tensorkeep.errors import FailedPreconditionError, TensorKeepError
 from tensorkeep.onnx.engine.sessions import OnnxSession
+from tensorkeep.runtime.context import LOG
 from tensorkeep.runtime.engines import Own
 from tensorkeep.runtime.resources import VariableResource
 
@@ -32,6 +33,12 @@ VARIABLE: Final = ":v"
 Constants: TypeAlias = Sequence[Array | None]
 """For each variable its value, or None where it is to be an input."""
 Build: TypeAlias = Callable[[Sequence[VariableResource], Constants], OnnxSession]
+
+
+def note_fault(error: Exception) -> None:
+    """Tells of an error that nobody foresaw, of a rule or of ONNX Runtime: our kernels run the part instead."""
+    if not isinstance(error, TensorKeepError | RecursionError | MemoryError):
+        LOG.warning("a part of a graph stays with our kernels, as it could not be translated", exc_info=error)
 
 
 class _Model:
@@ -118,7 +125,10 @@ class OnnxPart:
                     return model
             try:
                 return self._made(variables)
-            except TensorKeepError:
+            except FailedPreconditionError:  # a variable has no value yet, which our kernels say in their words
+                return None
+            except Exception as error:
+                note_fault(error)
                 self._failures = _MOST_FAILURES
                 return None
 

@@ -12,8 +12,8 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from tensorkeep.dtypes import DType
-from tensorkeep.errors import TensorKeepError
 from tensorkeep.graph.graph import Operation, Tensor
+from tensorkeep.onnx.engine.parts import note_fault
 from tensorkeep.onnx.graphs import OnnxGraph
 from tensorkeep.onnx.terms import Term, constant_term
 from tensorkeep.onnx.translation import Translator
@@ -196,8 +196,9 @@ class _Attempt:
         problems, dropped, nodes = len(outcome.problems), len(outcome.dropped), len(self._to.nodes)
         try:
             self._translator.run_block(self._to, Block(items=[item]), self._terms)
-        except (TensorKeepError, RecursionError, MemoryError) as error:
-            reason = str(error)
+        except Exception as error:  # also faults of rules: our kernels can run what they cannot translate
+            note_fault(error)
+            reason = str(error) or type(error).__name__
         if len(outcome.problems) > problems:
             problem = outcome.problems[problems]
             reason = problem.reason if isinstance(item, Step) and item.op.type == problem.op else (
