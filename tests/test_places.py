@@ -64,7 +64,11 @@ SPECIAL: dict[tuple[str, str], Any] = {
     ("look_up", "name"): "t",
     ("objects_to_names", "source"): "objects/model",
 }
-NOT_HERE = {  # need a file that an extra writes, or an incremental checkpoint; both end in the same writer
+NOT_HERE = {
+    # Values that only say what `export_onnx` opens.
+    ("tensorkeep.OnnxOptions", "checkpoint"),
+    ("tensorkeep.OnnxOptions", "verify_inputs"),
+    # Need a file that an extra writes, or an incremental checkpoint; both end in the same writer.
     ("tensorkeep.embedding.import_parquet", "target"),
     ("tensorkeep.embedding.compact_checkpoint", "target"),
 }

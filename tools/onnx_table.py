@@ -95,8 +95,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def listed_ops() -> list[str]:
-    """The ops that the page lists: those that we run."""
-    return sorted(name for name, spec in registered_ops().items() if spec.kernel_function or name in BY_THE_TRANSLATION)
+    """The ops that the page lists: those that we run, without those that tests have made, which are called after them."""
+    return sorted(
+        name
+        for name, spec in registered_ops().items()
+        if (spec.kernel_function or name in BY_THE_TRANSLATION) and not name.startswith("Test")
+    )
 
 
 def without_rule(op: str) -> str | None:

@@ -267,6 +267,17 @@ def test_changes_of_health_are_told_to_those_who_watch(models: StandInModels) ->
     served(models, work)
 
 
+def test_a_stop_while_something_is_told_is_told_next(models: StandInModels) -> None:
+    async def work() -> list[int]:
+        health = Health(models)
+        stream = health.watched("")
+        first = await anext(stream)
+        health.drain()
+        return [first, *[status async for status in stream]]
+
+    assert asyncio.run(work()) == [SERVING, NOT_SERVING]
+
+
 def test_health_and_reflection_can_be_left_out(models: StandInModels) -> None:
     options = RpcOptions(has_health=False, has_reflection=False)
     code, _ = served(models, lambda server: server.code(CHECK, HealthCheckRequest()), options)

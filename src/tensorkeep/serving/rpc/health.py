@@ -62,12 +62,13 @@ class Health:
         told: int | None = None
         try:
             while True:
+                is_last = self.is_draining  # as of before it is looked at: what changes while it is told, is told next
                 found = self.status(service)
                 found = int(_Status.SERVICE_UNKNOWN) if found is None else found
                 if found != told:
                     told = found
                     yield found
-                if self.is_draining:
+                if is_last:
                     return
                 await _set_within(event, self._poll_seconds)
                 event.clear()
