@@ -95,7 +95,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def listed_ops() -> list[str]:
-    """The ops that the page lists: those that we run, without those that tests have made, which are called after them."""
+    """The ops that the page lists: those that we run, without those that tests have made."""
     return sorted(
         name
         for name, spec in registered_ops().items()

@@ -63,7 +63,7 @@ REFUSED_FUNCTIONS: dict[str, str] = {
 }
 
 
-@pytest.mark.slow
+@pytest.mark.deep
 def test_functions(tmp_path: Path) -> None:
     cases = [
         Case(
@@ -88,7 +88,7 @@ REFUSED_MEASURES: dict[str, str] = {
 }
 
 
-@pytest.mark.slow
+@pytest.mark.deep
 def test_activations_losses_and_metrics(tmp_path: Path) -> None:
     rows = keras_measure_rows
     cases = [*rows.activations(), *rows.losses(), *rows.metrics()]

@@ -72,7 +72,7 @@ def test_a_model_of_the_zoo_agrees_with_tensorflow(name: str, folder: Path) -> N
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", thinned([*NETWORKS], 6))
+@pytest.mark.parametrize("name", thinned([*NETWORKS], 12))
 def test_a_network_agrees_with_tensorflow(name: str, folder: Path) -> None:
     expect_agreement(name, folder)
 

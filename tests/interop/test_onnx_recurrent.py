@@ -17,6 +17,7 @@ from tensorkeep.graph.messages.graph_def import import_graph
 from tensorkeep.proto.messages import GraphDef
 from tensorkeep.runtime.session import Session
 from tests.onnx.whole_graphs import Exported, exported
+from tests.support.depth import thinned
 
 L = keras.layers
 KINDS = {"LSTM": (L.LSTM, 2), "GRU": (L.GRU, 1), "RNN": (L.SimpleRNN, 1)}
@@ -78,7 +79,7 @@ LAYERS: dict[str, tuple[Callable[[], Any], set[str]]] = {
 
 
 @pytest.mark.parametrize("steps", LENGTHS)
-@pytest.mark.parametrize("name", LAYERS)
+@pytest.mark.parametrize("name", thinned([*LAYERS], 3))
 def test_a_layer_is_one_node(name: str, steps: int | None) -> None:
     make, ops = LAYERS[name]
     x = keras.Input((steps, 4))
@@ -105,7 +106,7 @@ MASKED: dict[str, dict[str, Any]] = {
 
 
 @pytest.mark.parametrize("steps", LENGTHS)
-@pytest.mark.parametrize("options", MASKED)
+@pytest.mark.parametrize("options", thinned([*MASKED], 3))
 @pytest.mark.parametrize("kind", KINDS)
 def test_steps_that_a_mask_leaves_out(kind: str, options: str, steps: int | None) -> None:
     layer, _ = KINDS[kind]
