@@ -109,13 +109,24 @@ def _times(rates: Mapping[str, float]) -> str:
 
 
 def _batching(model: ServedModel, rounds: int) -> str:
+    """Requests of many connections one by one and together, by our kernels and by ONNX Runtime, beside the opponent."""
     request = model.grpc_request()
+    by_engine = ["--engine", "onnxruntime", "--threads", "1"]
+    ours, theirs = _directory(OURS, model), _directory(THEIRS, model)
     with (
-        running(OURS, _directory(OURS, model), model.body) as plain,
-        running(OURS, _directory(OURS, model), model.body, options=["--batching"]) as batched,
-        running(THEIRS, _directory(THEIRS, model), model.body, options=["--batching"]) as theirs,
+        running(OURS, ours, model.body) as plain,
+        running(OURS, ours, model.body, options=["--batching"]) as batched,
+        running(OURS, ours, model.body, options=by_engine) as fast,
+        running(OURS, ours, model.body, options=[*by_engine, "--batching"]) as fast_batched,
+        running(THEIRS, theirs, model.body, options=["--batching"]) as opponent,
     ):
-        servers = {f"{OURS}, off": plain, f"{OURS}, on": batched, f"{THEIRS}, on": theirs}
+        servers = {
+            f"{OURS}, off": plain,
+            f"{OURS}, on": batched,
+            f"{OURS}, ONNX Runtime, off": fast,
+            f"{OURS}, ONNX Runtime, on": fast_batched,
+            f"{THEIRS}, on": opponent,
+        }
         rates = _rates(servers, "grpc", request, rounds)
     base = rates[f"{OURS}, off"]
     rows = [[name, f"{rate:.1f}", f"{rate / base:.2f}"] for name, rate in rates.items()]
