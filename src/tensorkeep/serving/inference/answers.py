@@ -37,10 +37,7 @@ from tensorkeep.serving.inference.tensors import array_of_request
 
 async def predict(opened: OpenedRequest, request: PredictRequest) -> PredictResponse:
     """The answer to Predict."""
-    plan, results = await opened.predicted(request.inputs, array_of_request, request.output_filter)
-    response = opened.response(plan, results)
-    opened.exchange.log = lambda: PredictionLog(predict_log=PredictLog(request=request, response=response))
-    return response
+    return parse(PredictResponse, await predict_bytes(opened, request), "an answer")
 
 
 async def predict_bytes(opened: OpenedRequest, request: PredictRequest) -> bytes:

@@ -10,7 +10,7 @@ from typing import Final, NamedTuple, TypeVar
 from tensorkeep.arrays import Array
 from tensorkeep.dtypes import STRING, DType, dtype_of_array
 from tensorkeep.errors import InvalidArgumentError, TensorKeepError
-from tensorkeep.proto.messages import SignatureDef, TensorProto, serialize
+from tensorkeep.proto.messages import SignatureDef, TensorProto, parse, serialize
 from tensorkeep.proto.serving import (
     ClassificationRequest,
     ClassificationResponse,
@@ -48,7 +48,7 @@ from tensorkeep.serving.inference.plans import (
 )
 from tensorkeep.serving.inference.running import ThreadRunner
 from tensorkeep.serving.inference.runtime_errors import in_runtime_words
-from tensorkeep.serving.inference.tensors import content_tensor, listed_tensor
+from tensorkeep.serving.inference.tensors import listed_tensor
 from tensorkeep.serving.servables import Ends, Servable
 
 Sent = TypeVar("Sent")
@@ -66,9 +66,7 @@ class _Answerer(NamedTuple):
 
     def model_spec(self) -> ModelSpec:
         """Who answered, as answers say it."""
-        spec = ModelSpec(name=self.asked.name, signature_name=self.signature)
-        spec.version.value = self.version
-        return spec
+        return _answering(self.asked.name, self.signature, self.version)
 
     def request_spec(self) -> ModelSpec:
         """Who was asked."""
@@ -76,12 +74,7 @@ class _Answerer(NamedTuple):
 
     def response(self, plan: PredictPlan, results: Sequence[Array]) -> PredictResponse:
         """What was fetched as the answer to a client."""
-        response = PredictResponse(model_spec=self.model_spec())
-        make = content_tensor if self.writes_tensor_content else listed_tensor
-        for alias, place, dtype in plan.outputs:
-            array = results[place]
-            make(array, dtype if _holds(dtype, array) else None, response.outputs[alias])
-        return response
+        return parse(PredictResponse, self.response_bytes(plan, results), "an answer")
 
     def response_bytes(self, plan: PredictPlan, results: Sequence[Array]) -> bytes:
         """The bytes of `response`. Most answers are small, and a message takes longer to make than to compute."""
@@ -99,9 +92,13 @@ class _Answerer(NamedTuple):
 @lru_cache(maxsize=1024)
 def _spec_bytes(name: str, signature: str, version: int) -> bytes:
     """The field of an answer that says who answered."""
+    return encode_bytes_field(_MODEL_SPEC, serialize(_answering(name, signature, version)))
+
+
+def _answering(name: str, signature: str, version: int) -> ModelSpec:
     spec = ModelSpec(name=name, signature_name=signature)
     spec.version.value = version
-    return encode_bytes_field(_MODEL_SPEC, serialize(spec))
+    return spec
 
 
 class OpenedRequest:
@@ -139,9 +136,7 @@ class OpenedRequest:
 
     def model_spec(self, signature: str | None = None) -> ModelSpec:
         """Who answered, as answers say it."""
-        spec = ModelSpec(name=self.exchange.asked.name, signature_name=signature or "")
-        spec.version.value = self.servable.version
-        return spec
+        return _answering(self.exchange.asked.name, signature or "", self.servable.version)
 
     # ---------------------------------------------------------------------------------------------- predict
 
@@ -166,10 +161,6 @@ class OpenedRequest:
         plan.check_types(arrays)
         self.exchange.rows = next((len(array) for array in arrays if array.ndim), 0)
         return plan, await self._run(plan.ends, arrays)
-
-    def response(self, plan: PredictPlan, results: Sequence[Array]) -> PredictResponse:
-        """What was fetched as the answer to a client."""
-        return self._answerer().response(plan, results)
 
     def response_bytes(self, plan: PredictPlan, results: Sequence[Array]) -> bytes:
         """What was fetched as the bytes of the answer to a client."""

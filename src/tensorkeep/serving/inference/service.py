@@ -12,7 +12,7 @@ from types import TracebackType
 from typing import Final
 
 from tensorkeep.errors import InvalidArgumentError, NotFoundError, TensorKeepError
-from tensorkeep.proto.messages import serialize
+from tensorkeep.proto.messages import parse, serialize
 from tensorkeep.proto.serving import (
     ClassificationRequest,
     ClassificationResponse,
@@ -162,9 +162,7 @@ class Inference:
 
     async def predict(self, request: PredictRequest, call: Call) -> PredictResponse:
         """The answer to Predict."""
-        spec = request.model_spec if request.HasField("model_spec") else None
-        async with self.request(_asked(spec), call) as opened:
-            return await answers.predict(opened, request)
+        return parse(PredictResponse, await self.predict_bytes(request, call), "an answer")
 
     async def predict_bytes(self, request: PredictRequest, call: Call) -> bytes:
         """The answer to Predict, as the bytes of its message."""

@@ -5,7 +5,6 @@ The original's times are in microseconds, ours in seconds. Ours have the version
 
 from __future__ import annotations
 
-from bisect import bisect_left
 from collections.abc import Mapping
 from typing import Final, NamedTuple, TypeAlias
 
@@ -147,15 +146,11 @@ class ServerMetrics:
         for place in places.counters:
             values[place] += 1.0
         values[places.run_time] += micros
-        for histogram, limits, value in (
-            (places.latency, _TIMES, seconds * _MICROS),
-            (places.runtime, _TIMES, micros),
-            (places.seconds, _SECONDS, seconds),
-            (places.model_seconds, _SECONDS, model_seconds),
-        ):
-            if histogram is not None:
-                values[histogram + bisect_left(limits, value)] += 1.0
-                values[histogram + len(limits) + 1] += value
+        if places.latency is not None:
+            self._latency.observe_at(places.latency, seconds * _MICROS)
+        self._runtime.observe_at(places.runtime, micros)
+        self._seconds.observe_at(places.seconds, seconds)
+        self._model_seconds.observe_at(places.model_seconds, model_seconds)
         if call.method == "MultiInference":
             self._examples.observe((asked.name,), exchange.rows)
             self._example_total.add((asked.name,), exchange.rows)

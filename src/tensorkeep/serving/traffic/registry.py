@@ -138,13 +138,14 @@ class Family:
         """Counts a value in its bucket, in any thread, where it is counted in no other way."""
         slot = self.slot(labels)  # which may need the lock itself
         with self._lock:
-            self._observe_in(slot, value)
+            self.observe_at(slot, value)
 
     def observe(self, labels: tuple[str, ...], value: float) -> None:
         """Counts a value in its bucket, on the event loop."""
-        self._observe_in(self.slot(labels), value)
+        self.observe_at(self.slot(labels), value)
 
-    def _observe_in(self, slot: int, value: float) -> None:
+    def observe_at(self, slot: int, value: float) -> None:
+        """Counts a value in its bucket of the series at a place that `slot` gave, on the event loop."""
         limits = self.metric.limits
         values = self.values
         values[slot + bisect_left(limits, value)] += 1.0
