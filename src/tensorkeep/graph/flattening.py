@@ -12,7 +12,7 @@ from typing import Final
 
 from tensorkeep.errors import InvalidArgumentError, ResourceExhaustedError
 from tensorkeep.graph.functions import FunctionBody, find_function, function_body
-from tensorkeep.graph.graph import Graph, HandleShape, Operation, Tensor
+from tensorkeep.graph.graph import PLACEHOLDERS, Graph, HandleShape, Operation, Tensor
 from tensorkeep.graph.messages.attrs import FunctionRef, shape_to_proto
 from tensorkeep.graph.messages.graph_def import import_graph
 from tensorkeep.graph.messages.versions import versions_of
@@ -21,7 +21,6 @@ from tensorkeep.shapes import UNKNOWN_SHAPE, Shape
 
 CALLS: Final = frozenset(("PartitionedCall", "StatefulPartitionedCall"))
 """Ops that do nothing but call a function."""
-_PLACEHOLDERS: Final = frozenset(("Placeholder", "PlaceholderV2"))
 _DEEPEST: Final = 100
 _MOST_NODES: Final = 1_000_000
 
@@ -101,7 +100,7 @@ class _Copier:
         if not known.is_compatible(shape):
             raise InvalidArgumentError(f'"{tensor.name}" has the shape {known}, and {shape} is another')
         name = tensor.op.name
-        if tensor.op.type not in _PLACEHOLDERS:
+        if tensor.op.type not in PLACEHOLDERS:
             name = f"{name}__{tensor.index}"
             while name in self._graph:
                 name += "_"
@@ -146,7 +145,7 @@ class _Copier:
             raise ResourceExhaustedError(
                 f"the graph has more than {_MOST_NODES:,} operations when its functions are written out"
             )
-        if not scope and op.type in _PLACEHOLDERS and isinstance(op.outputs[0].static_shape, HandleShape):
+        if not scope and op.type in PLACEHOLDERS and isinstance(op.outputs[0].static_shape, HandleShape):
             self.handles[f"{op.name}:0"] = op.outputs[0].static_shape
             self._first.append(node)
         else:

@@ -31,6 +31,8 @@ if TYPE_CHECKING:
 FUNCTIONS_SINCE: Final = 12  # the version of GraphDef that first had functions
 PRODUCER: Final = 2474  # the version of GraphDef that TensorFlow 2.21 writes
 MOST_TENSORS: Final = 1 << 17  # in one list argument of a stored graph; more are an attack on our memory
+PLACEHOLDERS: Final = frozenset(("Placeholder", "PlaceholderV2"))
+"""The ops whose value a run is given."""
 _LONGEST_INDEX: Final = 9  # digits
 
 

@@ -8,16 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Final
 
-from tensorkeep.graph.graph import Graph, HandleShape, Tensor
+from tensorkeep.graph.graph import PLACEHOLDERS, Graph, HandleShape, Tensor
 from tensorkeep.graph.messages.attrs import shape_to_proto
 from tensorkeep.graph.messages.graph_def import import_graph
 from tensorkeep.graph.messages.versions import versions_of
 from tensorkeep.onnx.splitting import Part
 from tensorkeep.proto.messages import GraphDef, NodeDef
-
-_PLACEHOLDERS: Final = frozenset(("Placeholder", "PlaceholderV2"))
 
 
 @dataclass(frozen=True)
@@ -38,7 +35,7 @@ def graph_of_part(part: Part, source: Graph) -> PartGraph:
     for tensor, name in names.items():
         proto.node.add().CopyFrom(_placeholder(tensor, name))
     for op in part.ops:
-        if op.type in _PLACEHOLDERS and any(tensor in names for tensor in op.outputs):
+        if op.type in PLACEHOLDERS and any(tensor in names for tensor in op.outputs):
             continue
         node = proto.node.add()
         op.write_node(node)
@@ -60,7 +57,7 @@ def graph_of_part(part: Part, source: Graph) -> PartGraph:
 
 def _placeholder_name(tensor: Tensor, own: frozenset[str]) -> str:
     name = tensor.op.name
-    if tensor.op.type in _PLACEHOLDERS:
+    if tensor.op.type in PLACEHOLDERS:
         return name
     name = f"{name}__{tensor.index}"
     while name in own:

@@ -19,7 +19,7 @@ from typing import Any, Final, Protocol, TypeAlias
 
 from tensorkeep.dtypes import RESOURCE
 from tensorkeep.graph.functions import called_functions
-from tensorkeep.graph.graph import Operation, Tensor
+from tensorkeep.graph.graph import PLACEHOLDERS, Operation, Tensor
 from tensorkeep.graph.ordering import LOOP_BACK
 from tensorkeep.graph.registry.capabilities import capabilities_of_node
 from tensorkeep.graph.registry.opspec import capabilities_of, find_op
@@ -41,7 +41,6 @@ _LOCAL: Final = "TensorArray"  # stateful, and made anew in every run
 _PASS_ON: Final = frozenset(("Identity", "RefIdentity", "Enter", "RefEnter", "Switch", "RefSwitch"))
 _LOOPS: Final = frozenset(("While", "StatelessWhile", "For", "StatelessFor", "MapDefun"))
 _VARIABLES: Final = frozenset(("VarHandleOp", "_VarHandlesOp", "Variable", "VariableV2"))
-_GIVEN: Final = frozenset(("Placeholder", "PlaceholderV2"))
 
 _ENDLESS: Final = 1 << 60
 _MOST_COUNTED: Final = 1_000_000  # nodes of a call
@@ -257,7 +256,7 @@ def root_of(tensor: Tensor) -> Tensor:
 
 def _effect(op: Operation) -> str:
     """What an operation does besides computing values and reading variables; empty if nothing."""
-    if op.type in _GIVEN:
+    if op.type in PLACEHOLDERS:
         return "its value is fed"
     if capabilities_of(op):
         return "it does more than compute"

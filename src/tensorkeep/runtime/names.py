@@ -16,7 +16,7 @@ from typing import Any, Final
 import numpy as np
 
 from tensorkeep.graph.constants import constant_value
-from tensorkeep.graph.graph import Operation, Tensor
+from tensorkeep.graph.graph import PLACEHOLDERS, Operation, Tensor
 from tensorkeep.runtime.allocation import check_allocation
 from tensorkeep.runtime.blocks import Arm, Block, Choice, Loop, PartCall, Step
 from tensorkeep.runtime.lifetimes import Lifetimes
@@ -28,7 +28,6 @@ PASSES_ON: Final = frozenset(
 _SMALL: Final = 16  # elements; values known to be smaller are dropped when the run ends
 _OF_SHAPES: Final = frozenset(("Shape", "ShapeN", "Size", "Rank", "VariableShape"))  # known without their inputs
 _NOTHING: Final = frozenset(("NoOp", "ControlTrigger"))
-_PLACEHOLDERS: Final = frozenset(("Placeholder", "PlaceholderV2"))
 
 
 class Names:
@@ -45,7 +44,7 @@ class Names:
         self._lasting = lasting  # what an operation gives in every run; None if that is not known
         self.values: dict[Tensor, str] = {}
         self.fed = frozenset(plan.feeds)
-        self.folds = trusts_shapes and all(tensor.op.type in _PLACEHOLDERS for tensor in plan.feeds)
+        self.folds = trusts_shapes and all(tensor.op.type in PLACEHOLDERS for tensor in plan.feeds)
         self.lifetimes = Lifetimes()
         self.silent: set[Operation] = set()  # operations that nothing is to be written for
         self.deferred: set[str] = set()  # names of values that may only be promised
@@ -169,7 +168,7 @@ class Names:
 
     def is_fed(self, op: Operation) -> bool:
         """Whether an operation is a placeholder whose value is fed: it runs only for what waits for it."""
-        return op.type in _PLACEHOLDERS and op.outputs[0] in self.fed
+        return op.type in PLACEHOLDERS and op.outputs[0] in self.fed
 
     def _is_constant(self, op: Operation) -> bool:
         """Whether the operation's outputs are known now; if so they become names."""

@@ -17,7 +17,7 @@ from tensorkeep.convert.onnx.options import AxisNames, Ends, OnnxOptions, axis_n
 from tensorkeep.dtypes import RESOURCE, VARIANT
 from tensorkeep.errors import InvalidArgumentError
 from tensorkeep.graph.flattening import copied_graph
-from tensorkeep.graph.graph import Graph, HandleShape, Operation, Tensor
+from tensorkeep.graph.graph import PLACEHOLDERS, Graph, HandleShape, Operation, Tensor
 from tensorkeep.io.showing.amounts import some_of
 from tensorkeep.runtime.plan import make_plan
 from tensorkeep.runtime.session import Session
@@ -25,7 +25,6 @@ from tensorkeep.saved_model.load.graph_parts import GraphPart
 from tensorkeep.saved_model.load.tensor_values import shape_text
 from tensorkeep.shapes import Shape
 
-_PLACEHOLDERS: Final = frozenset(("Placeholder", "PlaceholderV2"))
 _NEAR: Final = 3
 _LISTED: Final = 5
 _RANKS_OF_IMAGES: Final = (3, 4, 5)
@@ -106,7 +105,7 @@ def _usual_inputs(part: GraphPart, outputs: Mapping[str, Tensor], is_cut: bool) 
     fed = {tensor for op in plan.ops for tensor in op.inputs} | set(outputs.values())
     if part.inputs:
         return {name: tensor for name, tensor in part.inputs.items() if tensor in fed}
-    return {op.name: op.outputs[0] for op in plan.ops if op.type in _PLACEHOLDERS}
+    return {op.name: op.outputs[0] for op in plan.ops if op.type in PLACEHOLDERS}
 
 
 def _free(wanted: str, taken: Mapping[str, object]) -> str:
@@ -171,7 +170,7 @@ def _of_name(graph: Graph, name: str) -> tuple[Tensor | None, str]:
 def _ends_of(graph: Graph) -> str:
     """The last operations that nothing takes anything from, as candidates for outputs."""
     last = [op for op in graph.operations if op.outputs and not any(tensor.consumers() for tensor in op.outputs)]
-    return some_of([op.name for op in reversed(last) if op.type not in _PLACEHOLDERS], _LISTED) or "none that is there"
+    return some_of([op.name for op in reversed(last) if op.type not in PLACEHOLDERS], _LISTED) or "none that is there"
 
 
 # -------------------------------------------------------------------------------------------------------------- parts
@@ -235,7 +234,7 @@ def _twice_problems(found: Chosen) -> list[str]:
 def _needed_problems(found: Chosen) -> list[str]:
     """What outputs need that nothing gives."""
     plan = make_plan(tuple(found.outputs.values()), (), (*found.inputs.values(), *found.captured))
-    missing = [op.name for op in plan.ops if op.type in _PLACEHOLDERS and not _is_handle(op)]
+    missing = [op.name for op in plan.ops if op.type in PLACEHOLDERS and not _is_handle(op)]
     if not missing:
         return []
     return [f"the outputs also need {some_of(missing, _LISTED)}: name them among the inputs, or cut behind them"]

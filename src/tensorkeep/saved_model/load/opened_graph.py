@@ -25,7 +25,7 @@ from tensorkeep.errors import (
     UnimplementedError,
     WrongTypeError,
 )
-from tensorkeep.graph.graph import Graph, Operation, Tensor
+from tensorkeep.graph.graph import PLACEHOLDERS, Graph, Operation, Tensor
 from tensorkeep.graph.messages.graph_def import import_graph
 from tensorkeep.graph.registry.capabilities import Capability
 from tensorkeep.graph.rewriting.freezing import variables_of
@@ -49,7 +49,6 @@ from tensorkeep.saving.named_restoring import restore_by_name
 from tensorkeep.saving.retention import KeepAll
 from tensorkeep.saving.saver import GraphFile, Saver, SaverOptions
 
-_PLACEHOLDERS: Final = frozenset(("Placeholder", "PlaceholderV2"))
 _ASSIGNING: Final = frozenset(("Assign", "AssignVariableOp"))
 _VARIABLES: Final = ("variables", "local_variables", "model_variables", "metric_variables")  # collections of variables
 _TABLES: Final = "table_initializer"  # the collection of operations that fill tables
@@ -110,7 +109,7 @@ class OpenedGraph:
     @property
     def inputs(self) -> dict[str, TensorSpec]:
         """The placeholders: what can be fed, by name, with types and shapes."""
-        holders = [op for op in self.graph.operations if op.type in _PLACEHOLDERS]
+        holders = [op for op in self.graph.operations if op.type in PLACEHOLDERS]
         return {op.name: _spec(op.outputs[0]) for op in holders}
 
     @property
@@ -231,7 +230,7 @@ class OpenedGraph:
             self._ready.add(key)
 
     def _require_fed(self, plan: Plan) -> None:
-        missing = [op for op in plan.ops if op.type in _PLACEHOLDERS and op.outputs[0] not in plan.feeds]
+        missing = [op for op in plan.ops if op.type in PLACEHOLDERS and op.outputs[0] not in plan.feeds]
         if missing:
             listed = ", ".join(f'"{op.name}" ({_spec(op.outputs[0])})' for op in missing)
             raise InvalidArgumentError(f"values have to be fed for {listed}")

@@ -14,12 +14,12 @@ from functools import cached_property
 from typing import Final, NamedTuple
 
 from tensorkeep.dtypes import RESOURCE
+from tensorkeep.graph.graph import PLACEHOLDERS
 from tensorkeep.proto.messages import FunctionDef, GraphDef, NodeDef, TensorProto
 
 _SAME: Final = frozenset(("Identity", "PlaceholderWithDefault", "StopGradient", "EnsureShape", "Reshape"))
 _CHOICES: Final = frozenset(("Select", "SelectV2"))  # of their second and third input
-_INPUTS: Final = frozenset(("Placeholder", "PlaceholderV2"))
-_FED: Final = _INPUTS | {"Const", "PlaceholderWithDefault"}  # what a loader gives paths to; they have one output
+_FED: Final = PLACEHOLDERS | {"Const", "PlaceholderWithDefault"}  # what a loader gives paths to; they have one output
 _VARIABLES: Final = frozenset(("VarHandleOp", "_XlaAotOnlyVarHandleOp"))
 _HARMLESS: Final = frozenset(("VarIsInitializedOp", "AssignVariableOp", "ReadVariableOp"))
 _CALLS: Final = frozenset(("PartitionedCall", "StatefulPartitionedCall"))
@@ -118,7 +118,7 @@ class Paths:
             yield context, _node_name(node.input[0])
         elif node.op == "ReadVariableOp" and node.input and context == TOP:
             yield from self._assigned(_node_name(node.input[0]))
-        elif node.op in _INPUTS:
+        elif node.op in PLACEHOLDERS:
             yield Source(Origin.CALLER)
         elif node.op == "Const":
             yield from self._constant(node)
