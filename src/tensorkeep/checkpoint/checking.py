@@ -9,8 +9,8 @@ from typing import Final
 from tensorkeep.checkpoint.finding.opening import open_checkpoint
 from tensorkeep.checkpoint.reader import CheckpointReader, Checksums, ReadOptions
 from tensorkeep.errors import NotFoundError, ResourceExhaustedError, TensorKeepError
+from tensorkeep.io.files.everywhere import FILES
 from tensorkeep.io.files.filesystem import FileSystem, PathLike, path_text
-from tensorkeep.io.files.local import LOCAL
 from tensorkeep.io.machine.parallel import in_parallel
 from tensorkeep.io.showing.html_tables import html_table
 from tensorkeep.io.showing.progress import Progress
@@ -59,7 +59,7 @@ class CheckpointReport:
 
 
 def check_checkpoint(
-    path: PathLike, *, fs: FileSystem = LOCAL, threads: int | None = None, progress: Progress | None = None
+    path: PathLike, *, fs: FileSystem = FILES, threads: int | None = None, progress: Progress | None = None
 ) -> CheckpointReport:
     """Reads every tensor of a checkpoint, compares every checksum, and reports all that is wrong.
 

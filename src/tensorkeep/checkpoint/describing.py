@@ -20,8 +20,8 @@ from tensorkeep.checkpoint.reader import CheckpointReader, TensorInfo
 from tensorkeep.checkpoint.slices.tensor_slice import box_shape, slice_key
 from tensorkeep.dtypes import VARIANT, DType
 from tensorkeep.errors import InternalError, MissingFileError, NotFoundError, WrongTypeError
+from tensorkeep.io.files.everywhere import FILES
 from tensorkeep.io.files.filesystem import FileSystem, PathLike, path_text
-from tensorkeep.io.files.local import LOCAL
 
 _SEED: Final = np.uint64(0xC70F6907)
 _MULTIPLIER: Final = np.uint64(0xC6A4A7935BD1E995)
@@ -40,7 +40,7 @@ class CheckpointDescription:
         self._is_of_slices = reader.format == "V1"  # of which TensorFlow has a reader of its own, with words of its own
 
     @classmethod
-    def open(cls, path: PathLike | bytes, *, fs: FileSystem = LOCAL) -> CheckpointDescription:
+    def open(cls, path: PathLike | bytes, *, fs: FileSystem = FILES) -> CheckpointDescription:
         """Opens what `open_checkpoint` opens."""
         name = _text(path) if isinstance(path, bytes) else path_text(path)
         try:

@@ -26,6 +26,7 @@ from tensorkeep.errors import (
     TensorKeepError,
     UnimplementedError,
 )
+from tensorkeep.io.files.everywhere import FILES
 from tensorkeep.io.files.filesystem import FileSystem
 from tensorkeep.io.files.local import LOCAL
 from tensorkeep.io.machine.parallel import in_parallel
@@ -94,7 +95,7 @@ class TensorInfo:
 
 def local_path(path: str, fs: FileSystem) -> str:
     """Where another process finds what a reader reads; UnimplementedError if that is not on the local file system."""
-    if fs is not LOCAL:
+    if fs is not FILES and fs is not LOCAL:
         raise UnimplementedError(
             f'the reader of "{path}" cannot be pickled: it reads from {type(fs).__name__}, not from local files; '
             "pass its path on, and open it there"

@@ -18,8 +18,8 @@ from tensorkeep.checkpoint.slices.slice_files import SliceFileWriter
 from tensorkeep.checkpoint.slices.tensor_slice import TensorSlice
 from tensorkeep.checkpoint.sources import ArrayLike, ArraySource, PartitionedArray, plain_dtype
 from tensorkeep.errors import AlreadyExistsError, InvalidArgumentError, TensorKeepError
+from tensorkeep.io.files.everywhere import FILES
 from tensorkeep.io.files.filesystem import Durability, FileSystem, PathLike, path_text, prepare_directory
-from tensorkeep.io.files.local import LOCAL
 
 __all__ = ["CheckpointFormat", "Piece", "SaveOptions", "ShardByName", "ShardBySize", "Sharding", "save_checkpoint"]
 
@@ -118,7 +118,7 @@ def save_checkpoint(
     tensors: Mapping[str, ArrayLike | ArraySource | PartitionedArray],
     options: SaveOptions = SaveOptions(),
     *,
-    fs: FileSystem = LOCAL,
+    fs: FileSystem = FILES,
 ) -> str:
     """Saves arrays under their names, sorted by name, and returns what `open_checkpoint` and TensorFlow open.
 

@@ -158,7 +158,7 @@ def _unknown(word: str) -> UnknownCommandError:
 
 def _is_there(word: str) -> bool:
     """Whether there is a file or folder of that name. Commands that are known need not import what tells it."""
-    is_there: bool = import_module("tensorkeep.io.files.local").LOCAL.exists(word)
+    is_there: bool = import_module("tensorkeep.io.files.everywhere").FILES.exists(word)
     return is_there
 
 

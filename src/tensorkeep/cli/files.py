@@ -6,8 +6,8 @@ from typing import Final
 
 from tensorkeep.checkpoint.finding.file_names import index_path, parse_data_path
 from tensorkeep.errors import AlreadyExistsError, InvalidArgumentError, NotFoundError
+from tensorkeep.io.files.everywhere import FILES
 from tensorkeep.io.files.filesystem import atomic_write, path_text
-from tensorkeep.io.files.local import LOCAL
 from tensorkeep.proto.identification import FileKind, kind_of_file
 
 _REPLACEABLE: Final = (FileKind.HTML, FileKind.JSON, FileKind.TEXT, FileKind.EMPTY, FileKind.UNKNOWN)
@@ -19,18 +19,18 @@ def require_free(path: str, overwrite: bool) -> None:
     What holds a model is never replaced by a page, a drawing or a manifest: that would be a slip, and it would be lost.
     """
     path = path_text(path)
-    if LOCAL.is_directory(path):
+    if FILES.is_directory(path):
         raise InvalidArgumentError(f'"{path}" is a folder: name a file in it')
     folder = path.rpartition("/")[0]
-    if folder and not LOCAL.is_directory(folder):
+    if folder and not FILES.is_directory(folder):
         raise NotFoundError(f'"{path}" cannot be written: there is no folder "{folder}"')
-    if not LOCAL.exists(path):
+    if not FILES.exists(path):
         return
     if not overwrite:
         raise AlreadyExistsError(f'"{path}" is there already: say --force to replace it')
     data = parse_data_path(path)
-    is_data = data is not None and LOCAL.exists(index_path(data[0]))
-    kind = kind_of_file(path, LOCAL)
+    is_data = data is not None and FILES.exists(index_path(data[0]))
+    kind = kind_of_file(path, FILES)
     if is_data or kind not in _REPLACEABLE:
         what = "a data file of a checkpoint" if is_data else kind.value
         raise InvalidArgumentError(f'"{path}" is {what}, which is not written over, not even with --force')
@@ -39,4 +39,4 @@ def require_free(path: str, overwrite: bool) -> None:
 def write_text(path: str, text: str, *, overwrite: bool) -> None:
     """Writes a text, whole or not at all."""
     require_free(path, overwrite)
-    atomic_write(LOCAL, path_text(path), text.encode("utf-8", "backslashreplace"))
+    atomic_write(FILES, path_text(path), text.encode("utf-8", "backslashreplace"))

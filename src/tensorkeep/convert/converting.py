@@ -36,8 +36,8 @@ from tensorkeep.edit.names import Selection
 from tensorkeep.edit.plan import Made
 from tensorkeep.edit.records import stems_with_records
 from tensorkeep.errors import AlreadyExistsError, InvalidArgumentError, UnimplementedError
+from tensorkeep.io.files.everywhere import FILES
 from tensorkeep.io.files.filesystem import Durability, FileSystem, PathLike, path_text
-from tensorkeep.io.files.local import LOCAL
 from tensorkeep.io.machine.parallel import read_ahead
 from tensorkeep.io.showing.amounts import some_of
 from tensorkeep.io.showing.progress import Progress, Told
@@ -109,7 +109,7 @@ def convert(
     rules: Sequence[str | AnyRule] = (),
     options: ConvertOptions = _DEFAULT,
     *,
-    fs: FileSystem = LOCAL,
+    fs: FileSystem = FILES,
 ) -> Converted:
     """Converts a file of tensors to another format: the one that the end of the target's name says.
 
@@ -169,7 +169,7 @@ def explain(
     rules: Sequence[str | AnyRule] = (),
     *,
     only: Selection | None = None,
-    fs: FileSystem = LOCAL,
+    fs: FileSystem = FILES,
 ) -> Explanation:
     """What rules would do to each tensor of a file; InvalidArgumentError with all that is wrong."""
     with closing(_by_variable(open_tensors(source, fs=fs), rules, None)) as opened:
@@ -178,7 +178,7 @@ def explain(
         return applied.explanation()
 
 
-def open_tensors(path: PathLike, *, fs: FileSystem = LOCAL) -> TensorSource:
+def open_tensors(path: PathLike, *, fs: FileSystem = FILES) -> TensorSource:
     """Opens a file of tensors of any format. Use it with `with`."""
     given = path_text(path)
     return format_of_source(given, fs).open_source(given, fs)

@@ -27,8 +27,8 @@ from tensorkeep.convert.keras_names import VARS, named_variables
 from tensorkeep.dtypes import ALL_DTYPES, STRING, DType
 from tensorkeep.embedding.formats.streams import Input
 from tensorkeep.errors import DataLossError, StorageError, TensorKeepError, UnimplementedError
+from tensorkeep.io.files.everywhere import is_on_disk
 from tensorkeep.io.files.filesystem import Durability, FileSystem, atomic_write, prepare_directory, temporary_path
-from tensorkeep.io.files.local import LocalFileSystem
 from tensorkeep.shapes import element_count
 
 _MAGIC: Final = b"\x89HDF\r\n\x1a\n"
@@ -116,10 +116,10 @@ def imported_h5py() -> Any:
 def opened_hdf5(h5py: Any, path: str, fs: FileSystem) -> Any:
     """An HDF5 file, opened by h5py; a DataLossError if it is none."""
     file = fs.open(path)  # which says clearly what is wrong with a path
-    if isinstance(fs, LocalFileSystem):
+    if is_on_disk(fs, path):
         file.close()
     try:
-        return h5py.File(path if isinstance(fs, LocalFileSystem) else Input(file), "r")
+        return h5py.File(path if is_on_disk(fs, path) else Input(file), "r")
     except HDF5_ERRORS as error:
         raise DataLossError(f'"{path}" cannot be read as HDF5: {error}') from error
 
@@ -287,7 +287,7 @@ class _Hdf5Sink:
         self._text = h5py.special_dtype(vlen=bytes)
         self._folder = path.rpartition("/")[0]
         prepare_directory(fs, self._folder, options.durability)
-        self._is_local = isinstance(fs, LocalFileSystem)
+        self._is_local = is_on_disk(fs, path)
         self._temporary = temporary_path(path)
         if self._is_local:
             self._file = self._explained(lambda: h5py.File(self._temporary, "x"))

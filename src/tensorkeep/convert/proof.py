@@ -24,8 +24,8 @@ from tensorkeep.convert.hub import TensorSource, listed
 from tensorkeep.convert.shards import parsed_object
 from tensorkeep.dtypes import DType
 from tensorkeep.errors import DataLossError
+from tensorkeep.io.files.everywhere import FILES
 from tensorkeep.io.files.filesystem import Durability, FileSystem, PathLike, atomic_write, path_text
-from tensorkeep.io.files.local import LOCAL
 
 _FORMAT: Final = 1
 _MOST_REPORT: Final = 1 << 30
@@ -95,7 +95,7 @@ def write_proof(proof: Proof, path: str, fs: FileSystem) -> None:
     atomic_write(fs, path, (proof.to_json() + "\n").encode(), Durability.CACHE)
 
 
-def read_proof(path: PathLike, *, fs: FileSystem = LOCAL) -> Proof:
+def read_proof(path: PathLike, *, fs: FileSystem = FILES) -> Proof:
     """Reads a report."""
     name = path_text(path)
     with closing(fs.open(name)) as file:
@@ -117,7 +117,7 @@ def _proven(item: Mapping[str, Any]) -> ProvenTensor:
     return ProvenTensor(str(item["dtype"]), tuple(item["shape"]), dict(item["made_of"]), str(item["sha256"]))
 
 
-def check_proof(path: PathLike, target: PathLike | None = None, *, fs: FileSystem = LOCAL) -> Proof:
+def check_proof(path: PathLike, target: PathLike | None = None, *, fs: FileSystem = FILES) -> Proof:
     """Reads the result of a conversion again and compares it with the report; DataLossError names what differs."""
     proof = read_proof(path, fs=fs)
     check_tensors(proof, proof.target if target is None else path_text(target), fs)

@@ -18,8 +18,8 @@ from tensorkeep.edit.averaging import Averages
 from tensorkeep.edit.names import listed_names
 from tensorkeep.edit.plan import EditOptions, Made, Origin, Stored, Written, write_plan
 from tensorkeep.errors import AlreadyExistsError, InvalidArgumentError
+from tensorkeep.io.files.everywhere import FILES
 from tensorkeep.io.files.filesystem import FileSystem, PathLike
-from tensorkeep.io.files.local import LOCAL
 
 _DEFAULT: Final = EditOptions()
 _MOST_LISTED: Final = 10
@@ -39,7 +39,7 @@ def merge(
     options: EditOptions = _DEFAULT,
     *,
     conflict: Conflict = Conflict.REFUSE,
-    fs: FileSystem = LOCAL,
+    fs: FileSystem = FILES,
 ) -> Written:
     """One checkpoint with the tensors of several. The data files are linked, not copied.
 
@@ -76,7 +76,7 @@ def average(
     options: EditOptions = _DEFAULT,
     *,
     weights: Sequence[float] | None = None,
-    fs: FileSystem = LOCAL,
+    fs: FileSystem = FILES,
 ) -> Written:
     """The average of checkpoints of one model, each counting as much as the others, or as its weight says.
 
@@ -111,7 +111,7 @@ def interpolate(
     share: float,
     options: EditOptions = _DEFAULT,
     *,
-    fs: FileSystem = LOCAL,
+    fs: FileSystem = FILES,
 ) -> Written:
     """A checkpoint on the line between two: the first one at a share of 0, the second at 1; beyond them too."""
     return average((first, second), target, options, weights=(1 - share, share), fs=fs)

@@ -17,15 +17,15 @@ from tensorkeep.checkpoint.storage import Place
 from tensorkeep.edit.object_keys import object_graph_origin
 from tensorkeep.edit.plan import EditOptions, Origin, Stored, Written, write_plan
 from tensorkeep.errors import AlreadyExistsError, InvalidArgumentError, NotFoundError
+from tensorkeep.io.files.everywhere import FILES
 from tensorkeep.io.files.filesystem import FileSystem, PathLike
-from tensorkeep.io.files.local import LOCAL
 from tensorkeep.io.showing.amounts import amount_of, some_of
 
 _DEFAULT: Final = EditOptions()
 
 
 def split(
-    source: PathLike, target: PathLike, limit: int, options: EditOptions = _DEFAULT, *, fs: FileSystem = LOCAL
+    source: PathLike, target: PathLike, limit: int, options: EditOptions = _DEFAULT, *, fs: FileSystem = FILES
 ) -> Written:
     """A checkpoint in data files of at most `limit` bytes each, unless a single tensor is larger."""
     with open_checkpoint(source, fs=fs) as reader:
@@ -38,7 +38,7 @@ def convert_format(
     form: CheckpointFormat,
     options: EditOptions = _DEFAULT,
     *,
-    fs: FileSystem = LOCAL,
+    fs: FileSystem = FILES,
 ) -> Written:
     """A checkpoint in the other format: V1 for old readers, V2 for all else."""
     with open_checkpoint(source, fs=fs) as reader:
@@ -46,7 +46,7 @@ def convert_format(
 
 
 def objects_to_names(
-    source: PathLike, target: PathLike, options: EditOptions = _DEFAULT, *, fs: FileSystem = LOCAL
+    source: PathLike, target: PathLike, options: EditOptions = _DEFAULT, *, fs: FileSystem = FILES
 ) -> Written:
     """An object-based checkpoint by the names that its variables had in a graph, as `tf.train.Saver` stores them.
 
@@ -68,7 +68,7 @@ def objects_to_names(
 
 
 def names_to_objects(
-    source: PathLike, target: PathLike, options: EditOptions = _DEFAULT, *, fs: FileSystem = LOCAL
+    source: PathLike, target: PathLike, options: EditOptions = _DEFAULT, *, fs: FileSystem = FILES
 ) -> Written:
     """A checkpoint of names as one of objects: every scope becomes an object, every tensor a variable in it.
 
@@ -132,7 +132,7 @@ class Deduplicated:
     saved_bytes: int
 
 
-def dedupe(sources: Sequence[PathLike], options: EditOptions = _DEFAULT, *, fs: FileSystem = LOCAL) -> Deduplicated:
+def dedupe(sources: Sequence[PathLike], options: EditOptions = _DEFAULT, *, fs: FileSystem = FILES) -> Deduplicated:
     """Stores tensors that are equal in several checkpoints once, in the files of the first that has them.
 
     The others are replaced, each in one step, by such as have a link to those files beside data of their own; every

@@ -27,8 +27,8 @@ from tensorkeep.dtypes import DType
 from tensorkeep.edit.records import records_to_carry
 from tensorkeep.embedding.stored.record_files import link_records
 from tensorkeep.errors import AlreadyExistsError, InvalidArgumentError
+from tensorkeep.io.files.everywhere import FILES
 from tensorkeep.io.files.filesystem import Durability, FileSystem, PathLike, path_text
-from tensorkeep.io.files.local import LOCAL
 from tensorkeep.io.showing.progress import Progress, Told
 from tensorkeep.shapes import element_count
 
@@ -120,7 +120,7 @@ def write_plan(
     *,
     sharding: Sharding | None = None,
     form: CheckpointFormat = CheckpointFormat.V2,
-    fs: FileSystem = LOCAL,
+    fs: FileSystem = FILES,
 ) -> Written:
     """Writes the checkpoint that a plan describes: whole, or not at all."""
     path = path_text(target)

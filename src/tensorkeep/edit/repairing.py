@@ -26,8 +26,8 @@ from tensorkeep.embedding.stored.leftovers import (
 )
 from tensorkeep.errors import DataLossError, NotFoundError, TensorKeepError
 from tensorkeep.io.files.directories import file_size, files_below
+from tensorkeep.io.files.everywhere import FILES
 from tensorkeep.io.files.filesystem import Durability, FileSystem, PathLike, is_temporary, path_text
-from tensorkeep.io.files.local import LOCAL
 
 _DEFAULT: Final = EditOptions()
 _HOUR: Final = 3600.0
@@ -44,7 +44,7 @@ class Salvaged:
     """All that is wrong. A problem with no tensor's name may have hidden any number of them."""
 
 
-def salvage(source: PathLike, target: PathLike, options: EditOptions = _DEFAULT, *, fs: FileSystem = LOCAL) -> Salvaged:
+def salvage(source: PathLike, target: PathLike, options: EditOptions = _DEFAULT, *, fs: FileSystem = FILES) -> Salvaged:
     """A sound checkpoint of all that is good in a damaged one.
 
     A tensor is good if every byte of it is there and its checksum is right. A tensor in slices is lost as a whole if
@@ -86,7 +86,7 @@ def repair_state(
     *,
     verify: str = "quick",
     dry_run: bool = False,
-    fs: FileSystem = LOCAL,
+    fs: FileSystem = FILES,
 ) -> RepairedState:
     """Writes the state file of a folder anew, from the checkpoints that are there: whole ones, by relative paths.
 
@@ -153,7 +153,7 @@ class Garbage:
 
 
 def find_garbage(
-    directory: PathLike, *, older_than: float = _HOUR, clock: Callable[[], float] = time.time, fs: FileSystem = LOCAL
+    directory: PathLike, *, older_than: float = _HOUR, clock: Callable[[], float] = time.time, fs: FileSystem = FILES
 ) -> list[Garbage]:
     """What saves that died have left in a folder: temporary files, data files of which no index speaks, records of an
     SSD tier of which no checkpoint speaks, and folders in which sharded saves were collected.
@@ -205,7 +205,7 @@ def _is_spoken_of(parsed: tuple[str, int, int], fs: FileSystem) -> bool:
 
 
 def remove_garbage(
-    garbage: Sequence[Garbage], *, durability: Durability = Durability.DISK, fs: FileSystem = LOCAL
+    garbage: Sequence[Garbage], *, durability: Durability = Durability.DISK, fs: FileSystem = FILES
 ) -> list[Garbage]:
     """Deletes what `find_garbage` found, and returns what it deleted. What a living writer still holds stays."""
     removed: list[Garbage] = []

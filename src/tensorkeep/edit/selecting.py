@@ -16,8 +16,8 @@ from tensorkeep.edit.names import Renaming, Selection, renamed_tensors
 from tensorkeep.edit.object_keys import chosen_keys, updated_object_graph
 from tensorkeep.edit.plan import EditOptions, Origin, Stored, Written, write_plan
 from tensorkeep.errors import InvalidArgumentError, NotFoundError
+from tensorkeep.io.files.everywhere import FILES
 from tensorkeep.io.files.filesystem import FileSystem, PathLike
-from tensorkeep.io.files.local import LOCAL
 
 _DEFAULT: Final = EditOptions()
 
@@ -47,7 +47,7 @@ def rename(
     rules: Sequence[Renaming],
     options: EditOptions = _DEFAULT,
     *,
-    fs: FileSystem = LOCAL,
+    fs: FileSystem = FILES,
 ) -> NameChanges:
     """A checkpoint whose tensors have other names. The rules are applied to all names, one after the other.
 
@@ -60,7 +60,7 @@ def rename(
 
 
 def keep(
-    source: PathLike, target: PathLike, selection: Selection, options: EditOptions = _DEFAULT, *, fs: FileSystem = LOCAL
+    source: PathLike, target: PathLike, selection: Selection, options: EditOptions = _DEFAULT, *, fs: FileSystem = FILES
 ) -> NameChanges:
     """A checkpoint of the selected tensors alone.
 
@@ -71,7 +71,7 @@ def keep(
 
 
 def drop(
-    source: PathLike, target: PathLike, selection: Selection, options: EditOptions = _DEFAULT, *, fs: FileSystem = LOCAL
+    source: PathLike, target: PathLike, selection: Selection, options: EditOptions = _DEFAULT, *, fs: FileSystem = FILES
 ) -> NameChanges:
     """A checkpoint without the selected tensors; otherwise as `keep`."""
     with open_checkpoint(source, fs=fs) as reader:
@@ -80,7 +80,7 @@ def drop(
 
 
 def strip_optimizer(
-    source: PathLike, target: PathLike, options: EditOptions | None = None, *, fs: FileSystem = LOCAL
+    source: PathLike, target: PathLike, options: EditOptions | None = None, *, fs: FileSystem = FILES
 ) -> NameChanges:
     """A checkpoint without what optimizers keep for training: slots, powers, rates; for shipping a model.
 
@@ -113,7 +113,7 @@ def _is_partition(variable: str, known: set[str]) -> bool:
 
 
 def swap_averages(
-    source: PathLike, target: PathLike, options: EditOptions = _DEFAULT, *, fs: FileSystem = LOCAL
+    source: PathLike, target: PathLike, options: EditOptions = _DEFAULT, *, fs: FileSystem = FILES
 ) -> NameChanges:
     """A checkpoint in which every variable with a moving average has changed names with it.
 

@@ -22,8 +22,8 @@ from tensorkeep.edit.names import Selection
 from tensorkeep.edit.object_keys import chosen_keys
 from tensorkeep.edit.plan import EditOptions, Made, Origin, Stored, Written, write_plan
 from tensorkeep.errors import InvalidArgumentError, NotFoundError, TensorKeepError
+from tensorkeep.io.files.everywhere import FILES
 from tensorkeep.io.files.filesystem import FileSystem, PathLike
-from tensorkeep.io.files.local import LOCAL
 from tensorkeep.shapes import element_count
 
 _DEFAULT: Final = EditOptions()
@@ -37,7 +37,7 @@ def cast(
     options: EditOptions = _DEFAULT,
     *,
     allow_loss: bool = False,
-    fs: FileSystem = LOCAL,
+    fs: FileSystem = FILES,
 ) -> Written:
     """A checkpoint whose tensors have another type: those selected, or all that hold floating-point numbers.
 
@@ -81,7 +81,7 @@ def set_tensors(
     *,
     create: bool = False,
     allow_loss: bool = False,
-    fs: FileSystem = LOCAL,
+    fs: FileSystem = FILES,
 ) -> Written:
     """A checkpoint in which some tensors have other values.
 

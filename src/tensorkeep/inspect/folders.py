@@ -16,8 +16,8 @@ from tensorkeep.embedding.stored.naming import KEYS
 from tensorkeep.errors import MissingFileError, TensorKeepError
 from tensorkeep.inspect.health import HealthReport, examine
 from tensorkeep.inspect.listing import file_size
+from tensorkeep.io.files.everywhere import FILES
 from tensorkeep.io.files.filesystem import FileSystem, PathLike, path_text
-from tensorkeep.io.files.local import LOCAL
 from tensorkeep.io.showing.progress import Progress
 from tensorkeep.proto.identification import FileKind, is_file_of_kind
 from tensorkeep.saved_model.files.layout import contains_saved_model
@@ -53,7 +53,7 @@ class FolderEntry:
 
 
 def list_checkpoints(
-    directory: PathLike, *, health: bool = False, progress: Progress | None = None, fs: FileSystem = LOCAL
+    directory: PathLike, *, health: bool = False, progress: Progress | None = None, fs: FileSystem = FILES
 ) -> tuple[FolderEntry, ...]:
     """The checkpoints of a folder, oldest first; with `health`, each is read and examined as by `examine`."""
     folder = path_text(directory)
@@ -67,7 +67,7 @@ def list_checkpoints(
     return tuple(sorted(entries, key=lambda item: (item.time, item.step or 0, item.path)))
 
 
-def checkpoints_of(path: PathLike, *, fs: FileSystem = LOCAL) -> list[str]:
+def checkpoints_of(path: PathLike, *, fs: FileSystem = FILES) -> list[str]:
     """The prefixes of the checkpoints in a folder, those written first first; none if it is no folder, or a model."""
     folder = path_text(path)
     if not fs.is_directory(folder) or contains_saved_model(folder, fs):
@@ -99,7 +99,7 @@ def _examined(entry: FolderEntry, progress: Progress | None, fs: FileSystem) -> 
     )
 
 
-def stored_problems(path: PathLike, *, fs: FileSystem = LOCAL) -> tuple[str, ...]:
+def stored_problems(path: PathLike, *, fs: FileSystem = FILES) -> tuple[str, ...]:
     """What is wrong with a checkpoint as far as its index and the sizes of its files tell. No data is read."""
     try:
         with open_checkpoint(path, fs=fs) as reader:
@@ -108,7 +108,7 @@ def stored_problems(path: PathLike, *, fs: FileSystem = LOCAL) -> tuple[str, ...
         return (str(error),)
 
 
-def table_sizes(reader: CheckpointReader, *, fs: FileSystem = LOCAL) -> dict[str, int]:
+def table_sizes(reader: CheckpointReader, *, fs: FileSystem = FILES) -> dict[str, int]:
     """How many keys each embedding table of a checkpoint has; those on an SSD tier beside it are not counted."""
     tables = stored_embeddings(reader, fs=fs)
     return {

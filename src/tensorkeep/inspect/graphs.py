@@ -11,8 +11,8 @@ from tensorkeep.checkpoint.finding.file_names import META_SUFFIX, index_path, me
 from tensorkeep.dtypes import dtype_of_number
 from tensorkeep.errors import InvalidArgumentError, NotFoundError, TensorKeepError
 from tensorkeep.inspect.listing import list_checkpoint
+from tensorkeep.io.files.everywhere import FILES
 from tensorkeep.io.files.filesystem import FileSystem, PathLike, path_text
-from tensorkeep.io.files.local import LOCAL
 from tensorkeep.proto.identification import FileKind, identify_proto, is_file_of_kind
 from tensorkeep.proto.messages import GraphDef, MetaGraphDef, SavedModel, parse
 from tensorkeep.proto.text import parse_text
@@ -55,12 +55,12 @@ class GraphSummary:
         return sum(self.bytes_by_op.values())
 
 
-def summarize_graphs(path: PathLike, *, fs: FileSystem = LOCAL) -> list[GraphSummary]:
+def summarize_graphs(path: PathLike, *, fs: FileSystem = FILES) -> list[GraphSummary]:
     """The graphs at a path: of a SavedModel, a meta graph, a graph; of a checkpoint, the meta graph beside it."""
     return [summarize(*item) for item in read_graphs(path, fs=fs)]
 
 
-def read_graphs(path: PathLike, *, fs: FileSystem = LOCAL) -> list[tuple[str, MetaGraphDef]]:
+def read_graphs(path: PathLike, *, fs: FileSystem = FILES) -> list[tuple[str, MetaGraphDef]]:
     """The graphs at a path, each with what tells it from the others. NotFoundError if there is none."""
     given = path_text(path)
     if contains_saved_model(given, fs):

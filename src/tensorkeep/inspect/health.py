@@ -13,8 +13,8 @@ from tensorkeep.errors import TensorKeepError
 from tensorkeep.inspect.comparing import OpenedTensors, Tensors
 from tensorkeep.inspect.statistics import ABSURD, TensorStatistics, tensor_statistics
 from tensorkeep.inspect.watching import Watched, bytes_of, phase
+from tensorkeep.io.files.everywhere import FILES
 from tensorkeep.io.files.filesystem import FileSystem, PathLike, path_text
-from tensorkeep.io.files.local import LOCAL
 from tensorkeep.io.showing.html_tables import html_table
 from tensorkeep.io.showing.progress import Progress, Told
 from tensorkeep.saved_model.files.layout import contains_saved_model, variables_path
@@ -67,7 +67,7 @@ class HealthReport:
 
 
 def examine(
-    path: PathLike, *, absurd: float = ABSURD, progress: Progress | None = None, fs: FileSystem = LOCAL
+    path: PathLike, *, absurd: float = ABSURD, progress: Progress | None = None, fs: FileSystem = FILES
 ) -> HealthReport:
     """Looks at all of a checkpoint, or of a SavedModel's: at checksums first, then at the numbers of what is intact."""
     given = path_text(path)

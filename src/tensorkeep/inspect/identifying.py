@@ -24,8 +24,8 @@ from tensorkeep.checkpoint.layouts.table import layout_of
 from tensorkeep.errors import MissingFileError, TensorKeepError
 from tensorkeep.inspect.folders import is_plain_checkpoint, stored_problems, table_sizes
 from tensorkeep.inspect.listing import CheckpointListing, file_size, list_checkpoint
+from tensorkeep.io.files.everywhere import FILES
 from tensorkeep.io.files.filesystem import FileSystem, PathLike, path_text
-from tensorkeep.io.files.local import LOCAL
 from tensorkeep.io.showing.amounts import amount_of
 from tensorkeep.io.showing.html_tables import html_table
 from tensorkeep.proto.identification import REMEDIES, FileKind, Identity, contents_of, identify_proto
@@ -70,7 +70,7 @@ class Identification:
         return self.kind != FileKind.UNKNOWN.value
 
 
-def identify(path: PathLike, *, fs: FileSystem = LOCAL) -> Identification:
+def identify(path: PathLike, *, fs: FileSystem = FILES) -> Identification:
     """Says what is at a path. A prefix of a checkpoint is a path too; MissingFileError if there is nothing."""
     given = path_text(path)
     if fs.is_directory(given) and contains_saved_model(given, fs):

@@ -20,8 +20,8 @@ from tensorkeep.checkpoint.finding.file_names import IN_MODEL, data_path, index_
 from tensorkeep.checkpoint.slices.tensor_slice import slice_key
 from tensorkeep.dtypes import DType
 from tensorkeep.errors import DataLossError
+from tensorkeep.io.files.everywhere import FILES
 from tensorkeep.io.files.filesystem import FileSystem, PathLike, path_text
-from tensorkeep.io.files.local import LOCAL
 from tensorkeep.io.showing.amounts import amount_of, size_text
 from tensorkeep.shapes import element_count
 from tensorkeep.table.table import Table
@@ -96,7 +96,7 @@ def _size(nbytes: int | None) -> str:
     return "?" if nbytes is None else size_text(nbytes)
 
 
-def list_checkpoint(path: PathLike, *, fs: FileSystem = LOCAL) -> CheckpointListing:
+def list_checkpoint(path: PathLike, *, fs: FileSystem = FILES) -> CheckpointListing:
     """What the checkpoint at a path holds, in order of name: a prefix, one of its files, a folder, or a SavedModel."""
     given = path_text(path)
     prefix = _bundle_prefix(given, fs)

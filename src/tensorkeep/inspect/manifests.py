@@ -20,8 +20,8 @@ from tensorkeep.checkpoint.finding.files import checkpoint_or_parts_exist
 from tensorkeep.errors import DataLossError, InvalidArgumentError, NotFoundError
 from tensorkeep.inspect.listing import list_checkpoint
 from tensorkeep.io.files.directories import file_size, files_below
+from tensorkeep.io.files.everywhere import FILES
 from tensorkeep.io.files.filesystem import Durability, FileSystem, PathLike, atomic_write, path_text
-from tensorkeep.io.files.local import LOCAL
 from tensorkeep.io.files.model_signatures import sign_files, verified_statement
 from tensorkeep.io.files.paths import stays_inside
 from tensorkeep.io.machine.parallel import in_parallel
@@ -145,7 +145,7 @@ def make_manifest(
     ignore: Sequence[str] = (),
     threads: int | None = None,
     progress: Progress | None = None,
-    fs: FileSystem = LOCAL,
+    fs: FileSystem = FILES,
 ) -> Manifest:
     """The manifest of a model: of a folder with all in it, of a checkpoint by its prefix, or of one file."""
     text = path_text(path)
@@ -221,7 +221,7 @@ class ManifestReport:
         return "\n".join((f'"{self.path}": {files} not as the manifest says', *lines))
 
 
-def write_manifest(manifest: Manifest, path: PathLike, *, overwrite: bool = False, fs: FileSystem = LOCAL) -> None:
+def write_manifest(manifest: Manifest, path: PathLike, *, overwrite: bool = False, fs: FileSystem = FILES) -> None:
     """Writes a manifest as a file."""
     text = path_text(path)
     if not overwrite and fs.exists(text):
@@ -229,7 +229,7 @@ def write_manifest(manifest: Manifest, path: PathLike, *, overwrite: bool = Fals
     atomic_write(fs, text, manifest.to_json().encode(), Durability.DISK)
 
 
-def read_manifest(path: PathLike, *, fs: FileSystem = LOCAL) -> Manifest:
+def read_manifest(path: PathLike, *, fs: FileSystem = FILES) -> Manifest:
     """A manifest from a file, or from a signature that `model-signing` made. The signature itself is not checked."""
     text = path_text(path)
     file = fs.open(text)
@@ -256,21 +256,21 @@ def sign_model(
     files are signed; `model_signing verify key` then needs the folder and `--ignore_unsigned_files`.
     """
     text, target = path_text(path), path_text(signature)
-    if not overwrite and LOCAL.exists(target):
+    if not overwrite and FILES.exists(target):
         raise InvalidArgumentError(f'"{target}" exists already; say so if it shall be replaced')
-    base, names = _files(text, (*_IGNORED, *ignore), LOCAL)
+    base, names = _files(text, (*_IGNORED, *ignore), FILES)
     if not names:
         raise NotFoundError(f'"{text}" has no files')
     for name in names:
-        LOCAL.open(posixpath.join(base, name)).close()  # which refuses pipes, for which the package would wait for ever
-    is_checkpoint = not LOCAL.exists(text)
+        FILES.open(posixpath.join(base, name)).close()  # which refuses pipes, for which the package would wait for ever
+    is_checkpoint = not FILES.exists(text)
     where, only = (base or ".", names) if is_checkpoint else (text, None)
     ignored = (*ignore, *itself_inside(text, target))
     sign_files(where, only, target, path_text(private_key), password=password, ignored=ignored)
     return read_manifest(target)
 
 
-def itself_inside(model: PathLike, target: PathLike, *, fs: FileSystem = LOCAL) -> tuple[str, ...]:
+def itself_inside(model: PathLike, target: PathLike, *, fs: FileSystem = FILES) -> tuple[str, ...]:
     """What a manifest has to ignore if it is to be written to `target`: itself, in case that is within the model."""
     folder, file = path_text(model), path_text(target)
     if not fs.is_directory(folder):
@@ -298,7 +298,7 @@ def check_manifest(
     ignore: Sequence[str] = (),
     threads: int | None = None,
     progress: Progress | None = None,
-    fs: FileSystem = LOCAL,
+    fs: FileSystem = FILES,
 ) -> ManifestReport:
     """Compares a model with its manifest: every digest, and that no file is missing or was added."""
     text = path_text(path)

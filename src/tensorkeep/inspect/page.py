@@ -26,8 +26,8 @@ from tensorkeep.inspect.reader_listing import list_opened, list_variables
 from tensorkeep.inspect.selecting import Scope, scope_tree
 from tensorkeep.inspect.statistics import TensorStatistics
 from tensorkeep.inspect.watching import phase
+from tensorkeep.io.files.everywhere import FILES
 from tensorkeep.io.files.filesystem import FileSystem, PathLike, path_text
-from tensorkeep.io.files.local import LOCAL
 from tensorkeep.io.showing.amounts import amount_of, size_text
 from tensorkeep.io.showing.html_tables import html_table
 from tensorkeep.io.showing.progress import Progress
@@ -67,7 +67,7 @@ def gather(
     *,
     tensors: OpenedTensors | None = None,
     progress: Progress | None = None,
-    fs: FileSystem = LOCAL,
+    fs: FileSystem = FILES,
 ) -> PageData:
     """Looks at all that is at a path. What is damaged becomes a finding, and what cannot be read is left out.
 

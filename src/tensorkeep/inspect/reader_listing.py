@@ -12,12 +12,12 @@ from tensorkeep.checkpoint.storage import Place
 from tensorkeep.errors import TensorKeepError
 from tensorkeep.inspect.comparing import OpenedTensors
 from tensorkeep.inspect.listing import CheckpointListing, StoredTensor, file_size
+from tensorkeep.io.files.everywhere import FILES
 from tensorkeep.io.files.filesystem import FileSystem, PathLike
-from tensorkeep.io.files.local import LOCAL
 from tensorkeep.io.showing.amounts import amount_of, some_of
 
 
-def list_with_reader(path: PathLike, *, fs: FileSystem = LOCAL) -> CheckpointListing:
+def list_with_reader(path: PathLike, *, fs: FileSystem = FILES) -> CheckpointListing:
     """What the checkpoint at a path holds, in order of name."""
     with open_checkpoint(path, fs=fs) as reader:
         infos = reader.infos()
@@ -26,7 +26,7 @@ def list_with_reader(path: PathLike, *, fs: FileSystem = LOCAL) -> CheckpointLis
         return CheckpointListing(reader.path, reader.format, files, tuple(tensors), tuple(reader.remarks))
 
 
-def list_variables(listing: CheckpointListing, *, fs: FileSystem = LOCAL) -> CheckpointListing:
+def list_variables(listing: CheckpointListing, *, fs: FileSystem = FILES) -> CheckpointListing:
     """The listing of a checkpoint by the names that its variables were given, each variable once.
 
     Where these cannot be told, the keys stay, and a remark says why. A checkpoint of names is listed as it is.
@@ -54,7 +54,7 @@ def _remarks(names: VariableNames) -> Iterator[str]:
         yield f'{len(paths)} variables are called "{name}" and go by their paths: {some_of(paths, 4)}'
 
 
-def list_opened(tensors: OpenedTensors, *, fs: FileSystem = LOCAL) -> CheckpointListing:
+def list_opened(tensors: OpenedTensors, *, fs: FileSystem = FILES) -> CheckpointListing:
     """What tensors that are open are, of whatever format, in order of name."""
     found = [_without_shards(name, tensors[name]) for name in sorted(tensors)]
     size = None if fs.is_directory(tensors.path) else file_size(tensors.path, fs)

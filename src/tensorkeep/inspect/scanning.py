@@ -11,9 +11,9 @@ from typing import Final
 
 from tensorkeep.checkpoint.finding.file_names import index_path, meta_path
 from tensorkeep.errors import MissingFileError, TensorKeepError
+from tensorkeep.io.files.everywhere import FILES
 from tensorkeep.io.files.filesystem import FileSystem, PathLike, path_text
 from tensorkeep.io.files.globbing import has_wildcards, matching_paths
-from tensorkeep.io.files.local import LOCAL
 from tensorkeep.proto.identification import FileKind, identify_proto, kind_of_file
 from tensorkeep.saved_model.files.layout import contains_saved_model
 from tensorkeep.saved_model.scan.files import scan_other
@@ -37,7 +37,7 @@ _NUMBERS_ONLY: Final = (FileKind.CHECKPOINT_TABLE, FileKind.CHECKPOINT_STATE, Fi
 
 
 def scan_all(
-    paths: Sequence[PathLike], policy: ScanPolicy | None = None, *, fs: FileSystem = LOCAL
+    paths: Sequence[PathLike], policy: ScanPolicy | None = None, *, fs: FileSystem = FILES
 ) -> list[ScanReport]:
     """Scans what is at some paths: models, files, checkpoints, folders with models below, or patterns of such.
 

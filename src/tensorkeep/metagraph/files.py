@@ -5,8 +5,8 @@ from __future__ import annotations
 import posixpath
 
 from tensorkeep.errors import DataLossError, MissingFileError
+from tensorkeep.io.files.everywhere import FILES
 from tensorkeep.io.files.filesystem import Durability, FileSystem, PathLike, atomic_write, path_text, prepare_directory
-from tensorkeep.io.files.local import LOCAL
 from tensorkeep.io.files.places import text_of
 from tensorkeep.proto.identification import FileKind, wrong_file
 from tensorkeep.proto.messages import GraphDebugInfo, MetaGraphDef, parse, serialize
@@ -17,7 +17,7 @@ class MetaGraphFileError(DataLossError, OSError):
     """A file is no meta graph. Programs catch the OSError of TensorFlow's `meta_graph.read_meta_graph_file`."""
 
 
-def read_meta_graph_file(path: PathLike | bytes, fs: FileSystem = LOCAL) -> MetaGraphDef:
+def read_meta_graph_file(path: PathLike | bytes, fs: FileSystem = FILES) -> MetaGraphDef:
     """The meta graph in a file, bytes or text, whatever its name says; else MetaGraphFileError with both reasons."""
     name = path_text(text_of(path))
     if not fs.exists(name) and fs.exists(f"{name}.meta"):
@@ -51,7 +51,7 @@ def write_meta_graph_file(
     *,
     as_text: bool = False,
     durability: Durability = Durability.CACHE,
-    fs: FileSystem = LOCAL,
+    fs: FileSystem = FILES,
 ) -> None:
     """Puts a meta graph into a file in one step. The folder is made if it is missing."""
     name = path_text(path)
@@ -66,7 +66,7 @@ def write_exported(
     *,
     as_text: bool = False,
     save_debug_info: bool = False,
-    fs: FileSystem = LOCAL,
+    fs: FileSystem = FILES,
 ) -> None:
     """Puts an exported meta graph into a file if one is named, and beside it the debug information if asked for."""
     if not path:
@@ -76,7 +76,7 @@ def write_exported(
         write_debug_info(path, as_text=as_text, fs=fs)
 
 
-def write_debug_info(path: PathLike, *, as_text: bool = False, fs: FileSystem = LOCAL) -> None:
+def write_debug_info(path: PathLike, *, as_text: bool = False, fs: FileSystem = FILES) -> None:
     """Puts the debug information of a meta graph beside its file.
 
     That is `name.debug`, a GraphDebugInfo without entries: graphs here keep no stack traces.
@@ -86,7 +86,7 @@ def write_debug_info(path: PathLike, *, as_text: bool = False, fs: FileSystem = 
     atomic_write(fs, name, format_text(info).encode() if as_text else serialize(info), Durability.CACHE)
 
 
-def loaded(meta_graph_or_path: MetaGraphDef | PathLike | bytes, fs: FileSystem = LOCAL) -> MetaGraphDef:
+def loaded(meta_graph_or_path: MetaGraphDef | PathLike | bytes, fs: FileSystem = FILES) -> MetaGraphDef:
     """A meta graph that is given as such or as the path of its file."""
     if isinstance(meta_graph_or_path, MetaGraphDef):
         return meta_graph_or_path

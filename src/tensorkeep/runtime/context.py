@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any, Final, Protocol, TypeVar
 from tensorkeep.dtypes import DType
 from tensorkeep.graph.graph import Operation
 from tensorkeep.graph.messages.attrs import FunctionRef
+from tensorkeep.io.files.everywhere import FILES
 from tensorkeep.io.files.filesystem import FileSystem
-from tensorkeep.io.files.local import LocalFileSystem
 from tensorkeep.runtime.resources import ResourceManager
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ class Surroundings:
     """What all kernels of a session share."""
 
     resources: ResourceManager = field(default_factory=ResourceManager)
-    filesystem: FileSystem = field(default_factory=LocalFileSystem)
+    filesystem: FileSystem = FILES
     write_line: Callable[[str], None] = log_line
     python_functions: dict[str, Callable[..., Any]] = field(default_factory=dict)
     caller: FunctionCaller | None = None

@@ -16,8 +16,8 @@ from tensorkeep.errors import FailedPreconditionError, InvalidArgumentError, Res
 from tensorkeep.graph.graph import Graph, Operation, Tensor
 from tensorkeep.graph.registry.capabilities import Allowed, Capability
 from tensorkeep.graph.registry.opspec import UNKNOWN_DTYPE
+from tensorkeep.io.files.everywhere import FILES
 from tensorkeep.io.files.filesystem import FileSystem
-from tensorkeep.io.files.local import LocalFileSystem
 from tensorkeep.io.machine.large_arrays import keep_freed_memory
 from tensorkeep.io.machine.reused_memory import drop_spare_memory
 from tensorkeep.runtime.context import LOG, PYTHON_FUNCTIONS, Surroundings, log_line
@@ -72,7 +72,7 @@ class Session:
         keep_freed_memory()
         self._graph = graph
         self._has_own_resources = resources is None
-        self.surroundings = Surroundings(resources or ResourceManager(), filesystem or LocalFileSystem(), write_line)
+        self.surroundings = Surroundings(resources or ResourceManager(), filesystem or FILES, write_line)
         self.surroundings.files_of = files_of
         self.limits = limits
         """What one run may take."""

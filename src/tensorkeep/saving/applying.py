@@ -7,8 +7,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
 from tensorkeep.errors import MissingFileError, NotFoundError
+from tensorkeep.io.files.everywhere import FILES
 from tensorkeep.io.files.filesystem import FileSystem, PathLike, path_text
-from tensorkeep.io.files.local import LOCAL
 from tensorkeep.saving.folder import CheckpointFolder, scan
 from tensorkeep.saving.ledger import read_ledger
 from tensorkeep.saving.retention import History, Record, Rule, unmeasured
@@ -41,7 +41,7 @@ class _Exactly:
 
 
 def retain(
-    directory: PathLike, rule: Rule, *, pins: Iterable[str] = (), dry_run: bool = True, fs: FileSystem = LOCAL
+    directory: PathLike, rule: Rule, *, pins: Iterable[str] = (), dry_run: bool = True, fs: FileSystem = FILES
 ) -> Retained:
     """Asks a rule about all checkpoints of a folder, and unless it is a dry run, deletes what is not wanted.
 

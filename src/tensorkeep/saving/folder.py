@@ -23,8 +23,8 @@ from tensorkeep.checkpoint.finding.file_names import INDEX_SUFFIX, is_record_pre
 from tensorkeep.checkpoint.finding.state_file import STATE_FILE, write_checkpoint_state
 from tensorkeep.embedding.stored.record_files import delete_records
 from tensorkeep.errors import InvalidArgumentError, NotFoundError, TensorKeepError
+from tensorkeep.io.files.everywhere import FILES
 from tensorkeep.io.files.filesystem import Durability, FileSystem, PathLike, path_text
-from tensorkeep.io.files.local import LOCAL
 from tensorkeep.io.showing.amounts import some_of
 from tensorkeep.saving.ledger import Entry, describe, is_present, read_ledger, remaining_files, write_ledger
 from tensorkeep.saving.retention import History, Record, RetentionPolicy, checked_metrics, checked_policy, unmeasured
@@ -47,7 +47,7 @@ def step_of(path: str) -> int | None:
     return int(found[1]) if found else None
 
 
-def scan(directory: PathLike, filename: str = STATE_FILE, *, fs: FileSystem = LOCAL) -> tuple[Found, ...]:
+def scan(directory: PathLike, filename: str = STATE_FILE, *, fs: FileSystem = FILES) -> tuple[Found, ...]:
     """The checkpoints in a folder that have an index, and all that we wrote, oldest first.
 
     Of what we did not write, the time is that of the file and the step that in the name.
@@ -88,7 +88,7 @@ class CheckpointFolder:
         filename: str = STATE_FILE,
         clock: Callable[[], float] = time.time,
         durability: Durability = Durability.DISK,
-        fs: FileSystem = LOCAL,
+        fs: FileSystem = FILES,
     ) -> None:
         self.directory = path_text(directory)
         self.policy = checked_policy(policy)

@@ -38,8 +38,8 @@ from tensorkeep.graph.rewriting.frozen_tables import (
     tables_of,
 )
 from tensorkeep.graph.rewriting.pruning import extract_sub_graph
+from tensorkeep.io.files.everywhere import FILES
 from tensorkeep.io.files.filesystem import FileSystem, PathLike, path_text
-from tensorkeep.io.files.local import LOCAL
 from tensorkeep.ops.embedding.session_tables import EmbeddingResource
 from tensorkeep.proto.messages import MOST_BYTES, GraphDef, MetaGraphDef, OpList, SaverDef
 from tensorkeep.runtime.resources import VariableResource
@@ -81,7 +81,7 @@ def freeze(
     outputs: Sequence[str],
     options: FreezeOptions = FreezeOptions(),
     *,
-    fs: FileSystem = LOCAL,
+    fs: FileSystem = FILES,
 ) -> GraphDef:
     """The part of a graph that some nodes need, with constants in the place of variables.
 
@@ -108,7 +108,7 @@ def freeze_with_saver(
     options: FreezeOptions = FreezeOptions(),
     *,
     op_list: OpList | None = None,
-    fs: FileSystem = LOCAL,
+    fs: FileSystem = FILES,
 ) -> GraphDef:
     """The same, with values that the graph's restore operation reads from a checkpoint."""
     if options.run_initializers:
@@ -127,7 +127,7 @@ def freeze_meta_graph(
     outputs: Sequence[str],
     options: FreezeOptions = FreezeOptions(),
     *,
-    fs: FileSystem = LOCAL,
+    fs: FileSystem = FILES,
 ) -> GraphDef:
     """The same for a meta graph: with the saver it was exported with or, if there is none, by names."""
     if meta_graph.HasField("saver_def"):
@@ -146,7 +146,7 @@ MAY_READ: Final = Allowed(frozenset((Capability.READS_FILES,)))
 
 
 def open_session(
-    graph_def: GraphDef, op_list: OpList | None = None, fs: FileSystem = LOCAL, allowed: Allowed = Allowed()
+    graph_def: GraphDef, op_list: OpList | None = None, fs: FileSystem = FILES, allowed: Allowed = Allowed()
 ) -> Session:
     """A session with the graph, which may do what is allowed, and runs on whatever devices there are."""
     graph = Graph()

@@ -12,8 +12,8 @@ from tensorkeep.checkpoint.restore.planning import plan_restore
 from tensorkeep.checkpoint.restore.wanted_tensors import OnMismatch, Policy, Wanted
 from tensorkeep.errors import FailedPreconditionError
 from tensorkeep.graph.rewriting.freezing import VariableNode
+from tensorkeep.io.files.everywhere import FILES
 from tensorkeep.io.files.filesystem import FileSystem, PathLike
-from tensorkeep.io.files.local import LOCAL
 from tensorkeep.proto.messages import MetaGraphDef
 from tensorkeep.runtime.resources import VariableResource
 from tensorkeep.runtime.session import Session
@@ -28,7 +28,7 @@ def restore_by_name(
     *,
     mapping: Mapping[str, str] | None = None,
     on_mismatch: Policy = OnMismatch.STRICT,
-    fs: FileSystem = LOCAL,
+    fs: FileSystem = FILES,
 ) -> RestoreOutcome:
     """Sets variables to what a checkpoint holds under their names, and says what was set. All is compared first.
 

@@ -32,8 +32,8 @@ from tensorkeep.embedding.stored.record_writing import make_way_for_records
 from tensorkeep.errors import InvalidArgumentError, TensorKeepError, WrongTypeError
 from tensorkeep.graph.building import operation_of
 from tensorkeep.graph.graph import Graph
+from tensorkeep.io.files.everywhere import FILES
 from tensorkeep.io.files.filesystem import Durability, FileSystem, PathLike, atomic_write, path_text, prepare_directory
-from tensorkeep.io.files.local import LOCAL
 from tensorkeep.io.machine.resources import collector_paused
 from tensorkeep.metagraph.exporting import ExportedGraph, GraphExports
 from tensorkeep.metagraph.files import write_debug_info
@@ -289,7 +289,7 @@ class Saver:
         """Has the saver take checkpoints, with the times when they were saved, for ones that it keeps."""
         self._history = self._history.with_records(Record(path, moment) for path, moment in checkpoints)
 
-    def recover_last_checkpoints(self, paths: Sequence[str], fs: FileSystem = LOCAL) -> None:
+    def recover_last_checkpoints(self, paths: Sequence[str], fs: FileSystem = FILES) -> None:
         """Has the saver take those of the checkpoints that exist for ones that it keeps, by the times of the files."""
         self.set_last_checkpoints(existing_with_times(paths, fs))
 
@@ -328,7 +328,7 @@ class Saver:
         return self._nodes[1]
 
 
-def existing_with_times(paths: Sequence[str], fs: FileSystem = LOCAL) -> list[tuple[str, float]]:
+def existing_with_times(paths: Sequence[str], fs: FileSystem = FILES) -> list[tuple[str, float]]:
     """Those of the checkpoints that exist, with the times of their files."""
     times = [(path, checkpoint_modified(path, fs=fs)) for path in paths]
     return [(path, moment) for path, moment in times if moment is not None]

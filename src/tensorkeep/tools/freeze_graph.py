@@ -19,8 +19,8 @@ from typing import Final
 from tensorkeep.checkpoint.finding.opening import open_checkpoint
 from tensorkeep.errors import DataLossError, InvalidArgumentError, MissingFileError, NotFoundError, TensorKeepError
 from tensorkeep.graph.rewriting.freezing import Selection
+from tensorkeep.io.files.everywhere import FILES
 from tensorkeep.io.files.filesystem import Durability, FileSystem, atomic_write
-from tensorkeep.io.files.local import LOCAL
 from tensorkeep.proto.messages import GraphDef, MessageType, MetaGraphDef, SaverDef, parse, serialize
 from tensorkeep.proto.text import parse_text
 from tensorkeep.saved_model.edit.freezing import freeze_saved_model
@@ -127,7 +127,7 @@ def freeze_graph_with_def_protos(
     else:
         frozen = freeze(graph_def, checkpoint, outputs, options)
     if output_graph:
-        atomic_write(LOCAL, output_graph, serialize(frozen), Durability.CACHE)
+        atomic_write(FILES, output_graph, serialize(frozen), Durability.CACHE)
     return frozen
 
 
@@ -143,7 +143,7 @@ def _check_checkpoint(prefix: str) -> None:
 
 
 def _read(
-    message_type: type[MessageType], path: str, is_binary: bool, what: str, fs: FileSystem = LOCAL
+    message_type: type[MessageType], path: str, is_binary: bool, what: str, fs: FileSystem = FILES
 ) -> MessageType:
     """The message in a file, in the form that was announced or, failing that, in the other one."""
     if not fs.exists(path):

@@ -7,8 +7,8 @@ from types import TracebackType
 from typing import ClassVar, TypeAlias
 
 from tensorkeep.errors import InvalidArgumentError
+from tensorkeep.io.files.everywhere import FILES
 from tensorkeep.io.files.filesystem import PathLike, path_text
-from tensorkeep.io.files.local import LOCAL
 from tensorkeep.io.files.record_files import RecordCompression, RecordFileWriter, read_record_file
 from tensorkeep.ops.data.readers import tf_record_reader_v2
 from tensorkeep.tf1.functions.data.readers import ReaderBase
@@ -84,7 +84,7 @@ class TFRecordWriter:
     """Writes records to a file, from its beginning."""
 
     def __init__(self, path: PathLike, options: TFRecordOptions | Compression = None) -> None:
-        self._writer = RecordFileWriter(LOCAL, path_text(path), _compression(options))
+        self._writer = RecordFileWriter(FILES, path_text(path), _compression(options))
 
     def write(self, record: bytes) -> None:
         """Adds a record."""
@@ -109,7 +109,7 @@ class TFRecordWriter:
 
 def tf_record_iterator(path: PathLike, options: TFRecordOptions | Compression = None) -> Iterator[bytes]:
     """The records of a file, one after the other."""
-    return read_record_file(LOCAL, path_text(path), _compression(options))
+    return read_record_file(FILES, path_text(path), _compression(options))
 
 
 class TFRecordReader(ReaderBase):

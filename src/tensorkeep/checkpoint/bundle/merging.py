@@ -14,8 +14,8 @@ from tensorkeep.checkpoint.bundle.writer import commit_bundle, place_link, remov
 from tensorkeep.checkpoint.finding.file_names import data_path, index_path
 from tensorkeep.checkpoint.slices.tiling import check_disjoint
 from tensorkeep.errors import DataLossError, InvalidArgumentError, MissingFileError, TensorKeepError
+from tensorkeep.io.files.everywhere import FILES
 from tensorkeep.io.files.filesystem import Durability, FileSystem, PathLike, path_text, prepare_directory
-from tensorkeep.io.files.local import LOCAL
 
 _ENDIAN: Final = {"<": "little-endian", ">": "big-endian"}
 
@@ -27,7 +27,7 @@ def merge_bundles(
     delete_inputs: bool = True,
     allow_missing: bool = False,
     durability: Durability = Durability.DISK,
-    fs: FileSystem = LOCAL,
+    fs: FileSystem = FILES,
 ) -> None:
     """Makes one V2 checkpoint of several that hold different tensors, or different slices of the same ones.
 

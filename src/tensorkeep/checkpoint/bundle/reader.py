@@ -28,8 +28,8 @@ from tensorkeep.checkpoint.storage import Place, StoredBytes
 from tensorkeep.checkpoint.stretches import check_through
 from tensorkeep.errors import DataLossError, TensorKeepError
 from tensorkeep.io.coding.crc32c import crc32c
+from tensorkeep.io.files.everywhere import FILES
 from tensorkeep.io.files.filesystem import FileSystem, PathLike, RandomAccessFile, path_text
-from tensorkeep.io.files.local import LOCAL
 from tensorkeep.shapes import element_count
 
 _FEW: Final = 16  # tensors whose places are looked up one by one
@@ -43,7 +43,7 @@ class BundleReader(CheckpointReader):
 
     format = "V2"
 
-    def __init__(self, prefix: PathLike, options: ReadOptions = ReadOptions(), *, fs: FileSystem = LOCAL) -> None:
+    def __init__(self, prefix: PathLike, options: ReadOptions = ReadOptions(), *, fs: FileSystem = FILES) -> None:
         prefix = path_text(prefix)
         self.path = prefix
         self.options = options

@@ -50,6 +50,7 @@ from tensorkeep.errors import (
 )
 from tensorkeep.io.coding.crc32c import mask
 from tensorkeep.io.coding.crc32c_arrays import mask_array
+from tensorkeep.io.files.everywhere import FILES
 from tensorkeep.io.files.filesystem import (
     Buffer,
     Durability,
@@ -59,7 +60,6 @@ from tensorkeep.io.files.filesystem import (
     path_text,
     prepare_directory,
 )
-from tensorkeep.io.files.local import LOCAL
 from tensorkeep.native.checksums import crc32c_of_stretches
 from tensorkeep.table.table_writer import TableWriter
 
@@ -87,7 +87,7 @@ class BundleWriter:
         *,
         alignment: int = 1,
         durability: Durability = Durability.DISK,
-        fs: FileSystem = LOCAL,
+        fs: FileSystem = FILES,
     ) -> None:
         if alignment < 1:
             raise InvalidArgumentError(f"alignment {alignment}: expected 1 or more")

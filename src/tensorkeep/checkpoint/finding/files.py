@@ -36,8 +36,8 @@ from tensorkeep.checkpoint.layouts.table import layout_of
 from tensorkeep.checkpoint.reader import CheckpointReader, ReadOptions
 from tensorkeep.checkpoint.saving import CheckpointFormat
 from tensorkeep.errors import MissingFileError
+from tensorkeep.io.files.everywhere import FILES
 from tensorkeep.io.files.filesystem import FileSystem, PathLike, is_temporary, path_text
-from tensorkeep.io.files.local import LOCAL
 
 
 def open_prefix(given: str, options: ReadOptions, fs: FileSystem, *, stacklevel: int = 2) -> CheckpointReader:
@@ -71,18 +71,18 @@ def _meant(given: str, fs: FileSystem, stacklevel: int) -> str:
     return pattern
 
 
-def checkpoint_exists(prefix: PathLike, *, fs: FileSystem = LOCAL) -> bool:
+def checkpoint_exists(prefix: PathLike, *, fs: FileSystem = FILES) -> bool:
     """Whether files of that name exist that could be a checkpoint. What is in them is another question."""
     return _marking_file(path_text(prefix), fs) is not None
 
 
-def checkpoint_or_parts_exist(path: PathLike, *, fs: FileSystem = LOCAL) -> bool:
+def checkpoint_or_parts_exist(path: PathLike, *, fs: FileSystem = FILES) -> bool:
     """The same, also of the path that a V1 checkpoint in several files was saved to, which is the name of none."""
     text = path_text(path)
     return checkpoint_exists(text, fs=fs) or bool(shard_counts(text, fs))
 
 
-def checkpoint_modified(prefix: PathLike, *, fs: FileSystem = LOCAL) -> float | None:
+def checkpoint_modified(prefix: PathLike, *, fs: FileSystem = FILES) -> float | None:
     """When a checkpoint was last written, in seconds since 1970; None if there is none of that name."""
     path = _marking_file(path_text(prefix), fs)
     return None if path is None else fs.modified(path)
@@ -107,7 +107,7 @@ def remove_checkpoint(
     *,
     meta_suffix: str = "meta",
     beside: Iterable[str] = (),
-    fs: FileSystem = LOCAL,
+    fs: FileSystem = FILES,
 ) -> list[str]:
     """Deletes the files of a checkpoint, and the graph beside it; says which it deleted.
 

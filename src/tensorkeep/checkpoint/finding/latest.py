@@ -24,8 +24,8 @@ from tensorkeep.checkpoint.reader import CheckpointReader, Checksums, ReadOption
 from tensorkeep.checkpoint.slices.tensor_slice import whole_box
 from tensorkeep.checkpoint.slices.tiling import copies_for
 from tensorkeep.errors import DataLossError, InvalidArgumentError, TensorKeepError
+from tensorkeep.io.files.everywhere import FILES
 from tensorkeep.io.files.filesystem import FileSystem, PathLike, path_text
-from tensorkeep.io.files.local import LOCAL
 
 LOG: Final = logging.getLogger("tensorkeep")
 
@@ -35,7 +35,7 @@ _MOST_TRIED: Final = 16  # checkpoints to look for, and folders that one may lie
 
 
 def latest_checkpoint(
-    directory: PathLike, filename: str = STATE_FILE, *, verify: Verification | None = None, fs: FileSystem = LOCAL
+    directory: PathLike, filename: str = STATE_FILE, *, verify: Verification | None = None, fs: FileSystem = FILES
 ) -> str | None:
     """The latest checkpoint of a folder: the one its state file names or, if it has none, the newest complete one.
 
@@ -59,7 +59,7 @@ def latest_checkpoint(
 
 
 def recorded_state(
-    directory: PathLike, filename: str | None = None, *, fs: FileSystem = LOCAL
+    directory: PathLike, filename: str | None = None, *, fs: FileSystem = FILES
 ) -> CheckpointState | None:
     """What the state file of a folder says, for programs that take a damaged one for none.
 
@@ -72,14 +72,14 @@ def recorded_state(
     return None if state is None else _located(state, folder, fs)
 
 
-def located_state(directory: PathLike, filename: str = STATE_FILE, *, fs: FileSystem = LOCAL) -> CheckpointState | None:
+def located_state(directory: PathLike, filename: str = STATE_FILE, *, fs: FileSystem = FILES) -> CheckpointState | None:
     """As `read_checkpoint_state`; and paths that lead nowhere because the folder was moved lead into the folder."""
     folder = path_text(directory)
     state = read_checkpoint_state(folder, filename, fs=fs)
     return None if state is None else _located(state, folder, fs)
 
 
-def recorded_checkpoint(directory: PathLike, filename: str | None = None, *, fs: FileSystem = LOCAL) -> str | None:
+def recorded_checkpoint(directory: PathLike, filename: str | None = None, *, fs: FileSystem = FILES) -> str | None:
     """The latest checkpoint by the state file alone; None if it names none, or none that exists."""
     state = recorded_state(directory, filename, fs=fs)
     if state is None:
@@ -90,7 +90,7 @@ def recorded_checkpoint(directory: PathLike, filename: str | None = None, *, fs:
     return None
 
 
-def checkpoint_named(path: PathLike, *, fs: FileSystem = LOCAL) -> str:
+def checkpoint_named(path: PathLike, *, fs: FileSystem = FILES) -> str:
     """The checkpoint that a path stands for: the recorded one of a folder, else the path itself."""
     text = path_text(path)
     if not fs.is_directory(text):
@@ -146,7 +146,7 @@ def _listed(folder: str, filename: str, fs: FileSystem) -> list[str]:
     return [path for path in paths if path not in gone]
 
 
-def problem_of(prefix: PathLike, verify: str = "quick", *, fs: FileSystem = LOCAL) -> str | None:
+def problem_of(prefix: PathLike, verify: str = "quick", *, fs: FileSystem = FILES) -> str | None:
     """Why a checkpoint is not whole, as far as a "quick" or a "full" check tells; None if it is."""
     return _problem(path_text(prefix), _check_of(verify), fs)
 

@@ -16,8 +16,8 @@ from tensorkeep.checkpoint.layouts.table import layout_of
 from tensorkeep.checkpoint.reader import CheckpointReader, ReadOptions, TensorInfo
 from tensorkeep.checkpoint.slices.tensor_slice import Part
 from tensorkeep.errors import FailedPreconditionError, InvalidArgumentError, NotFoundError
+from tensorkeep.io.files.everywhere import FILES
 from tensorkeep.io.files.filesystem import FileSystem, PathLike, path_text
-from tensorkeep.io.files.local import LOCAL
 
 __all__ = ["latest_checkpoint", "list_tensors", "load_tensor", "load_tensors", "open_checkpoint"]
 
@@ -25,7 +25,7 @@ _ATTEMPTS: Final = 100  # that a checkpoint may be replaced while it is being op
 
 
 def open_checkpoint(
-    path: PathLike, options: ReadOptions = ReadOptions(), *, fs: FileSystem = LOCAL
+    path: PathLike, options: ReadOptions = ReadOptions(), *, fs: FileSystem = FILES
 ) -> CheckpointReader:
     """Opens a checkpoint of any format for reading.
 
@@ -42,13 +42,13 @@ def open_checkpoint(
     return open_prefix(given, options, fs, stacklevel=3)
 
 
-def list_tensors(path: PathLike, *, fs: FileSystem = LOCAL) -> dict[str, TensorInfo]:
+def list_tensors(path: PathLike, *, fs: FileSystem = FILES) -> dict[str, TensorInfo]:
     """What a checkpoint holds, in order of name. `path` is as for `open_checkpoint`."""
     with open_checkpoint(path, fs=fs) as reader:
         return reader.infos()
 
 
-def load_tensor(path: PathLike, name: str, part: Part | None = None, *, fs: FileSystem = LOCAL) -> Array:
+def load_tensor(path: PathLike, name: str, part: Part | None = None, *, fs: FileSystem = FILES) -> Array:
     """One tensor of a checkpoint, or a part of it. A name as of a graph's tensor, ending in ":0", will do too."""
     with open_checkpoint(path, fs=fs) as reader:
         if name not in reader and isinstance(name, str):
@@ -56,7 +56,7 @@ def load_tensor(path: PathLike, name: str, part: Part | None = None, *, fs: File
         return reader.read(name, part)
 
 
-def load_tensors(path: PathLike, *, fs: FileSystem = LOCAL) -> dict[str, Array]:
+def load_tensors(path: PathLike, *, fs: FileSystem = FILES) -> dict[str, Array]:
     """All tensors of a checkpoint."""
     with held_reader(partial(open_checkpoint, path, fs=fs)) as reader:
         return reader.read_many()

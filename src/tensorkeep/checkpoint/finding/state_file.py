@@ -14,8 +14,8 @@ from typing import Final
 
 from tensorkeep.checkpoint.finding.file_names import index_path
 from tensorkeep.errors import DataLossError, InvalidArgumentError, TensorKeepError
+from tensorkeep.io.files.everywhere import FILES
 from tensorkeep.io.files.filesystem import Durability, FileSystem, PathLike, atomic_write, path_text
-from tensorkeep.io.files.local import LOCAL
 from tensorkeep.io.files.paths import is_absolute, join_to_folder
 from tensorkeep.proto import messages
 from tensorkeep.proto.text import format_text, parse_text
@@ -43,7 +43,7 @@ class StatePathError(InvalidArgumentError, RuntimeError):
 
 
 def read_checkpoint_state(
-    directory: PathLike, filename: str = STATE_FILE, *, fs: FileSystem = LOCAL
+    directory: PathLike, filename: str = STATE_FILE, *, fs: FileSystem = FILES
 ) -> CheckpointState | None:
     """The state of a folder, its relative paths joined to the folder. None if there is no state file.
 
@@ -61,7 +61,7 @@ def read_checkpoint_state(
 
 
 def read_known_state(
-    directory: PathLike, filename: str = STATE_FILE, *, fs: FileSystem = LOCAL
+    directory: PathLike, filename: str = STATE_FILE, *, fs: FileSystem = FILES
 ) -> CheckpointState | None:
     """As `read_checkpoint_state`, but None, with warnings in the log, for a state file that cannot be understood.
 
@@ -136,7 +136,7 @@ def write_checkpoint_state(
     relative: bool = False,
     filename: str = STATE_FILE,
     durability: Durability = Durability.DISK,
-    fs: FileSystem = LOCAL,
+    fs: FileSystem = FILES,
 ) -> None:
     """Writes the state of a folder in one step, with the very bytes TensorFlow writes for the same arguments.
 

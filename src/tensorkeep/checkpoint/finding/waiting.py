@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from typing import Final
 
 from tensorkeep.checkpoint.finding.latest import recorded_checkpoint
+from tensorkeep.io.files.everywhere import FILES
 from tensorkeep.io.files.filesystem import FileSystem, PathLike
-from tensorkeep.io.files.local import LOCAL
 
 LOG: Final = logging.getLogger("tensorkeep")
 
@@ -31,7 +31,7 @@ class Waiting:
     sleep: Callable[[float], None] = time.sleep
 
 
-def new_checkpoints(directory: PathLike, waiting: Waiting = Waiting(), *, fs: FileSystem = LOCAL) -> Iterator[str]:
+def new_checkpoints(directory: PathLike, waiting: Waiting = Waiting(), *, fs: FileSystem = FILES) -> Iterator[str]:
     """The latest checkpoint of a folder, by its state file, and each later one as it comes.
 
     Those that come and go between two looks are missed. It ends when nothing has come in time, unless `is_over` says

@@ -21,8 +21,8 @@ from tensorkeep.checkpoint.reader import CheckpointReader, ReadOptions
 from tensorkeep.checkpoint.saving import SaveOptions, save_checkpoint
 from tensorkeep.checkpoint.sources import ArraySource, PartitionedArray
 from tensorkeep.errors import DataLossError, InvalidArgumentError, NotFoundError
+from tensorkeep.io.files.everywhere import FILES
 from tensorkeep.io.files.filesystem import FileSystem, PathLike, path_text
-from tensorkeep.io.files.local import LOCAL
 from tensorkeep.proto.messages import TrackableObjectGraph, serialize
 
 
@@ -76,7 +76,7 @@ def save_objects(
     tree: Mapping[str, Any],
     options: SaveOptions = SaveOptions(),
     *,
-    fs: FileSystem = LOCAL,
+    fs: FileSystem = FILES,
 ) -> str:
     """Saves nested dictionaries, lists and tuples of arrays, and returns the prefix.
 
@@ -93,7 +93,7 @@ def save_objects(
     return save_checkpoint(prefix, tensors, options, fs=fs)
 
 
-def load_objects(path: PathLike, options: ReadOptions = ReadOptions(), *, fs: FileSystem = LOCAL) -> dict[str, Any]:
+def load_objects(path: PathLike, options: ReadOptions = ReadOptions(), *, fs: FileSystem = FILES) -> dict[str, Any]:
     """The arrays of an object-based checkpoint as nested dictionaries.
 
     Children that are named "0", "1", "2" and so on come as a list. What leads back to an object above is left out. Of

@@ -24,8 +24,8 @@ from tensorkeep.checkpoint.slices.tensor_slice import TensorSlice, whole_box
 from tensorkeep.checkpoint.sources import ArraySource
 from tensorkeep.dtypes import STRING
 from tensorkeep.errors import DataLossError, FailedPreconditionError, MissingFileError, TensorKeepError
+from tensorkeep.io.files.everywhere import FILES
 from tensorkeep.io.files.filesystem import FileSystem, PathLike, path_text
-from tensorkeep.io.files.local import LOCAL
 from tensorkeep.io.machine.parallel import in_parallel
 from tensorkeep.io.showing.amounts import some_of
 
@@ -43,7 +43,7 @@ class OrbaxReader(CheckpointReader):
 
     format = "Orbax"
 
-    def __init__(self, path: PathLike, options: ReadOptions = ReadOptions(), *, fs: FileSystem = LOCAL) -> None:
+    def __init__(self, path: PathLike, options: ReadOptions = ReadOptions(), *, fs: FileSystem = FILES) -> None:
         given = path_text(path)
         step = saved_step(given, fs)
         if step is None:

@@ -20,8 +20,8 @@ from tensorkeep.checkpoint.orbax.tree import SavedTree
 from tensorkeep.checkpoint.reader import TensorInfo
 from tensorkeep.dtypes import dtype_of_array
 from tensorkeep.errors import DataLossError, InvalidArgumentError, ResourceExhaustedError, UnimplementedError
+from tensorkeep.io.files.everywhere import is_on_disk
 from tensorkeep.io.files.filesystem import FileSystem
-from tensorkeep.io.files.local import LOCAL
 from tensorkeep.io.machine.resources import available_memory
 from tensorkeep.shapes import element_count
 
@@ -101,7 +101,7 @@ class ArrayStores:
     """The arrays of a tree, opened when they are asked for."""
 
     def __init__(self, tree: SavedTree, fs: FileSystem) -> None:
-        if fs is not LOCAL:
+        if not is_on_disk(fs, tree.folder):
             raise UnimplementedError(
                 f'"{tree.folder}" is a checkpoint of Orbax, which can be read from local files alone, and not from '
                 f"{type(fs).__name__}; copy it to a disk"

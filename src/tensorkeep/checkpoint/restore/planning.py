@@ -46,8 +46,8 @@ from tensorkeep.checkpoint.restore.wanted_tensors import (
     wanted_tensors,
 )
 from tensorkeep.errors import InvalidArgumentError, TensorKeepError
+from tensorkeep.io.files.everywhere import FILES
 from tensorkeep.io.files.filesystem import FileSystem, PathLike
-from tensorkeep.io.files.local import LOCAL
 
 
 @dataclass(frozen=True)
@@ -185,7 +185,7 @@ def plan_restore(
     *,
     mapping: Mapping[str, str] | None = None,
     on_mismatch: Policy = OnMismatch.STRICT,
-    fs: FileSystem = LOCAL,
+    fs: FileSystem = FILES,
 ) -> RestorePlan:
     """Compares what is wanted with what a checkpoint holds. Reads no tensor, changes nothing, and raises for neither.
 
@@ -331,7 +331,7 @@ def restore_arrays(
     *,
     mapping: Mapping[str, str] | None = None,
     on_mismatch: Policy = OnMismatch.STRICT,
-    fs: FileSystem = LOCAL,
+    fs: FileSystem = FILES,
 ) -> tuple[dict[str, Array], RestoreOutcome]:
     """Arrays of the same names, types and shapes, with the values of a checkpoint, and what was restored of them.
 

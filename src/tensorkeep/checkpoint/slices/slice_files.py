@@ -34,6 +34,7 @@ from tensorkeep.errors import (
 )
 from tensorkeep.io.coding.crc32c import crc32c
 from tensorkeep.io.coding.snappy import MAX_EXPANSION
+from tensorkeep.io.files.everywhere import FILES
 from tensorkeep.io.files.filesystem import (
     Durability,
     FileSystem,
@@ -43,7 +44,6 @@ from tensorkeep.io.files.filesystem import (
     path_text,
     prepare_directory,
 )
-from tensorkeep.io.files.local import LOCAL
 from tensorkeep.io.machine.parallel import in_parallel
 from tensorkeep.proto.messages import SavedSliceMeta, SavedTensorSlices, parse, serialize
 from tensorkeep.proto.tensor_values import decode_values, encode_values
@@ -101,7 +101,7 @@ class SliceFileReader(CheckpointReader):
         files: Sequence[str] = (),
         options: ReadOptions = ReadOptions(),
         *,
-        fs: FileSystem = LOCAL,
+        fs: FileSystem = FILES,
     ) -> None:
         path = path_text(path)
         self.path = path
@@ -306,7 +306,7 @@ class SliceFileWriter:
     the end, one after the other; arrays must not change before. Leaving the block by an exception writes nothing.
     """
 
-    def __init__(self, path: PathLike, *, durability: Durability = Durability.DISK, fs: FileSystem = LOCAL) -> None:
+    def __init__(self, path: PathLike, *, durability: Durability = Durability.DISK, fs: FileSystem = FILES) -> None:
         self._path = path_text(path)
         self._fs = fs
         self._durability = durability

@@ -16,8 +16,8 @@ from tensorkeep.cli.progress import ProgressBar
 from tensorkeep.edit.plan import EditOptions, TargetExistsError, Written
 from tensorkeep.edit.selecting import NameChanges
 from tensorkeep.errors import AlreadyExistsError, DataLossError, InvalidArgumentError
+from tensorkeep.io.files.everywhere import FILES
 from tensorkeep.io.files.filesystem import path_text
-from tensorkeep.io.files.local import LOCAL
 
 _MOST_SHOWN = 20
 
@@ -86,7 +86,7 @@ def _sources(given: Namespace) -> list[str]:
 def require_name(target: str) -> None:
     """InvalidArgumentError if a folder is named where a name in it is meant: files would appear beside the folder."""
     target = path_text(target)
-    if LOCAL.is_directory(target) and not target.endswith("/") and not LOCAL.exists(index_path(target)):
+    if FILES.is_directory(target) and not target.endswith("/") and not FILES.exists(index_path(target)):
         raise InvalidArgumentError(f'"{target}" is a folder; say under which name in it: "{target}/model"')
 
 

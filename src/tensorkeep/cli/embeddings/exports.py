@@ -19,7 +19,7 @@ from tensorkeep.embedding.formats.resp import RedisHashes, RedisStrings, export_
 from tensorkeep.embedding.table.snapshot import ArraySnapshot
 from tensorkeep.embedding.tools.rewriting import Rewrite, opened_for_tools
 from tensorkeep.errors import InvalidArgumentError
-from tensorkeep.io.files.local import LOCAL
+from tensorkeep.io.files.everywhere import FILES
 
 
 @dataclass(frozen=True)
@@ -94,7 +94,7 @@ def _run_export(given: Namespace, output: Output) -> int:
         lambda bar: export.write(given.source, given.target, given.name, progress=bar, **chosen),
         plan=lambda: _counts(given),
         targets=targets,
-        is_there=LOCAL.exists,
+        is_there=FILES.exists,
     )
 
 
@@ -102,9 +102,9 @@ def _counts(given: Namespace) -> dict[str, str]:
     """What there is in a table to export, for a dry run."""
     if not given.dry_run:
         return {}
-    with opened_for_tools(given.source, LOCAL) as reader:
-        [entry] = Rewrite.of(reader, LOCAL).chosen_embeddings([given.name])
-        column = entry.open(reader, given.slot or "", fs=LOCAL)
+    with opened_for_tools(given.source, FILES) as reader:
+        [entry] = Rewrite.of(reader, FILES).chosen_embeddings([given.name])
+        column = entry.open(reader, given.slot or "", fs=FILES)
         only_counted = int(column.filtered_sizes.sum())
         return {
             given.name: f"{amount_of(column.count, 'key')} with a row, {amount_of(only_counted, 'key')} only counted"

@@ -15,7 +15,7 @@ from tensorkeep.checkpoint.finding.file_names import IN_MODEL, OBJECT_GRAPH_KEY,
 from tensorkeep.cli.output import Output, amount_of
 from tensorkeep.errors import DataLossError, InvalidArgumentError, TensorKeepError
 from tensorkeep.inspect.listing import CheckpointListing, list_checkpoint
-from tensorkeep.io.files.local import LOCAL
+from tensorkeep.io.files.everywhere import FILES
 
 if TYPE_CHECKING:
     from tensorkeep.checkpoint.reader import CheckpointReader
@@ -91,8 +91,8 @@ def holds_other(path: str) -> bool:
     if _is_other(path):
         return True
     prefixes = (path, prefix_of_file(path))
-    is_part = any(LOCAL.exists(index_path(prefix)) for prefix in prefixes if prefix)
-    if is_part or not LOCAL.exists(path) or LOCAL.is_directory(path):
+    is_part = any(FILES.exists(index_path(prefix)) for prefix in prefixes if prefix)
+    if is_part or not FILES.exists(path) or FILES.is_directory(path):
         return False
     found = tk.inspect.identify(path)
     return found.is_known and "checkpoint" not in found.kind
@@ -100,12 +100,12 @@ def holds_other(path: str) -> bool:
 
 def _is_other(path: str) -> bool:
     """The same, as far as names tell it."""
-    if LOCAL.is_directory(path):
-        if LOCAL.exists(posixpath.join(path, _SHARDS)):
+    if FILES.is_directory(path):
+        if FILES.exists(posixpath.join(path, _SHARDS)):
             return True
-        is_model = any(LOCAL.exists(posixpath.join(path, name)) for name in _MODEL_FILES)
-        return is_model and not LOCAL.exists(index_path(posixpath.join(path, IN_MODEL)))
-    return path.lower().endswith(OTHER_ENDINGS) and LOCAL.exists(path)
+        is_model = any(FILES.exists(posixpath.join(path, name)) for name in _MODEL_FILES)
+        return is_model and not FILES.exists(index_path(posixpath.join(path, IN_MODEL)))
+    return path.lower().endswith(OTHER_ENDINGS) and FILES.exists(path)
 
 
 def require_checkpoint(path: str, why: str) -> None:

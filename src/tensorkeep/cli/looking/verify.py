@@ -11,7 +11,7 @@ from tensorkeep.cli.looking.any_tensors import meant, require_checkpoint
 from tensorkeep.cli.output import Output, shown
 from tensorkeep.cli.progress import ProgressBar, watching
 from tensorkeep.inspect.folders import checkpoints_of
-from tensorkeep.io.files.local import LOCAL
+from tensorkeep.io.files.everywhere import FILES
 from tensorkeep.saved_model.files.layout import contains_saved_model, variables_path
 
 
@@ -35,7 +35,7 @@ def _run(given: Namespace, output: Output) -> int:
 
 
 def _check(path: str, threads: int | None, bar: ProgressBar) -> CheckpointReport:
-    prefix = variables_path(path) if contains_saved_model(path, LOCAL) else path
+    prefix = variables_path(path) if contains_saved_model(path, FILES) else path
     return check_checkpoint(prefix, threads=threads, progress=bar)
 
 

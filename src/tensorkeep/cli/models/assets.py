@@ -9,8 +9,8 @@ from tensorkeep.cli.command import Command, Parser
 from tensorkeep.cli.models.model_changes import report_files
 from tensorkeep.cli.output import Output, size_text
 from tensorkeep.errors import AlreadyExistsError, FailedPreconditionError, MissingFileError, NotFoundError
+from tensorkeep.io.files.everywhere import FILES
 from tensorkeep.io.files.filesystem import path_text
-from tensorkeep.io.files.local import LOCAL
 from tensorkeep.saved_model.edit.directory_edits import extract_assets, replace_asset
 from tensorkeep.saved_model.edit.message_edits import asset_names
 from tensorkeep.saved_model.files.layout import asset_path, join, read_saved_model
@@ -26,7 +26,7 @@ def _add_extract_arguments(parser: Parser) -> None:
 def _run_extract(given: Namespace, output: Output) -> int:
     names = asset_names(read_saved_model(given.model))
     paths = [join(given.output, name) for name in names]
-    if not given.force and (taken := [path for path in paths if LOCAL.exists(path)]):
+    if not given.force and (taken := [path for path in paths if FILES.exists(path)]):
         raise AlreadyExistsError(f"{', '.join(taken)}: there already; say --force to replace")
     if not given.dry_run:
         extract_assets(given.model, given.output)
@@ -35,7 +35,7 @@ def _run_extract(given: Namespace, output: Output) -> int:
 
 
 def _size(path: str) -> str:
-    with closing(LOCAL.open(path)) as file:
+    with closing(FILES.open(path)) as file:
         return size_text(file.size)
 
 
@@ -52,9 +52,9 @@ def _run_replace(given: Namespace, output: Output) -> int:
     if given.name not in known:
         raise NotFoundError(f'"{given.name}" is no asset of "{given.model}"; there are {", ".join(known) or "none"}')
     path, file = asset_path(given.model, given.name), path_text(given.file)
-    if not LOCAL.exists(file):
+    if not FILES.exists(file):
         raise MissingFileError(f'there is no file "{file}" to put in the place of "{path}"')
-    amount = f"{_size(file)} in the place of {_size(path) if LOCAL.exists(path) else 'a file that is missing'}"
+    amount = f"{_size(file)} in the place of {_size(path) if FILES.exists(path) else 'a file that is missing'}"
     if not given.dry_run:
         if not given.force:
             raise FailedPreconditionError(f'this would replace "{path}": say --force if that is wanted')

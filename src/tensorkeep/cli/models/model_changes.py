@@ -11,8 +11,8 @@ from tensorkeep.cli.command import DONE, Parser
 from tensorkeep.cli.output import Output, shown
 from tensorkeep.errors import AlreadyExistsError, FailedPreconditionError
 from tensorkeep.io.files.directories import is_empty_directory, replace_directory
+from tensorkeep.io.files.everywhere import FILES
 from tensorkeep.io.files.filesystem import path_text
-from tensorkeep.io.files.local import LOCAL
 from tensorkeep.proto.messages import SavedModel
 from tensorkeep.saved_model.edit.directory_edits import Edit, rewrite_model
 from tensorkeep.saved_model.files.layout import read_saved_model, signature_keys
@@ -70,18 +70,18 @@ def check_place(given: Namespace) -> None:
 
 
 def _is_same(given: Namespace) -> bool:
-    return LOCAL.canonical(given.output) == LOCAL.canonical(given.model)
+    return FILES.canonical(given.output) == FILES.canonical(given.model)
 
 
 def _check_free(target: str) -> None:
-    if LOCAL.exists(target) and not is_empty_directory(LOCAL, target):
+    if FILES.exists(target) and not is_empty_directory(FILES, target):
         raise AlreadyExistsError(f'"{target}" is there already: say --force to replace it, or choose another place')
 
 
 def write_directory(target: str, force: bool, write: Callable[[str], None]) -> None:
     """Has a folder written, in the place of the one that is there if that is wanted."""
-    if force and LOCAL.exists(target) and not is_empty_directory(LOCAL, target):
-        replace_directory(LOCAL, target, write)
+    if force and FILES.exists(target) and not is_empty_directory(FILES, target):
+        replace_directory(FILES, target, write)
     else:
         _check_free(target)
         write(target)

@@ -20,7 +20,7 @@ from tensorkeep.inspect.manifests import (
     sign_model,
     write_manifest,
 )
-from tensorkeep.io.files.local import LOCAL
+from tensorkeep.io.files.everywhere import FILES
 
 _LONGEST_PASSWORD: Final = 1 << 12
 
@@ -73,7 +73,7 @@ def _signed(given: Namespace) -> Manifest:
 
 
 def _first_line(path: str) -> bytes:
-    with closing(LOCAL.open(path)) as file:
+    with closing(FILES.open(path)) as file:
         return bytes(file.read(0, min(file.size, _LONGEST_PASSWORD))).partition(b"\n")[0].removesuffix(b"\r")
 
 

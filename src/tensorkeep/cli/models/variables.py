@@ -9,7 +9,7 @@ import numpy as np
 from tensorkeep.cli.command import Command, Parser
 from tensorkeep.cli.models.model_changes import add_change, check_place, report_change, write_directory
 from tensorkeep.cli.output import Output, amount_of
-from tensorkeep.io.files.local import LOCAL
+from tensorkeep.io.files.everywhere import FILES
 from tensorkeep.saved_model.edit.directory_edits import change_variables, check_variables
 from tensorkeep.saved_model.files.layout import read_saved_model
 from tensorkeep.saved_model.show.signature_runs import InputTexts
@@ -26,7 +26,7 @@ def _run(given: Namespace, output: Output) -> int:
     check_place(given)
     if given.dry_run:
         check_variables(given.model, values)
-    elif given.output is None or LOCAL.canonical(given.output) == LOCAL.canonical(given.model):
+    elif given.output is None or FILES.canonical(given.output) == FILES.canonical(given.model):
         change_variables(given.model, None, values)
     else:
         write_directory(given.output, given.force, lambda target: change_variables(given.model, target, values))

@@ -9,7 +9,7 @@ from tensorkeep.cli.command import DONE, Command, Parser
 from tensorkeep.cli.models.model_changes import report_files
 from tensorkeep.cli.output import Output, amount_of, shown, size_text
 from tensorkeep.errors import AlreadyExistsError
-from tensorkeep.io.files.local import LOCAL
+from tensorkeep.io.files.everywhere import FILES
 from tensorkeep.saved_model.files.constants import EXTRA_ASSETS_DIRECTORY, SERVING, WARMUP_FILENAME
 from tensorkeep.saved_model.files.layout import join, meta_graph_with_tags, read_saved_model
 from tensorkeep.saved_model.files.warmup import predict_log, read_warmup_requests, write_warmup_requests
@@ -35,7 +35,7 @@ def _run(given: Namespace, output: Output) -> int:
         return _list(given, output)
     values = InputTexts(given.inputs, given.input_exprs, given.input_examples).values(output.note)
     path = join(given.model, f"{EXTRA_ASSETS_DIRECTORY}/{WARMUP_FILENAME}")
-    if LOCAL.exists(path) and not given.force:
+    if FILES.exists(path) and not given.force:
         raise AlreadyExistsError(f'"{path}" is there already: say --force to replace it')
     tags = split_tags(given.tag_set)
     log = predict_log(meta_graph_with_tags(read_saved_model(given.model), tags), values, given.signature_def)

@@ -17,8 +17,8 @@ from tensorkeep.convert.onnx.options import DEFAULT, Ends, OnnxOptions, Sizes, o
 from tensorkeep.convert.onnx.reports import ExportedNode, OnnxExport
 from tensorkeep.convert.onnx.sources import ExportSource, Source, opened_source
 from tensorkeep.errors import InvalidArgumentError, UnimplementedError, WrongTypeError
+from tensorkeep.io.files.everywhere import FILES
 from tensorkeep.io.files.filesystem import FileSystem, PathLike, path_text
-from tensorkeep.io.files.local import LOCAL
 from tensorkeep.io.showing.amounts import some_of
 
 if TYPE_CHECKING:
@@ -53,7 +53,7 @@ def export_onnx(
     shapes: Mapping[str, Sizes] | None = None,
     verify: bool | None = None,
     overwrite: bool | None = None,
-    fs: FileSystem = LOCAL,
+    fs: FileSystem = FILES,
 ) -> OnnxExport:
     """Writes a model as an ONNX file, checked by `onnx`; if asked, run by ONNX Runtime and compared before it is there.
 

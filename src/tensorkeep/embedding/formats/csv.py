@@ -18,8 +18,8 @@ from tensorkeep.embedding.formats.streams import Imported, lines_of, opened_for_
 from tensorkeep.embedding.stored.rows import Batch
 from tensorkeep.embedding.table.snapshot import ArraySnapshot
 from tensorkeep.errors import DataLossError, InvalidArgumentError
+from tensorkeep.io.files.everywhere import FILES
 from tensorkeep.io.files.filesystem import FileSystem, PathLike, path_text
-from tensorkeep.io.files.local import LOCAL
 from tensorkeep.io.showing.progress import Progress, Told
 
 _AT_ONCE = 1 << 14  # lines
@@ -36,7 +36,7 @@ def export_csv(
     header: bool = True,
     separator: str = ",",
     progress: Progress | None = None,
-    fs: FileSystem = LOCAL,
+    fs: FileSystem = FILES,
 ) -> str:
     """Writes the rows of an embedding, its weights or a slot, as text; with `numbers`, frequencies and versions too.
 
@@ -61,7 +61,7 @@ def export_csv(
 
 
 def read_csv(
-    path: PathLike, *, separator: str = ",", progress: Progress | None = None, fs: FileSystem = LOCAL
+    path: PathLike, *, separator: str = ",", progress: Progress | None = None, fs: FileSystem = FILES
 ) -> ArraySnapshot:
     """Reads a table from text: columns `id` (or `key`) and `embedding`, or without a header the first two.
 
@@ -102,7 +102,7 @@ def import_csv(
     shards: int = 1,
     separator: str = ",",
     progress: Progress | None = None,
-    fs: FileSystem = LOCAL,
+    fs: FileSystem = FILES,
 ) -> str:
     """Makes a checkpoint with one embedding of what `read_csv` reads, which is in memory for a while."""
     return save_imported(read_csv(path, separator=separator, progress=progress, fs=fs), target, name, shards, fs)

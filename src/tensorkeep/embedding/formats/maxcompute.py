@@ -31,8 +31,8 @@ from tensorkeep.errors import (
     UnavailableError,
     UnimplementedError,
 )
+from tensorkeep.io.files.everywhere import FILES
 from tensorkeep.io.files.filesystem import FileSystem, PathLike, path_text
-from tensorkeep.io.files.local import LOCAL
 from tensorkeep.io.machine.resources import environment_variable
 from tensorkeep.io.showing.progress import Progress, Told
 
@@ -97,7 +97,7 @@ def export_maxcompute(
     overwrite: bool = False,
     client: Any = None,
     progress: Progress | None = None,
-    fs: FileSystem = LOCAL,
+    fs: FileSystem = FILES,
 ) -> MaxComputeReport:
     """Writes the rows of an embedding, its weights or a slot, to a MaxCompute table. Keys without rows are left out.
 

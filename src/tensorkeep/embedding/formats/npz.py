@@ -18,8 +18,8 @@ from tensorkeep.embedding.formats.streams import Output, opened_for_export, writ
 from tensorkeep.embedding.stored.embeddings import StoredColumn
 from tensorkeep.embedding.stored.ordered_columns import filtered_in_order, in_order
 from tensorkeep.embedding.stored.rows import Batch, Fields
+from tensorkeep.io.files.everywhere import FILES
 from tensorkeep.io.files.filesystem import FileSystem, PathLike, path_text
-from tensorkeep.io.files.local import LOCAL
 from tensorkeep.io.showing.progress import Progress, Told
 
 
@@ -30,7 +30,7 @@ def export_npz(
     *,
     slots: bool = True,
     progress: Progress | None = None,
-    fs: FileSystem = LOCAL,
+    fs: FileSystem = FILES,
 ) -> str:
     """Writes an embedding of a checkpoint, slots included unless unwanted, as one `.npz` file, uncompressed."""
     path = path_text(target)

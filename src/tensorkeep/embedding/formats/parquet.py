@@ -25,8 +25,8 @@ from tensorkeep.embedding.formats.streams import (
 from tensorkeep.embedding.stored.rows import Batch
 from tensorkeep.embedding.table.snapshot import ArraySnapshot
 from tensorkeep.errors import DataLossError, InvalidArgumentError, TensorKeepError, UnimplementedError
+from tensorkeep.io.files.everywhere import FILES
 from tensorkeep.io.files.filesystem import FileSystem, PathLike, path_text
-from tensorkeep.io.files.local import LOCAL
 from tensorkeep.io.showing.progress import Progress, Told
 
 
@@ -40,7 +40,7 @@ def export_parquet(
     filtered: bool = True,
     compression: str = "snappy",
     progress: Progress | None = None,
-    fs: FileSystem = LOCAL,
+    fs: FileSystem = FILES,
 ) -> list[str]:
     """Writes an embedding of a checkpoint, its weights or a slot, as Parquet; returns the files.
 
@@ -65,7 +65,7 @@ def export_parquet(
 
 
 def read_parquet(
-    paths: PathLike | Sequence[PathLike], *, progress: Progress | None = None, fs: FileSystem = LOCAL
+    paths: PathLike | Sequence[PathLike], *, progress: Progress | None = None, fs: FileSystem = FILES
 ) -> ArraySnapshot:
     """Reads a table from Parquet: a column of keys (`key`, `id` or `key_id`), and one of rows (`embedding`).
 
@@ -103,7 +103,7 @@ def import_parquet(
     *,
     shards: int = 1,
     progress: Progress | None = None,
-    fs: FileSystem = LOCAL,
+    fs: FileSystem = FILES,
 ) -> str:
     """Makes a checkpoint with one embedding of what `read_parquet` reads, which is in memory for a while."""
     return save_imported(read_parquet(paths, progress=progress, fs=fs), target, name, shards, fs)

@@ -17,8 +17,8 @@ import numpy as np
 from tensorkeep.arrays import Array
 from tensorkeep.embedding.formats.streams import opened_for_export, writing_file
 from tensorkeep.errors import InvalidArgumentError
+from tensorkeep.io.files.everywhere import FILES
 from tensorkeep.io.files.filesystem import FileSystem, PathLike, path_text
-from tensorkeep.io.files.local import LOCAL
 from tensorkeep.io.showing.progress import Progress, Told
 
 _AT_ONCE: Final = 1 << 14  # commands
@@ -70,7 +70,7 @@ def export_resp(
     layout: RedisLayout = RedisStrings(),
     *,
     progress: Progress | None = None,
-    fs: FileSystem = LOCAL,
+    fs: FileSystem = FILES,
 ) -> str:
     """Writes the rows of an embedding, its weights or a slot, as commands for Redis. Keys without rows are left out."""
     path = path_text(target)

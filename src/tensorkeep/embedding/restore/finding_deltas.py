@@ -16,8 +16,8 @@ from tensorkeep.checkpoint.reader import CheckpointReader
 from tensorkeep.embedding.stored.embeddings import stored_embeddings
 from tensorkeep.embedding.stored.naming import DELTA_KEYS
 from tensorkeep.errors import InvalidArgumentError
+from tensorkeep.io.files.everywhere import FILES
 from tensorkeep.io.files.filesystem import FileSystem, PathLike
-from tensorkeep.io.files.local import LOCAL
 
 DELTA_FOLDER: Final = ".incremental_checkpoint"
 DELTA_BASE: Final = "incremental_model.ckpt"
@@ -26,7 +26,7 @@ STEP: Final = "global_step"
 _NAMED: Final = re.compile(r"(.*)-([0-9]+)", re.DOTALL)
 
 
-def newest_delta(full: str, *, folder: str | None = None, fs: FileSystem = LOCAL) -> str | None:
+def newest_delta(full: str, *, folder: str | None = None, fs: FileSystem = FILES) -> str | None:
     """The prefix of the newest incremental checkpoint beside a full one that is newer; None if there is none.
 
     By itself it is looked for where DeepRec leaves it, in the folder `.incremental_checkpoint` beside the full one.
@@ -40,7 +40,7 @@ def newest_delta(full: str, *, folder: str | None = None, fs: FileSystem = LOCAL
     return posixpath.join(place, max(newer)[1]) if newer else None
 
 
-def later_full(full: str, delta: str, fs: FileSystem = LOCAL) -> int | None:
+def later_full(full: str, delta: str, fs: FileSystem = FILES) -> int | None:
     """The step of the full checkpoint that an incremental one goes with in place of an earlier one; None if with that.
 
     It lies beside the earlier one, has the same name, and is not later than the incremental one.
@@ -57,7 +57,7 @@ def later_full(full: str, delta: str, fs: FileSystem = LOCAL) -> int | None:
     )
 
 
-def check_goes_over_model(model: CheckpointReader, delta: PathLike, fs: FileSystem = LOCAL) -> str:
+def check_goes_over_model(model: CheckpointReader, delta: PathLike, fs: FileSystem = FILES) -> str:
     """The prefix of an incremental checkpoint that can be put over the variables of a model.
 
     InvalidArgumentError if it is none, or if it has only what changed since a full checkpoint that is later than the
@@ -89,7 +89,7 @@ def _full_before(delta: str, fs: FileSystem) -> int | None:
     return max((step for step in steps if step is not None and step <= last), default=None)
 
 
-def check_goes_with(full: CheckpointReader, delta: CheckpointReader, fs: FileSystem = LOCAL) -> None:
+def check_goes_with(full: CheckpointReader, delta: CheckpointReader, fs: FileSystem = FILES) -> None:
     """InvalidArgumentError if a checkpoint is not an incremental one, or is that of another full one."""
     is_incremental = any(name.endswith(DELTA_KEYS) for name in delta)
     if stored_embeddings(delta, fs=fs) or (not is_incremental and stored_embeddings(full, fs=fs)):

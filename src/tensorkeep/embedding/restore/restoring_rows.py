@@ -38,8 +38,8 @@ from tensorkeep.embedding.table.eviction import NEVER
 from tensorkeep.embedding.table.initial_rows import rows_of_dim
 from tensorkeep.embedding.table.snapshot import ColumnInfo
 from tensorkeep.errors import DataLossError, InvalidArgumentError, WrongTypeError
+from tensorkeep.io.files.everywhere import FILES
 from tensorkeep.io.files.filesystem import FileSystem
-from tensorkeep.io.files.local import LOCAL
 from tensorkeep.io.machine.parallel import read_ahead
 
 __all__ = ["ColumnReport", "restore_column", "restore_surveyed_column", "restore_table"]
@@ -83,7 +83,7 @@ def restore_column(
     missing: Missing | None = None,
     primary: str | None = None,
     stored: Mapping[str, StoredEmbedding] | None = None,
-    fs: FileSystem = LOCAL,
+    fs: FileSystem = FILES,
 ) -> ColumnReport:
     """Restores one column of a table from what is stored under a stem, or was under other numbers of shards.
 
@@ -132,7 +132,7 @@ def restore_table(
     extend: Extend = "error",
     reset_version: bool = False,
     missing: Missing | None = None,
-    fs: FileSystem = LOCAL,
+    fs: FileSystem = FILES,
 ) -> tuple[ColumnReport, ...]:
     """Restores all columns of a table, each from `<stem>/<its name>`, the weights from the stem itself.
 

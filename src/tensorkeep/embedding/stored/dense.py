@@ -13,8 +13,8 @@ from tensorkeep.embedding.stored.embeddings import StoredEmbedding, find_embeddi
 from tensorkeep.embedding.stored.ordered_columns import in_order
 from tensorkeep.embedding.stored.rows import Fields
 from tensorkeep.errors import InvalidArgumentError
+from tensorkeep.io.files.everywhere import FILES
 from tensorkeep.io.files.filesystem import FileSystem
-from tensorkeep.io.files.local import LOCAL
 
 _LISTED: Final = 5
 
@@ -25,7 +25,7 @@ def read_dense(
     rows: int | None = None,
     *,
     stored: Mapping[str, StoredEmbedding] | None = None,
-    fs: FileSystem = LOCAL,
+    fs: FileSystem = FILES,
 ) -> Array:
     """An embedding whose keys are 0 to n - 1 as the dense array [n, dim] that they number the rows of.
 

@@ -37,8 +37,8 @@ from tensorkeep.embedding.stored.ordered_columns import in_order
 from tensorkeep.embedding.stored.rows import KeyedRows, RowNames, TensorRows
 from tensorkeep.embedding.stored.ssd_records import RecordFiles, RecordRows, has_records
 from tensorkeep.errors import DataLossError, NotFoundError
+from tensorkeep.io.files.everywhere import FILES
 from tensorkeep.io.files.filesystem import FileSystem
-from tensorkeep.io.files.local import LOCAL
 from tensorkeep.io.showing.amounts import some_of
 
 __all__ = [
@@ -87,7 +87,7 @@ class StoredEmbedding:
         every = [stem for column in self.columns for stem in self.stems_of(column).values()]
         return [stem + suffix for stem in every for suffix in (*NINE, SCALES) if stem + suffix in reader]
 
-    def open(self, reader: CheckpointReader, column: str = "", *, fs: FileSystem = LOCAL) -> StoredColumn:
+    def open(self, reader: CheckpointReader, column: str = "", *, fs: FileSystem = FILES) -> StoredColumn:
         """One column, ready to be read. `fs` is where the checkpoint lies, for the files of an SSD tier."""
         stems = self.stems_of(column)
         if gaps := sorted(set(range(max(stems) + 1)) - set(stems)):
@@ -118,7 +118,7 @@ class StoredEmbedding:
 
 
 def stored_embeddings(
-    reader: CheckpointReader, *, primaries: Collection[str] = (), fs: FileSystem = LOCAL
+    reader: CheckpointReader, *, primaries: Collection[str] = (), fs: FileSystem = FILES
 ) -> dict[str, StoredEmbedding]:
     """The embeddings of a checkpoint, by name, without `/part_<k>`.
 

@@ -19,8 +19,8 @@ from tensorkeep.checkpoint.saving import CheckpointFormat
 from tensorkeep.embedding.stored.embeddings import stems_in
 from tensorkeep.embedding.stored.naming import KEYS, RECORD_FOLDER, VALUES, record_folder, record_path
 from tensorkeep.errors import MissingFileError, TensorKeepError
+from tensorkeep.io.files.everywhere import FILES
 from tensorkeep.io.files.filesystem import Durability, FileSystem, PathLike, path_text, prepare_directory
-from tensorkeep.io.files.local import LOCAL
 
 _ROWS: Final = ".emb"
 
@@ -122,7 +122,7 @@ def remove_checkpoint_with_records(
     format: CheckpointFormat = CheckpointFormat.V2,
     *,
     meta_suffix: str = "meta",
-    fs: FileSystem = LOCAL,
+    fs: FileSystem = FILES,
 ) -> list[str]:
     """Deletes the files of a checkpoint, and those of its tables that lie beside it; says which it deleted.
 

@@ -24,8 +24,8 @@ from tensorkeep.embedding.stored.ssd_records import FILE_BYTES, has_records, pad
 from tensorkeep.embedding.table.snapshot import ColumnInfo, TableSnapshot
 from tensorkeep.embedding.tools.rewriting import Rewrite, opened_for_tools
 from tensorkeep.errors import AlreadyExistsError, InvalidArgumentError
+from tensorkeep.io.files.everywhere import FILES
 from tensorkeep.io.files.filesystem import Durability, FileSystem, TemporaryFile, prepare_directory
-from tensorkeep.io.files.local import LOCAL
 
 Keys = npt.NDArray[np.int64]
 Integers = npt.NDArray[np.int64]
@@ -152,7 +152,7 @@ def _picked(snapshot: TableSnapshot, column: str, positions: Integers) -> Array:
     return np.concatenate([snapshot.rows(column, part[0], part[-1] + 1)[part - part[0]] for part in parts])
 
 
-def make_way_for_records(prefix: str, stems: Iterable[str], durability: Durability, *, fs: FileSystem = LOCAL) -> None:
+def make_way_for_records(prefix: str, stems: Iterable[str], durability: Durability, *, fs: FileSystem = FILES) -> None:
     """Sees to it that no records lie beside a prefix that would be taken for rows of a checkpoint about to be saved.
 
     Those of a checkpoint that is there are put into it. Those that a save which died has left are deleted.
@@ -172,7 +172,7 @@ def make_way_for_records(prefix: str, stems: Iterable[str], durability: Durabili
     delete_records(fs, [posixpath.join(folder, name) for name in names])
 
 
-def fold_records(prefix: str, durability: Durability = Durability.DISK, *, fs: FileSystem = LOCAL) -> None:
+def fold_records(prefix: str, durability: Durability = Durability.DISK, *, fs: FileSystem = FILES) -> None:
     """Puts all rows of a checkpoint into it, and deletes the records beside it.
 
     Whenever that is interrupted, it has the same rows: one that is in it counts, and not its record.

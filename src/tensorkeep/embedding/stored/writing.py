@@ -40,8 +40,8 @@ from tensorkeep.embedding.stored.record_writing import (
 from tensorkeep.embedding.table.snapshot import TableSnapshot, column_of
 from tensorkeep.embedding.table.table_snapshots import TakenSnapshot
 from tensorkeep.errors import InvalidArgumentError, WrongTypeError
+from tensorkeep.io.files.everywhere import FILES
 from tensorkeep.io.files.filesystem import FileSystem, PathLike, path_text
-from tensorkeep.io.files.local import LOCAL
 from tensorkeep.io.machine.parallel import read_ahead
 
 __all__ = ["StoredForm", "add_embedding", "embedding_tensors", "save_embeddings", "table_tensors"]
@@ -156,7 +156,7 @@ def save_embeddings(
     options: SaveOptions = SaveOptions(),
     *,
     records: Mapping[str, npt.ArrayLike] | None = None,
-    fs: FileSystem = LOCAL,
+    fs: FileSystem = FILES,
 ) -> str:
     """Saves tables by their stems, and other tensors by their names, as one checkpoint. Snapshots stay open.
 

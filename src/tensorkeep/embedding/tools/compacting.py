@@ -20,8 +20,8 @@ from tensorkeep.embedding.stored.embeddings import StoredEmbedding, stored_delta
 from tensorkeep.embedding.stored.naming import DELTA_KEYS, DELTA_OFFSETS, DELTA_VALUES
 from tensorkeep.embedding.tools.rewriting import Rewrite, opened_for_tools
 from tensorkeep.errors import DataLossError, NotFoundError
+from tensorkeep.io.files.everywhere import FILES
 from tensorkeep.io.files.filesystem import FileSystem, PathLike, path_text
-from tensorkeep.io.files.local import LOCAL
 from tensorkeep.io.showing.progress import Progress
 
 _CHUNK = 8 << 20
@@ -33,7 +33,7 @@ def compact_checkpoint(
     delta: PathLike | None = None,
     *,
     progress: Progress | None = None,
-    fs: FileSystem = LOCAL,
+    fs: FileSystem = FILES,
 ) -> str:
     """Writes a full checkpoint with an incremental one put over it. Without a `delta` it is the newest of that one.
 
@@ -53,7 +53,7 @@ def compact_checkpoint(
         return work.write(target, layout.arranged, layout.file_count)
 
 
-def plan_compacting(full: str, delta: str, *, fs: FileSystem = LOCAL) -> dict[str, str]:
+def plan_compacting(full: str, delta: str, *, fs: FileSystem = FILES) -> dict[str, str]:
     """What `compact_checkpoint` would do to each embedding, in numbers of keys; nothing is written."""
     plan: dict[str, str] = {}
     with opened_for_tools(full, fs) as reader, opened_for_tools(delta, fs) as changes:
@@ -75,7 +75,7 @@ def _of_another(name: str, full: CheckpointReader, changes: CheckpointReader) ->
     )
 
 
-def full_and_newest_delta(full: PathLike, delta: PathLike | None = None, *, fs: FileSystem = LOCAL) -> tuple[str, str]:
+def full_and_newest_delta(full: PathLike, delta: PathLike | None = None, *, fs: FileSystem = FILES) -> tuple[str, str]:
     """The prefixes of the two checkpoints that `compact_checkpoint` would put together, if they go together."""
     with opened_for_tools(full, fs) as reader:
         newest = newest_delta(reader.path, fs=fs) if delta is None else path_text(delta)

@@ -21,8 +21,8 @@ from tensorkeep.embedding.stored.ordered_columns import (
 from tensorkeep.embedding.stored.rows import Batch, Fields
 from tensorkeep.embedding.tools.rewriting import Rewrite, opened_for_tools
 from tensorkeep.errors import InvalidArgumentError, NotFoundError
+from tensorkeep.io.files.everywhere import FILES
 from tensorkeep.io.files.filesystem import FileSystem, PathLike
-from tensorkeep.io.files.local import LOCAL
 from tensorkeep.io.showing.progress import Progress
 
 __all__ = [
@@ -180,7 +180,7 @@ def prune_checkpoint(
     keep_filtered: bool = True,
     allow_empty: bool = False,
     progress: Progress | None = None,
-    fs: FileSystem = LOCAL,
+    fs: FileSystem = FILES,
 ) -> dict[str, PruneReport]:
     """Writes a checkpoint whose embeddings (all, unless named) have only the keys that the rule keeps.
 
@@ -205,7 +205,7 @@ def plan_pruning(
     names: Collection[str] | None = None,
     keep_filtered: bool = True,
     allow_empty: bool = False,
-    fs: FileSystem = LOCAL,
+    fs: FileSystem = FILES,
 ) -> dict[str, PruneReport]:
     """What `prune_checkpoint` would report, and refuse; nothing is written."""
     with opened_for_tools(source, fs) as reader:
@@ -300,7 +300,7 @@ def drop_slots(
     *,
     names: Collection[str] | None = None,
     progress: Progress | None = None,
-    fs: FileSystem = LOCAL,
+    fs: FileSystem = FILES,
 ) -> dict[str, tuple[str, ...]]:
     """Writes a checkpoint without these slots of its embeddings, or without any; returns those that went, by embedding.
 

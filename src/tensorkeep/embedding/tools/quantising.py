@@ -24,8 +24,8 @@ from tensorkeep.embedding.stored.ordered_columns import OrderedColumn, in_order
 from tensorkeep.embedding.stored.rows import Fields
 from tensorkeep.embedding.tools.rewriting import Rewrite, opened_for_tools
 from tensorkeep.errors import InvalidArgumentError
+from tensorkeep.io.files.everywhere import FILES
 from tensorkeep.io.files.filesystem import FileSystem, PathLike
-from tensorkeep.io.files.local import LOCAL
 from tensorkeep.io.showing.progress import Progress
 
 Precision = Literal["bfloat16", "half", "int8"]
@@ -43,7 +43,7 @@ def quantise_checkpoint(
     slots: bool = False,
     allow_loss: bool = False,
     progress: Progress | None = None,
-    fs: FileSystem = LOCAL,
+    fs: FileSystem = FILES,
 ) -> str:
     """Writes a checkpoint whose embeddings (all, unless named) have values of fewer bits; slots too if that is said.
 
@@ -74,7 +74,7 @@ def plan_quantising(
     *,
     names: Collection[str] | None = None,
     slots: bool = False,
-    fs: FileSystem = LOCAL,
+    fs: FileSystem = FILES,
 ) -> dict[str, CastLoss]:
     """What fewer bits would do to the values of each table, or slot: how many would be lost, how many rounded."""
     _require_known(precision)

@@ -15,8 +15,8 @@ from tensorkeep.embedding.restore.incremental import StoredDelta
 from tensorkeep.embedding.stored.buckets import find_in_order, order_of, widened_keys
 from tensorkeep.embedding.stored.embeddings import StoredColumn, find_embedding, stored_deltas, stored_embeddings
 from tensorkeep.embedding.stored.rows import Batch
+from tensorkeep.io.files.everywhere import FILES
 from tensorkeep.io.files.filesystem import FileSystem, PathLike
-from tensorkeep.io.files.local import LOCAL
 
 Keys = npt.NDArray[np.int64]
 Integers = npt.NDArray[np.int64]
@@ -46,7 +46,7 @@ def look_up(
     column: str = "",
     *,
     delta: PathLike | None = None,
-    fs: FileSystem = LOCAL,
+    fs: FileSystem = FILES,
 ) -> FoundRows:
     """The rows of some keys of a stored embedding: of its weights, or of the slot that is named as the column.
 

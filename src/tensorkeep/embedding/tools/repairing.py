@@ -20,8 +20,8 @@ from tensorkeep.embedding.stored.ordered_columns import (
 from tensorkeep.embedding.stored.rows import Batch, Fields
 from tensorkeep.embedding.tools.rewriting import Rewrite, opened_for_tools
 from tensorkeep.errors import NotFoundError
+from tensorkeep.io.files.everywhere import FILES
 from tensorkeep.io.files.filesystem import FileSystem, PathLike
-from tensorkeep.io.files.local import LOCAL
 from tensorkeep.io.showing.progress import Progress
 
 Keys = npt.NDArray[np.int64]
@@ -68,7 +68,7 @@ class KeyComparison:
 
 
 def compare_keys(
-    source: PathLike, *, names: Collection[str] | None = None, fs: FileSystem = LOCAL
+    source: PathLike, *, names: Collection[str] | None = None, fs: FileSystem = FILES
 ) -> dict[str, KeyComparison]:
     """Compares the keys of weights and slots of every embedding of a checkpoint, or of those that are named."""
     with opened_for_tools(source, fs) as reader:
@@ -87,7 +87,7 @@ def repair_checkpoint(
     fill: Mapping[str, float] | None = None,
     names: Collection[str] | None = None,
     progress: Progress | None = None,
-    fs: FileSystem = LOCAL,
+    fs: FileSystem = FILES,
 ) -> dict[str, KeyComparison]:
     """Writes a checkpoint in which weights and slots have the same keys; returns what was wrong before.
 

@@ -9,8 +9,8 @@ from tensorkeep.embedding.stored.buckets import BUCKETS, buckets_of_partition
 from tensorkeep.embedding.stored.embeddings import StoredEmbedding
 from tensorkeep.embedding.tools.rewriting import Rewrite, opened_for_tools
 from tensorkeep.errors import InvalidArgumentError
+from tensorkeep.io.files.everywhere import FILES
 from tensorkeep.io.files.filesystem import FileSystem, PathLike
-from tensorkeep.io.files.local import LOCAL
 from tensorkeep.io.showing.progress import Progress
 
 _FEW = 16  # parts, each of which is told by itself
@@ -35,7 +35,7 @@ def repartition_checkpoint(
     shards: int | Mapping[str, int],
     *,
     progress: Progress | None = None,
-    fs: FileSystem = LOCAL,
+    fs: FileSystem = FILES,
 ) -> str:
     """Writes a checkpoint with its embeddings in so many shards each, or in so many as the mapping says by name.
 
@@ -52,7 +52,7 @@ def repartition_checkpoint(
 
 
 def plan_repartitioning(
-    source: PathLike, shards: int | Mapping[str, int], *, fs: FileSystem = LOCAL
+    source: PathLike, shards: int | Mapping[str, int], *, fs: FileSystem = FILES
 ) -> dict[str, RepartitionReport]:
     """How many keys each part would have of each embedding that `repartition_checkpoint` would write."""
     with opened_for_tools(source, fs) as reader:

@@ -15,8 +15,8 @@ from tensorkeep.embedding.stored.ordered_columns import filtered_in_order, in_or
 from tensorkeep.embedding.stored.rows import ALL_FIELDS, Batch
 from tensorkeep.embedding.tools.pruning import row_norms
 from tensorkeep.embedding.tools.rewriting import Rewrite, opened_for_tools
+from tensorkeep.io.files.everywhere import FILES
 from tensorkeep.io.files.filesystem import FileSystem, PathLike
-from tensorkeep.io.files.local import LOCAL
 from tensorkeep.io.showing.progress import Progress, Told
 
 __all__ = ["EmbeddingStatistics", "Histogram", "embedding_statistics"]
@@ -113,7 +113,7 @@ def embedding_statistics(
     *,
     names: Collection[str] | None = None,
     progress: Progress | None = None,
-    fs: FileSystem = LOCAL,
+    fs: FileSystem = FILES,
 ) -> dict[str, EmbeddingStatistics]:
     """The statistics of every embedding of a checkpoint, or of those that are named, by name."""
     with opened_for_tools(source, fs) as reader:

@@ -5,15 +5,15 @@ from __future__ import annotations
 from tensorkeep.errors import DataLossError
 from tensorkeep.graph.graph import Graph
 from tensorkeep.graph.messages.graph_def import export_graph
+from tensorkeep.io.files.everywhere import FILES
 from tensorkeep.io.files.filesystem import Durability, FileSystem, atomic_write, prepare_directory
-from tensorkeep.io.files.local import LOCAL
 from tensorkeep.proto.identification import FileKind, wrong_file
 from tensorkeep.proto.messages import GraphDef, parse, serialize
 from tensorkeep.proto.text import format_text, parse_text
 
 
 def write_graph(
-    graph: Graph | GraphDef, directory: str, name: str, as_text: bool = True, fs: FileSystem = LOCAL
+    graph: Graph | GraphDef, directory: str, name: str, as_text: bool = True, fs: FileSystem = FILES
 ) -> str:
     """Writes a graph to a file of a folder, which is made if it is missing; gives the file's path."""
     proto = export_graph(graph) if isinstance(graph, Graph) else graph
@@ -23,7 +23,7 @@ def write_graph(
     return path
 
 
-def read_graph(path: str, fs: FileSystem = LOCAL) -> GraphDef:
+def read_graph(path: str, fs: FileSystem = FILES) -> GraphDef:
     """The graph in a file, bytes or text, whatever its name says; DataLossError says what the file is if it is none."""
     file = fs.open(path)
     try:

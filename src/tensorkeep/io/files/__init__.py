@@ -2,6 +2,7 @@
 
 archives          zip archives, read from bytes with limits
 directories       whole folders: copied, removed, and put in place in one step
+everywhere        the file system behind every path: this machine, or a store
 filesystem        files, as the rest of the package sees them
 gfile             files and folders with TensorFlow's manners: what `tf.gfile` and `tf.io.gfile` stand on
 gfile_object      an open file as TensorFlow has it

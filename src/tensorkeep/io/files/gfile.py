@@ -23,9 +23,9 @@ from tensorkeep.errors import (
 )
 from tensorkeep.io.coding.text_and_bytes import PathOrBytes
 from tensorkeep.io.files.directories import copy_file
+from tensorkeep.io.files.everywhere import FILES
 from tensorkeep.io.files.filesystem import Durability
 from tensorkeep.io.files.globbing import matching_paths
-from tensorkeep.io.files.local import LOCAL
 from tensorkeep.io.files.paths import SCHEMES
 from tensorkeep.io.files.places import explain_system_errors, place_of, text_of
 
@@ -137,7 +137,7 @@ def _copy_over(origin: str, place: str, mode: int) -> None:
     """Replaces a file; into what is no file, such as a pipe or a device, the bytes are written."""
     os.stat(posixpath.dirname(place))  # so that a folder that is missing is the system's to report
     if not os.path.exists(place):
-        copy_file(LOCAL, origin, place, Durability.CACHE)
+        copy_file(FILES, origin, place, Durability.CACHE)
         os.chmod(place, mode)
     elif not os.path.isfile(place):
         with open(origin, "rb") as reader, open(place, "wb") as writer:
@@ -145,7 +145,7 @@ def _copy_over(origin: str, place: str, mode: int) -> None:
                 writer.write(piece)
     elif not os.path.samefile(origin, place):
         kept = modes.S_IMODE(os.stat(place).st_mode)
-        copy_file(LOCAL, origin, place, Durability.CACHE)
+        copy_file(FILES, origin, place, Durability.CACHE)
         os.chmod(place, kept)
 
 

@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from tensorkeep.errors import DataLossError, InvalidArgumentError, UnimplementedError
+from tensorkeep.io.files.everywhere import FILES
 from tensorkeep.io.files.filesystem import Durability, TemporaryFile
-from tensorkeep.io.files.local import LOCAL
 
 
 def sign_files(
@@ -40,7 +40,7 @@ def sign_files(
         found = hashing.Config().set_ignored_paths(paths=ignored).hash(path, files_to_hash=files)
     except Exception as error:
         raise InvalidArgumentError(f'"{path}" cannot be signed: {_told(error)}') from error
-    with TemporaryFile(LOCAL, signature) as temporary:
+    with TemporaryFile(FILES, signature) as temporary:
         signer.set_hashing_config(_Known(found)).sign(path, temporary.path)
         temporary.commit(Durability.DISK)
 
@@ -72,8 +72,8 @@ def verified_statement(signature: str, public_key: str) -> Mapping[str, Any]:
 def _require_files(*paths: str) -> None:
     """InvalidArgumentError if one of them is something else than a file: the package would wait for a pipe for ever."""
     for path in paths:
-        if LOCAL.exists(path):
-            with closing(LOCAL.open(path)) as file:
+        if FILES.exists(path):
+            with closing(FILES.open(path)) as file:
                 if not file.size:
                     raise InvalidArgumentError(f'"{path}" is empty')
 

@@ -26,8 +26,8 @@ from tensorkeep.dtypes import DType
 from tensorkeep.errors import AlreadyExistsError, InvalidArgumentError, NotFoundError, UnimplementedError
 from tensorkeep.graph.rewriting.freezing import EVERYTHING, Selection
 from tensorkeep.io.files.directories import StagedDirectory, copy_file, copy_tree, is_empty_directory
+from tensorkeep.io.files.everywhere import FILES
 from tensorkeep.io.files.filesystem import Durability, FileSystem, PathLike, atomic_write, path_text
-from tensorkeep.io.files.local import LOCAL
 from tensorkeep.proto.messages import SavedModel
 from tensorkeep.proto.preserving import serialize_preserving
 from tensorkeep.saved_model.edit.freezing import loaded_model
@@ -60,7 +60,7 @@ def rewrite_model(
     source: PathLike,
     target: PathLike | None,
     *edits: Edit,
-    fs: FileSystem = LOCAL,
+    fs: FileSystem = FILES,
     durability: Durability = Durability.DISK,
 ) -> SavedModel:
     """Applies changes to a model, one after the other, and writes it to another directory, or over itself (None).
@@ -107,7 +107,7 @@ def _delete_assets(directory: str, names: Iterable[str], fs: FileSystem) -> None
         fs.delete(asset_path(directory, name))
 
 
-def write_model_file(model: SavedModel, source: PathLike, target: PathLike, *, fs: FileSystem = LOCAL) -> str:
+def write_model_file(model: SavedModel, source: PathLike, target: PathLike, *, fs: FileSystem = FILES) -> str:
     """Writes the file of a model that was read from one directory into another one, or over the old; gives its path.
 
     It is of the same kind, bytes or text, and keeps the bytes of what was not changed.
@@ -185,7 +185,7 @@ def change_variables(
     target: PathLike | None,
     values: Mapping[str, ArrayLike],
     *,
-    fs: FileSystem = LOCAL,
+    fs: FileSystem = FILES,
     durability: Durability = Durability.DISK,
 ) -> None:
     """Writes a model with other values for some variables, by their names in its checkpoint or, in a model of
@@ -218,7 +218,7 @@ def change_variables(
         _publish(directory, path_text(target), model, files, fs, durability, (VARIABLES_DIRECTORY,), save)
 
 
-def check_variables(source: PathLike, values: Mapping[str, ArrayLike], *, fs: FileSystem = LOCAL) -> None:
+def check_variables(source: PathLike, values: Mapping[str, ArrayLike], *, fs: FileSystem = FILES) -> None:
     """InvalidArgumentError if `change_variables` could not give a model these values: it says all that is wrong."""
     directory = path_text(source)
     with _opened_variables(directory, fs) as reader:
@@ -283,7 +283,7 @@ def replace_asset(
     name: str,
     new_file: PathLike,
     *,
-    fs: FileSystem = LOCAL,
+    fs: FileSystem = FILES,
     durability: Durability = Durability.DISK,
 ) -> None:
     """Puts another file in the place of one that the model's graphs read. The model stays as it is."""
@@ -295,7 +295,7 @@ def replace_asset(
 
 
 def extract_assets(
-    directory: PathLike, target: PathLike, *, fs: FileSystem = LOCAL, durability: Durability = Durability.DISK
+    directory: PathLike, target: PathLike, *, fs: FileSystem = FILES, durability: Durability = Durability.DISK
 ) -> dict[str, str]:
     """Copies the files that a model's graphs read into a folder, which is made; gives their paths by their names."""
     names = asset_names(read_saved_model(directory, fs))
@@ -318,7 +318,7 @@ def freeze_model(
     *,
     selection: Selection = EVERYTHING,
     run_initializers: bool = False,
-    fs: FileSystem = LOCAL,
+    fs: FileSystem = FILES,
     durability: Durability = Durability.DISK,
 ) -> SavedModel:
     """Writes a model with constants in the place of variables: each meta graph, for the signatures that it has.
@@ -333,7 +333,7 @@ def freeze_model(
     return frozen
 
 
-def frozen_model(directory: str, options: FreezeOptions, fs: FileSystem = LOCAL) -> SavedModel:
+def frozen_model(directory: str, options: FreezeOptions, fs: FileSystem = FILES) -> SavedModel:
     """What `freeze_model` would write; nothing is written."""
     model = read_saved_model(directory, fs)
     frozen = SavedModel(saved_model_schema_version=model.saved_model_schema_version)

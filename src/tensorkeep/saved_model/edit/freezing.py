@@ -6,8 +6,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack, closing, contextmanager
 
 from tensorkeep.checkpoint.finding.files import checkpoint_exists
+from tensorkeep.io.files.everywhere import FILES
 from tensorkeep.io.files.filesystem import FileSystem, PathLike, path_text
-from tensorkeep.io.files.local import LOCAL
 from tensorkeep.proto.messages import GraphDef, MetaGraphDef
 from tensorkeep.runtime.session import Session
 from tensorkeep.saved_model.files.constants import SERVING
@@ -37,7 +37,7 @@ def freeze_saved_model(
     tags: Iterable[str] = (SERVING,),
     options: FreezeOptions = FreezeOptions(),
     *,
-    fs: FileSystem = LOCAL,
+    fs: FileSystem = FILES,
 ) -> GraphDef:
     """The part of a SavedModel's graph that some nodes need, with constants in the place of variables.
 
@@ -51,7 +51,7 @@ def freeze_saved_model(
 
 @contextmanager
 def loaded_model(
-    meta_graph: MetaGraphDef, directory: PathLike, options: FreezeOptions, *, fs: FileSystem = LOCAL
+    meta_graph: MetaGraphDef, directory: PathLike, options: FreezeOptions, *, fs: FileSystem = FILES
 ) -> Iterator[Session | LoadedValues]:
     """The values that loading gives the variables and tables of a SavedModel, while this lasts."""
     if options.run_initializers:

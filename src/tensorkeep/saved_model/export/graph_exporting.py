@@ -29,8 +29,8 @@ from tensorkeep.graph.messages.graph_def import export_graph
 from tensorkeep.graph.registry.opspec import get_op
 from tensorkeep.graph.rewriting.freezing import variables_of
 from tensorkeep.graph.rewriting.pruning import needed_nodes, source_of
+from tensorkeep.io.files.everywhere import FILES
 from tensorkeep.io.files.filesystem import FileSystem, PathLike, path_text
-from tensorkeep.io.files.local import LOCAL
 from tensorkeep.metagraph.exporting import export_meta_graph
 from tensorkeep.metagraph.files import read_meta_graph_file
 from tensorkeep.metagraph.importing import import_meta_graph
@@ -66,7 +66,7 @@ def from_checkpoint(
     directory: PathLike,
     *,
     tags: Iterable[str] = _TAGS,
-    fs: FileSystem = LOCAL,
+    fs: FileSystem = FILES,
 ) -> str:
     """Writes a graph with the variables of a checkpoint as a SavedModel; gives the path of its file.
 
@@ -96,7 +96,7 @@ def from_function(
     *,
     signature: str = DEFAULT_SERVING_SIGNATURE_DEF_KEY,
     tags: Iterable[str] = _TAGS,
-    fs: FileSystem = LOCAL,
+    fs: FileSystem = FILES,
 ) -> str:
     """Writes what a function builds as a SavedModel with one signature; gives the path of its file.
 

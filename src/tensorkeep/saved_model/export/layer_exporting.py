@@ -10,8 +10,8 @@ import numpy as np
 
 from tensorkeep.errors import InvalidArgumentError
 from tensorkeep.graph.graph import Tensor
+from tensorkeep.io.files.everywhere import FILES
 from tensorkeep.io.files.filesystem import FileSystem, PathLike
-from tensorkeep.io.files.local import LOCAL
 from tensorkeep.saved_model.export.graph_exporting import from_function
 from tensorkeep.saved_model.files.constants import DEFAULT_SERVING_SIGNATURE_DEF_KEY, SERVING
 from tensorkeep.saved_model.layers.combining import apply_layers, checked_layers, first_takes
@@ -41,7 +41,7 @@ def from_layers(
     outputs: str | Mapping[str, Sequence[Layer]] = "outputs",
     signature: str = DEFAULT_SERVING_SIGNATURE_DEF_KEY,
     tags: Iterable[str] = (SERVING,),
-    fs: FileSystem = LOCAL,
+    fs: FileSystem = FILES,
 ) -> str:
     """Writes layers, one after the other, as a SavedModel with one signature; gives the path of its file.
 

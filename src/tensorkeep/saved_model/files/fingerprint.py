@@ -23,8 +23,8 @@ from tensorkeep._version import __version__
 from tensorkeep.checkpoint.finding.file_names import index_path
 from tensorkeep.checkpoint.reader import CheckpointReader
 from tensorkeep.errors import DataLossError
+from tensorkeep.io.files.everywhere import FILES
 from tensorkeep.io.files.filesystem import Durability, FileSystem, PathLike, atomic_write
-from tensorkeep.io.files.local import LOCAL
 from tensorkeep.proto.messages import FingerprintDef, SavedModel, parse
 from tensorkeep.saved_model.files.canonical_bytes import canonical_bytes
 from tensorkeep.saved_model.files.constants import FINGERPRINT_FILENAME
@@ -48,13 +48,13 @@ class OnFingerprint(Enum):
     """Compares variables and graph, whatever it takes."""
 
 
-def read_fingerprint(directory: PathLike, fs: FileSystem = LOCAL) -> FingerprintDef | None:
+def read_fingerprint(directory: PathLike, fs: FileSystem = FILES) -> FingerprintDef | None:
     """The fingerprint in a directory; None if there is none, as in exports before TensorFlow 2.10."""
     path = join(directory, FINGERPRINT_FILENAME)
     return parse(FingerprintDef, read_file(path, fs), path) if fs.exists(path) else None
 
 
-def checkpoint_hash(directory: PathLike, fs: FileSystem = LOCAL) -> int | None:
+def checkpoint_hash(directory: PathLike, fs: FileSystem = FILES) -> int | None:
     """The hash of the index of a model's variables; None if it has none."""
     path = index_path(variables_path(directory))
     return fingerprint64(read_file(path, fs)) if fs.exists(path) else None
@@ -77,7 +77,7 @@ def checked_fingerprint(
     model: SavedModel,
     variables: CheckpointReader | None,
     action: OnFingerprint = OnFingerprint.WARN,
-    fs: FileSystem = LOCAL,
+    fs: FileSystem = FILES,
 ) -> FingerprintDef | None:
     """The fingerprint, compared with the model, whose variables are open if it has any."""
     found = read_fingerprint(directory, fs)
@@ -114,7 +114,7 @@ def marked_uuid(version: str = __version__) -> UUID:
 
 
 def fingerprint_of(
-    model: SavedModel, directory: PathLike, fs: FileSystem = LOCAL, uuid: Callable[[], UUID] = marked_uuid
+    model: SavedModel, directory: PathLike, fs: FileSystem = FILES, uuid: Callable[[], UUID] = marked_uuid
 ) -> FingerprintDef | None:
     """The fingerprint of a model whose variables are in a directory; None if TensorFlow makes none for such a model."""
     checksum = model_checksum(model)
@@ -137,7 +137,7 @@ def fingerprint_of(
 
 
 def write_fingerprint(
-    model: SavedModel, directory: PathLike, durability: Durability = Durability.DISK, fs: FileSystem = LOCAL
+    model: SavedModel, directory: PathLike, durability: Durability = Durability.DISK, fs: FileSystem = FILES
 ) -> None:
     """Writes the fingerprint of a model beside its variables, if it has one."""
     found = fingerprint_of(model, directory, fs)

@@ -17,8 +17,8 @@ from tensorkeep.checkpoint.finding.file_names import IN_MODEL
 from tensorkeep.errors import DataLossError, InvalidArgumentError, MissingFileError, NotFoundError, UnimplementedError
 from tensorkeep.graph.prefixes import prepend_name_scope
 from tensorkeep.io.coding.riegeli import RiegeliReader
+from tensorkeep.io.files.everywhere import FILES
 from tensorkeep.io.files.filesystem import FileSystem, PathLike, path_text
-from tensorkeep.io.files.local import LOCAL
 from tensorkeep.io.files.paths import stays_inside
 from tensorkeep.proto.chunked import ChunkMetadata, join_chunks
 from tensorkeep.proto.identification import FileKind, wrong_file
@@ -78,18 +78,18 @@ def variables_path(directory: PathLike) -> str:
     return join(directory, IN_MODEL)
 
 
-def model_file(directory: PathLike, fs: FileSystem = LOCAL) -> str | None:
+def model_file(directory: PathLike, fs: FileSystem = FILES) -> str | None:
     """The path of the file that holds the model: bytes before text before chunks; None if there is none."""
     paths = (join(directory, name) for name in _MODEL_FILES)
     return next((path for path in paths if fs.exists(path)), None)
 
 
-def contains_saved_model(directory: PathLike, fs: FileSystem = LOCAL) -> bool:
+def contains_saved_model(directory: PathLike, fs: FileSystem = FILES) -> bool:
     """Whether a directory looks like a SavedModel: it has the file. Nothing is read."""
     return model_file(directory, fs) is not None
 
 
-def read_saved_model(directory: PathLike, fs: FileSystem = LOCAL) -> SavedModel:
+def read_saved_model(directory: PathLike, fs: FileSystem = FILES) -> SavedModel:
     """The model in a directory; of several files the one in bytes.
 
     MissingFileError says what is there instead; UnreadableModelError, what the file is if it is no model.

@@ -14,8 +14,8 @@ from tensorkeep.dtypes import STRING, dtype_in_graph
 from tensorkeep.errors import InvalidArgumentError
 from tensorkeep.graph.messages.attrs import shape_of_proto
 from tensorkeep.io.coding.records import encode_record, read_records
+from tensorkeep.io.files.everywhere import FILES
 from tensorkeep.io.files.filesystem import Durability, FileSystem, PathLike, atomic_write
-from tensorkeep.io.files.local import LOCAL
 from tensorkeep.proto.messages import Example, MetaGraphDef, SignatureDef, parse, serialize
 from tensorkeep.proto.serving import PredictionLog
 from tensorkeep.proto.tensors import tensor_of_array
@@ -105,7 +105,7 @@ def write_warmup_requests(
     tags: Iterable[str] = (SERVING,),
     *,
     model: str = "",
-    fs: FileSystem = LOCAL,
+    fs: FileSystem = FILES,
     durability: Durability = Durability.DISK,
 ) -> str:
     """Gives a model requests to be warmed up with, in the place of those it had; gives the path of their file.
@@ -123,7 +123,7 @@ def write_warmup_requests(
     return path
 
 
-def read_warmup_requests(directory: PathLike, *, fs: FileSystem = LOCAL) -> list[PredictionLog]:
+def read_warmup_requests(directory: PathLike, *, fs: FileSystem = FILES) -> list[PredictionLog]:
     """The requests that a model is warmed up with; none if it has no such file."""
     path = join(directory, f"{EXTRA_ASSETS_DIRECTORY}/{WARMUP_FILENAME}")
     return [parse(PredictionLog, record, path) for record in read_records(fs, path)] if fs.exists(path) else []

@@ -9,8 +9,8 @@ from typing import Final
 import tensorkeep.ops.every  # noqa: F401 - a model may use any op
 from tensorkeep.errors import InvalidArgumentError, NotFoundError
 from tensorkeep.graph.registry.capabilities import Capability
+from tensorkeep.io.files.everywhere import FILES
 from tensorkeep.io.files.filesystem import FileSystem, PathLike, path_text
-from tensorkeep.io.files.local import LOCAL
 from tensorkeep.proto.messages import MetaGraphDef, SavedModel
 from tensorkeep.runtime.limits import NO_LIMITS, Limits
 from tensorkeep.saved_model.files.completeness import open_complete
@@ -35,7 +35,7 @@ def load_saved_model(
     mapped: bool = False,
     engine: EngineName = "numpy",
     on_fingerprint: OnFingerprint = OnFingerprint.WARN,
-    fs: FileSystem = LOCAL,
+    fs: FileSystem = FILES,
 ) -> LoadedModel:
     """The model in a directory that TensorFlow 1 or 2, Keras or this package exported.
 

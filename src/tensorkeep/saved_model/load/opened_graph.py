@@ -30,8 +30,8 @@ from tensorkeep.graph.messages.graph_def import import_graph
 from tensorkeep.graph.registry.capabilities import Capability
 from tensorkeep.graph.rewriting.freezing import variables_of
 from tensorkeep.graph.rewriting.frozen_tables import tables_of
+from tensorkeep.io.files.everywhere import FILES
 from tensorkeep.io.files.filesystem import Durability, FileSystem, PathLike, path_text, prepare_directory
-from tensorkeep.io.files.local import LOCAL
 from tensorkeep.io.showing.amounts import amount_of, some_of
 from tensorkeep.metagraph.files import write_meta_graph_file
 from tensorkeep.proto.messages import MetaGraphDef, VariableDef, parse
@@ -64,7 +64,7 @@ def open_graph(
     allow: Iterable[Capability | str] = (),
     limits: Limits = NO_LIMITS,
     engine: EngineName = "numpy",
-    fs: FileSystem = LOCAL,
+    fs: FileSystem = FILES,
 ) -> OpenedGraph:
     """A graph, ready to be run.
 

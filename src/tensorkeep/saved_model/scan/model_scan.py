@@ -13,8 +13,8 @@ from typing import Final
 from tensorkeep.errors import DataLossError, InvalidArgumentError, MissingFileError, TensorKeepError
 from tensorkeep.graph.collections import GraphKeys
 from tensorkeep.graph.registry.capabilities import Capability
+from tensorkeep.io.files.everywhere import FILES
 from tensorkeep.io.files.filesystem import FileSystem, PathLike, path_text
-from tensorkeep.io.files.local import LOCAL
 from tensorkeep.proto.identification import FileKind, identify_proto
 from tensorkeep.proto.messages import (
     MOST_BYTES,
@@ -224,7 +224,7 @@ _SCANNERS: Final[dict[FileKind, tuple[type[Message], Callable[..., None]]]] = {
 }
 
 
-def scan_model(path: PathLike, policy: ScanPolicy | None = None, fs: FileSystem = LOCAL) -> ScanReport:
+def scan_model(path: PathLike, policy: ScanPolicy | None = None, fs: FileSystem = FILES) -> ScanReport:
     """What the model in a directory, or in a file of any name, can do besides computing.
 
     A directory is a SavedModel with all its files; a file is a SavedModel, a meta graph, a graph or a function, in

@@ -6,8 +6,8 @@ from collections.abc import Callable
 from typing import Final, TypeVar
 
 from tensorkeep.errors import InvalidArgumentError
+from tensorkeep.io.files.everywhere import FILES
 from tensorkeep.io.files.filesystem import FileSystem
-from tensorkeep.io.files.local import LOCAL
 from tensorkeep.io.machine.resources import available_memory
 from tensorkeep.runtime.limits import Limits
 from tensorkeep.saved_model.files.layout import read_file
@@ -57,7 +57,7 @@ def split_tags(text: str) -> list[str]:
     return tags
 
 
-def scan_policy(allow: str | None, allow_ops: str | None, fs: FileSystem = LOCAL) -> ScanPolicy:
+def scan_policy(allow: str | None, allow_ops: str | None, fs: FileSystem = FILES) -> ScanPolicy:
     """A policy by lists of names, separated by commas. `allow_ops` may be @FILE, a list with remarks after `#`."""
     return ScanPolicy.of(split_names(allow), _only(allow_ops, fs))
 

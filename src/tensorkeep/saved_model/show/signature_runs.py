@@ -12,8 +12,8 @@ import numpy as np
 
 from tensorkeep.dtypes import STRING
 from tensorkeep.errors import AlreadyExistsError, InvalidArgumentError
+from tensorkeep.io.files.everywhere import FILES
 from tensorkeep.io.files.filesystem import Durability, FileSystem, prepare_directory
-from tensorkeep.io.files.local import LOCAL
 from tensorkeep.io.files.numpy_files import write_npy, write_npz
 from tensorkeep.io.files.paths import is_plain_name
 from tensorkeep.runtime.composite_values import RaggedTensorValue
@@ -63,7 +63,7 @@ class InputTexts:
     examples: str = ""
     allow_pickle: bool = False
 
-    def values(self, warn: Warn, fs: FileSystem = LOCAL, *, may_be_none: bool = False) -> dict[str, Any]:
+    def values(self, warn: Warn, fs: FileSystem = FILES, *, may_be_none: bool = False) -> dict[str, Any]:
         """The value of each input. What is taken in a way that one might not expect is said by `warn`."""
         if not (self.files or self.expressions or self.examples or may_be_none):
             raise MissingInputsError(_NO_INPUTS)
@@ -98,7 +98,7 @@ class RunResult:
 
 
 def run_signature(
-    request: RunRequest, values: Mapping[str, Any], *, timing: bool = False, fs: FileSystem = LOCAL
+    request: RunRequest, values: Mapping[str, Any], *, timing: bool = False, fs: FileSystem = FILES
 ) -> RunResult:
     """Loads a model and runs one of its signatures."""
     start = perf_counter()
@@ -148,7 +148,7 @@ def _converted(signature: Signature, key: str, value: Any) -> Any:
         raise InvalidArgumentError(f'input "{key}" takes {spec}: {error}') from None
 
 
-def output_paths(outputs: Mapping[str, Any], directory: str, *, overwrite: bool, fs: FileSystem = LOCAL) -> list[str]:
+def output_paths(outputs: Mapping[str, Any], directory: str, *, overwrite: bool, fs: FileSystem = FILES) -> list[str]:
     """The files that the outputs go to, sorted by key: an error if one cannot be, or is there already."""
     for key in sorted(outputs):
         if not is_plain_name(key):
@@ -163,7 +163,7 @@ def output_paths(outputs: Mapping[str, Any], directory: str, *, overwrite: bool,
 
 
 def save_outputs(
-    outputs: Mapping[str, Any], directory: str, *, overwrite: bool = False, fs: FileSystem = LOCAL
+    outputs: Mapping[str, Any], directory: str, *, overwrite: bool = False, fs: FileSystem = FILES
 ) -> dict[str, str]:
     """Writes each output to a .npy file of its name, after a look whether all can be; gives their paths.
 

@@ -12,8 +12,8 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from tensorkeep.errors import FailedPreconditionError, InvalidArgumentError
+from tensorkeep.io.files.everywhere import FILES
 from tensorkeep.io.files.filesystem import FileSystem, path_text
-from tensorkeep.io.files.local import LOCAL
 from tensorkeep.proto.messages import MessageType
 from tensorkeep.proto.serving import LoggingConfig, ModelConfig, ModelServerConfig, ModelType
 from tensorkeep.proto.text import TextFormatError, parse_configuration
@@ -80,7 +80,7 @@ class ConfigurationFileError(InvalidArgumentError):
         self.problem = problem
 
 
-def read_configuration(message_type: type[MessageType], path: str, fs: FileSystem = LOCAL) -> MessageType:
+def read_configuration(message_type: type[MessageType], path: str, fs: FileSystem = FILES) -> MessageType:
     """The message in a file in text format. MissingFileError, or ConfigurationFileError if it does not parse."""
     try:
         return parse_configuration(message_type, read_file(path_text(path), fs))

@@ -13,15 +13,15 @@ from weakref import WeakKeyDictionary, WeakSet
 
 from tensorkeep.embedding.restore.finding_deltas import newest_delta
 from tensorkeep.errors import TensorKeepError
+from tensorkeep.io.files.everywhere import FILES
 from tensorkeep.io.files.filesystem import FileSystem
-from tensorkeep.io.files.local import LOCAL
 from tensorkeep.saved_model.files.layout import variables_path
 from tensorkeep.serving.servables import Servable
 
 _LOGGER: Final = logging.getLogger("tensorkeep.serving")
 
 
-def refresh_deltas(servable: Servable, folder: str, applied: str | None = None, fs: FileSystem = LOCAL) -> str | None:
+def refresh_deltas(servable: Servable, folder: str, applied: str | None = None, fs: FileSystem = FILES) -> str | None:
     """Puts the newest delta of a folder over a model, unless it is the one that was put there before.
 
     Returns the delta that the model has now; None if there is none.
@@ -36,7 +36,7 @@ def refresh_deltas(servable: Servable, folder: str, applied: str | None = None, 
 class Deltas:
     """Which servables have which deltas. Safe to use from several threads."""
 
-    def __init__(self, fs: FileSystem = LOCAL) -> None:
+    def __init__(self, fs: FileSystem = FILES) -> None:
         self._fs = fs
         self._applied: WeakKeyDictionary[Servable, str] = WeakKeyDictionary()
         self._told: WeakKeyDictionary[Servable, str] = WeakKeyDictionary()

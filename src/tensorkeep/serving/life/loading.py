@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from typing import Final, Protocol, runtime_checkable
 
 from tensorkeep.errors import NotFoundError, PermissionDeniedError, TensorKeepError, UnimplementedError
+from tensorkeep.io.files.everywhere import FILES
 from tensorkeep.io.files.filesystem import FileSystem
-from tensorkeep.io.files.local import LOCAL
 from tensorkeep.proto.messages import SignatureDef
 from tensorkeep.saved_model.files.constants import INIT_OP_SIGNATURE_KEY, SERVING
 from tensorkeep.saved_model.files.layout import contains_saved_model, join
@@ -57,7 +57,7 @@ class LoadOptions:
     """How warm-up requests are run; None: not at all."""
     report: Callable[[LoadReport], None] = _ignored
     """Is told of every try."""
-    fs: FileSystem = LOCAL
+    fs: FileSystem = FILES
 
 
 @runtime_checkable

@@ -25,8 +25,8 @@ from tensorkeep.errors import (
     TensorKeepError,
     UnknownError,
 )
+from tensorkeep.io.files.everywhere import FILES
 from tensorkeep.io.files.filesystem import FileSystem
-from tensorkeep.io.files.local import LOCAL
 from tensorkeep.io.machine.parallel import processors
 from tensorkeep.proto.serving import ModelServerConfig
 from tensorkeep.serving.asked import ModelAsked
@@ -64,7 +64,7 @@ class ServedModels:
         options: LifeOptions = LifeOptions(),
         *,
         extras: Extras | None = None,
-        fs: FileSystem = LOCAL,
+        fs: FileSystem = FILES,
         clock: Callable[[], float] = time.monotonic,
         run: Callable[[Job], None] = run_in_a_thread,
         collect: Callable[[], object] = gc.collect,

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import grpc
 
 from tensorkeep.errors import InvalidArgumentError, TensorKeepError
-from tensorkeep.io.files.local import LOCAL
+from tensorkeep.io.files.everywhere import FILES
 from tensorkeep.proto.serving import SSLConfig
 from tensorkeep.saved_model.files.layout import read_file
 from tensorkeep.serving.life.configuration import read_configuration
@@ -37,8 +37,8 @@ def certificates_of(security: Security) -> Certificates | None:
             missing = "--tls-key" if security.certificate_file else "--tls-cert"
             raise InvalidArgumentError(f"TLS takes both --tls-cert and --tls-key, and there is no {missing}")
         return None
-    authorities = read_file(security.client_ca_file, LOCAL) if security.client_ca_file else b""
-    key, certificate = (read_file(path, LOCAL) for path in (security.key_file, security.certificate_file))
+    authorities = read_file(security.client_ca_file, FILES) if security.client_ca_file else b""
+    key, certificate = (read_file(path, FILES) for path in (security.key_file, security.certificate_file))
     return Certificates(key, certificate, authorities, bool(authorities))
 
 

@@ -14,7 +14,7 @@ from typing import Any, Final
 from weakref import WeakKeyDictionary
 
 from tensorkeep.errors import NotFoundError, TensorKeepError, UnknownError
-from tensorkeep.io.files.local import LOCAL
+from tensorkeep.io.files.everywhere import FILES
 from tensorkeep.io.machine.parallel import thread_limit
 from tensorkeep.proto.messages import Message, parse
 from tensorkeep.proto.serving import BatchingParameters, ModelServerConfig
@@ -88,7 +88,7 @@ def models_of(options: ServerOptions, make_runners: Runners, wait: Wait, metrics
     limits = limits_of(options)
 
     def load(name: str, version: int, directory: str, extras: ModelExtras) -> Servable:
-        taken = sum(max(0, size) for _, size, _ in content_of(directory, LOCAL))
+        taken = sum(max(0, size) for _, size, _ in content_of(directory, FILES))
         limits.get(name, limits.get(EVERY_MODEL, ModelLimits())).require_memory(name, version, taken)
         made = replace(load_options, make_runner=lambda servable: make_runners.of(servable, directory))
         return load_servable(name, version, directory, made, extras)
@@ -124,11 +124,11 @@ def _absence_of(settings: ModelSettings, versions: Sequence[VersionStatus]) -> s
     if failed:
         return f'model "{settings.name}", {", ".join(failed)}'
     where = f'model "{settings.name}": "{settings.base_path}"'
-    if not LOCAL.is_directory(settings.base_path):
-        problem = "is a file" if LOCAL.exists(settings.base_path) else "does not exist"
+    if not FILES.is_directory(settings.base_path):
+        problem = "is a file" if FILES.exists(settings.base_path) else "does not exist"
         return f"{where} {problem}; {_EXPECTED}"
     try:
-        remarks = " ".join(find_versions(settings, LOCAL).remarks)
+        remarks = " ".join(find_versions(settings, FILES).remarks)
     except TensorKeepError as error:
         return str(error)
     return f"{where} holds no version; {_EXPECTED}" if remarks else f"{where} holds none of the versions asked for"
@@ -231,7 +231,7 @@ class BatchRunners(Runners):
     def _settings_in(self, directory: str) -> BatchSettings | None:
         """The settings of a version: those in its own folder, where it may have some; None if it is not batched."""
         path = join(directory, _BATCHING_FILE)
-        if self._options.by_model and LOCAL.exists(path):
+        if self._options.by_model and FILES.exists(path):
             return BatchSettings.of(read_configuration(BatchingParameters, path))
         return None if self._options.needs_own else self._settings
 

@@ -8,7 +8,7 @@ import socket
 from typing import Final
 
 from tensorkeep.errors import InvalidArgumentError, StorageError, UnavailableError
-from tensorkeep.io.files.local import LOCAL
+from tensorkeep.io.files.everywhere import FILES
 
 ANYWHERE: Final = "0.0.0.0"
 _LONGEST_PATH: Final = 103  # of a Unix socket, on all systems
@@ -30,7 +30,7 @@ def check_socket(path: str, option: str) -> None:
     if len(path.encode()) > _LONGEST_PATH:
         raise InvalidArgumentError(f'{option} is "{path}", which is longer than the {_LONGEST_PATH} bytes of a socket')
     folder = posixpath.dirname(path) or "."
-    if not LOCAL.is_directory(folder):
+    if not FILES.is_directory(folder):
         raise InvalidArgumentError(f'{option} is "{path}", and there is no folder "{folder}"')
 
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 from tensorkeep.errors import InvalidArgumentError, UnauthenticatedError
-from tensorkeep.io.files.local import LOCAL
+from tensorkeep.io.files.everywhere import FILES
 from tensorkeep.saved_model.files.layout import read_file
 
 _SCHEME: Final = "bearer"
@@ -23,7 +23,7 @@ class Tokens:
 
     def reread(self) -> None:
         """Takes the tokens that are in the file now."""
-        lines = [line.strip() for line in read_file(self._path, LOCAL).splitlines()]
+        lines = [line.strip() for line in read_file(self._path, FILES).splitlines()]
         known = tuple(line for line in lines if line and not line.startswith(b"#"))
         if not known:
             raise InvalidArgumentError(f'"{self._path}" holds no token: expected one in each line')

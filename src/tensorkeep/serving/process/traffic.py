@@ -8,8 +8,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Final
 
 from tensorkeep.errors import InvalidArgumentError, TensorKeepError
+from tensorkeep.io.files.everywhere import FILES
 from tensorkeep.io.files.filesystem import temporary_path
-from tensorkeep.io.files.local import LOCAL
 from tensorkeep.proto.messages import Message
 from tensorkeep.proto.serving import LoggingConfig, ModelServerConfig, PredictionLog
 from tensorkeep.serving.asked import ModelAsked
@@ -83,9 +83,9 @@ def _named(options: ServerOptions) -> Iterator[tuple[str, str]]:
 def _check_writable(prefix: str) -> None:
     probe = temporary_path(prefix)
     try:
-        LOCAL.make_directory(posixpath.dirname(prefix) or ".")
-        LOCAL.create(probe).close()
-        LOCAL.delete(probe)
+        FILES.make_directory(posixpath.dirname(prefix) or ".")
+        FILES.create(probe).close()
+        FILES.delete(probe)
     except TensorKeepError as error:
         raise InvalidArgumentError(f'requests cannot be logged to "{prefix}": {error}; see --log-requests') from error
 

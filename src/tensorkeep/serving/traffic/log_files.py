@@ -20,8 +20,8 @@ from typing import Final
 
 from tensorkeep.errors import InvalidArgumentError, TensorKeepError
 from tensorkeep.io.coding.records import encode_record
+from tensorkeep.io.files.everywhere import FILES
 from tensorkeep.io.files.filesystem import FileSystem, WritableFile, path_text
-from tensorkeep.io.files.local import LOCAL
 from tensorkeep.io.machine.resources import process_number
 from tensorkeep.serving.statuses import OK, code_of
 
@@ -55,7 +55,7 @@ class LogFiles:
         rotation: Rotation = Rotation(),
         *,
         most_waiting: int = 256,
-        fs: FileSystem = LOCAL,
+        fs: FileSystem = FILES,
         clock: Callable[[], float] = time.time,
     ) -> None:
         self._prefix = path_text(prefix)

@@ -9,8 +9,8 @@ from typing import Final
 
 from tensorkeep.errors import InvalidArgumentError
 from tensorkeep.io.coding.records import CutRecordError, read_records
+from tensorkeep.io.files.everywhere import FILES
 from tensorkeep.io.files.filesystem import FileSystem, PathLike, path_text
-from tensorkeep.io.files.local import LOCAL
 from tensorkeep.proto.messages import parse
 from tensorkeep.proto.serving import PredictionLog
 from tensorkeep.saved_model.files.warmup import MOST_REQUESTS, write_warmup_requests
@@ -20,7 +20,7 @@ _KINDS: Final = ("predict_log", "classify_log", "regress_log", "multi_inference_
 
 
 def replay_log(
-    path: PathLike, *, model: str | None = None, signature: str | None = None, fs: FileSystem = LOCAL
+    path: PathLike, *, model: str | None = None, signature: str | None = None, fs: FileSystem = FILES
 ) -> Iterator[PredictionLog]:
     """The requests and answers of a log file, one after the other; on request those of one model or signature.
 
@@ -48,7 +48,7 @@ def as_warmup(
     *,
     model: str | None = None,
     count: int = MOST_REQUESTS,
-    fs: FileSystem = LOCAL,
+    fs: FileSystem = FILES,
 ) -> str:
     """Gives a model the first logged requests, with their answers, to be warmed up with; gives the path of their file.
 

@@ -14,8 +14,8 @@ from time import time
 from typing import Final, Protocol
 
 from tensorkeep.errors import InvalidArgumentError, NotFoundError, UnimplementedError
+from tensorkeep.io.files.everywhere import FILES
 from tensorkeep.io.files.filesystem import FileSystem, path_text
-from tensorkeep.io.files.local import LOCAL
 from tensorkeep.proto.messages import serialize
 from tensorkeep.proto.serving import LoggingConfig, PredictionLog, SamplingConfig
 from tensorkeep.serving.exchanges import Exchange
@@ -106,7 +106,7 @@ class RequestLogs:
         tags: tuple[str, ...] = ("serve",),
         chance: Callable[[], float] = random,
         clock: Callable[[], float] = time,
-        fs: FileSystem = LOCAL,
+        fs: FileSystem = FILES,
     ) -> None:
         self._notes = notes
         self._rotation = rotation

@@ -16,8 +16,8 @@ from time import monotonic
 from typing import Any, Final, Protocol
 
 from tensorkeep.errors import TensorKeepError
+from tensorkeep.io.files.everywhere import FILES
 from tensorkeep.io.files.filesystem import Durability, FileSystem, atomic_write
-from tensorkeep.io.files.local import LOCAL
 from tensorkeep.proto.serving import PredictionLog
 from tensorkeep.serving.asked import ModelAsked
 from tensorkeep.serving.exchanges import Exchange
@@ -176,7 +176,7 @@ class Shadows:
         worker: int = 0,
         files: Mapping[int, str] | None = None,
         chance: Callable[[], float] = random,
-        fs: FileSystem = LOCAL,
+        fs: FileSystem = FILES,
     ) -> None:
         self._models = models
         self._answer = answer

@@ -17,8 +17,8 @@ from tensorkeep.graph.building import control_dependencies, current_graph
 from tensorkeep.graph.collections import add_to_collection, get_collection
 from tensorkeep.graph.graph import Graph, Operation, Tensor
 from tensorkeep.io.files.directories import StagedDirectory, is_empty_directory
+from tensorkeep.io.files.everywhere import FILES
 from tensorkeep.io.files.filesystem import Durability, FileSystem, PathLike, atomic_write, path_text
-from tensorkeep.io.files.local import LOCAL
 from tensorkeep.metagraph.exporting import export_meta_graph
 from tensorkeep.proto.messages import MetaGraphDef, SavedModel, SignatureDef, serialize
 from tensorkeep.runtime.session import Session
@@ -101,7 +101,7 @@ class SavedModelBuilder:
         export_dir: PathLike,
         *,
         save_incr_model: bool = False,
-        fs: FileSystem = LOCAL,
+        fs: FileSystem = FILES,
         durability: Durability = Durability.DISK,
     ) -> None:
         """`save_incr_model`: the model can take incremental checkpoints when it has been loaded, as in DeepRec."""

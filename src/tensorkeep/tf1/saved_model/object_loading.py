@@ -21,8 +21,8 @@ from tensorkeep.graph.building import current_graph
 from tensorkeep.graph.collections import GraphKeys, add_to_collection
 from tensorkeep.graph.graph import Graph, Tensor
 from tensorkeep.graph.messages.attrs import shape_of_proto
+from tensorkeep.io.files.everywhere import FILES
 from tensorkeep.io.files.filesystem import FileSystem, PathLike, path_text
-from tensorkeep.io.files.local import LOCAL
 from tensorkeep.proto.messages import FunctionDef, MetaGraphDef, NameAttrList, SavedConcreteFunction
 from tensorkeep.proto.tensors import array_of_tensor
 from tensorkeep.saved_model.files.completeness import open_complete
@@ -107,7 +107,7 @@ def _is_of_kind(kind: Any, value: Any) -> bool:
 
 
 def load_objects(
-    directory: PathLike, tags: Iterable[str] | str | None = None, *, fs: FileSystem = LOCAL
+    directory: PathLike, tags: Iterable[str] | str | None = None, *, fs: FileSystem = FILES
 ) -> RestoredObject:
     """The root of the objects of a model, in the graph being built.
 

@@ -16,8 +16,8 @@ from tensorkeep.graph.collections import saveable_objects
 from tensorkeep.graph.graph import Graph, Operation, Tensor
 from tensorkeep.graph.prefixes import prepend_name_scope
 from tensorkeep.graph.rewriting.default_attrs import add_defaults_in_place
+from tensorkeep.io.files.everywhere import FILES
 from tensorkeep.io.files.filesystem import FileSystem, PathLike, path_text
-from tensorkeep.io.files.local import LOCAL
 from tensorkeep.metagraph.importing import import_meta_graph, saver_for
 from tensorkeep.proto.messages import MetaGraphDef, SavedModel, SaverDef
 from tensorkeep.runtime.elements import element_of
@@ -76,7 +76,7 @@ def load(
 class SavedModelLoader:
     """A SavedModel that is loaded step by step: the graph, the variables, what initializes the rest."""
 
-    def __init__(self, export_dir: PathLike, fs: FileSystem = LOCAL) -> None:
+    def __init__(self, export_dir: PathLike, fs: FileSystem = FILES) -> None:
         self.export_dir = path_text(export_dir)
         self.variables_path = variables_path(self.export_dir)
         self.saved_model: SavedModel = read_saved_model(self.export_dir, fs)

@@ -14,8 +14,8 @@ from tensorkeep.graph.building import current_graph
 from tensorkeep.graph.graph import Graph
 from tensorkeep.graph.messages.graph_def import export_graph
 from tensorkeep.io.coding.records import read_records
+from tensorkeep.io.files.everywhere import FILES
 from tensorkeep.io.files.filesystem import Durability, FileSystem, PathLike, path_text, prepare_directory
-from tensorkeep.io.files.local import LOCAL
 from tensorkeep.metagraph.exporting import create_meta_graph_def
 from tensorkeep.ops.files.event_files import EventFile
 from tensorkeep.proto.messages import (
@@ -43,7 +43,7 @@ class FileWriter:
     """
 
     clock: Callable[[], float] = staticmethod(time.time)
-    filesystem: FileSystem = LOCAL
+    filesystem: FileSystem = FILES
 
     def __init__(
         self,
@@ -186,7 +186,7 @@ class FileWriterCache:
             return found
 
 
-def summary_iterator(path: PathLike, fs: FileSystem = LOCAL) -> Iterator[Event]:
+def summary_iterator(path: PathLike, fs: FileSystem = FILES) -> Iterator[Event]:
     """The events of a file. DataLossError where it is damaged or cut off."""
     text = path_text(path)
     return (parse(Event, record, f'"{text}"') for record in read_records(fs, text))

@@ -19,8 +19,8 @@ from tensorkeep.graph.arguments import Feeds, Fetches
 from tensorkeep.graph.building import current_graph
 from tensorkeep.graph.collections import get_collection
 from tensorkeep.graph.graph import Graph
+from tensorkeep.io.files.everywhere import FILES
 from tensorkeep.io.files.filesystem import FileSystem, PathLike
-from tensorkeep.io.files.local import LOCAL
 from tensorkeep.runtime.session import Session
 from tensorkeep.tf1.training.loops.roles import Config, GraphSaver, Options, TrainingSession
 
@@ -45,7 +45,7 @@ class SessionManager:
     """
 
     new_session: Callable[[str, Graph, Config], TrainingSession] = staticmethod(session_of)
-    filesystem: FileSystem = LOCAL
+    filesystem: FileSystem = FILES
     clock: Callable[[], float] = staticmethod(time.time)
     sleep: Callable[[float], None] = staticmethod(time.sleep)
 

@@ -22,8 +22,8 @@ from tensorkeep.embedding.stored.record_files import delete_records, record_file
 from tensorkeep.errors import InvalidArgumentError, MissingFileError
 from tensorkeep.graph.arguments import SessionLike
 from tensorkeep.graph.graph import Tensor
+from tensorkeep.io.files.everywhere import FILES
 from tensorkeep.io.files.filesystem import Durability, FileSystem, PathLike, path_text
-from tensorkeep.io.files.local import LOCAL
 from tensorkeep.saving.folder import CheckpointFolder
 from tensorkeep.saving.ledger import files_of
 from tensorkeep.saving.retention import History, KeepActive, Record, RetentionPolicy, checked_metrics
@@ -162,7 +162,7 @@ class CheckpointManager:
         policy: RetentionPolicy = _FIVE,
         options: ManagerOptions = ManagerOptions(),
         *,
-        fs: FileSystem = LOCAL,
+        fs: FileSystem = FILES,
     ) -> None:
         self._checkpoint = checkpoint
         self._directory = path_text(directory)

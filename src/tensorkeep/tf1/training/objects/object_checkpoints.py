@@ -28,8 +28,8 @@ from tensorkeep.errors import FailedPreconditionError, InvalidArgumentError, Mis
 from tensorkeep.graph.arguments import SessionLike
 from tensorkeep.graph.building import colocate_with, current_graph, device, init_scope, is_building
 from tensorkeep.graph.graph import Graph
+from tensorkeep.io.files.everywhere import FILES
 from tensorkeep.io.files.filesystem import FileSystem, PathLike, path_text
-from tensorkeep.io.files.local import LOCAL
 from tensorkeep.runtime.session import Session
 from tensorkeep.saving.save_order import begin_save
 from tensorkeep.tf1.training.objects.load_status import (
@@ -133,7 +133,7 @@ class Checkpoint(AutoTrackable):
         session: SessionLike | None = None,
         options: CheckpointOptions | None = None,
         *,
-        fs: FileSystem = LOCAL,
+        fs: FileSystem = FILES,
     ) -> str:
         """Saves to the prefix with a number after it, makes that the latest of its folder, and returns its path."""
         prefix = path_text(file_prefix)
@@ -154,7 +154,7 @@ class Checkpoint(AutoTrackable):
         session: SessionLike | None = None,
         options: CheckpointOptions | None = None,
         *,
-        fs: FileSystem = LOCAL,
+        fs: FileSystem = FILES,
     ) -> str:
         """Saves to just that prefix, without counting and without making it the latest."""
         return self.write_to(file_prefix, session, options, fs)
@@ -210,7 +210,7 @@ class Checkpoint(AutoTrackable):
     # ------------------------------------------------------------------------------------------------ restore
 
     def read(
-        self, save_path: PathLike | None, options: CheckpointOptions | None = None, *, fs: FileSystem = LOCAL
+        self, save_path: PathLike | None, options: CheckpointOptions | None = None, *, fs: FileSystem = FILES
     ) -> LoadStatus:
         """Begins to restore a checkpoint that `write` wrote; without a path, to initialize."""
         chosen = options or CheckpointOptions()
@@ -229,7 +229,7 @@ class Checkpoint(AutoTrackable):
         return CheckpointLoadStatus(restoration, view, self.find_session)
 
     def restore(
-        self, save_path: PathLike | None, options: CheckpointOptions | None = None, *, fs: FileSystem = LOCAL
+        self, save_path: PathLike | None, options: CheckpointOptions | None = None, *, fs: FileSystem = FILES
     ) -> LoadStatus:
         """Begins to restore a checkpoint that `save` wrote, or a Saver, or the variables of a SavedModel.
 
@@ -279,7 +279,7 @@ class Checkpoint(AutoTrackable):
             )
         return cast(Session, session)  # what is around one is taken off by who knows of it
 
-    def files(self, session: SessionLike | None = None, fs: FileSystem = LOCAL) -> FileSystem:
+    def files(self, session: SessionLike | None = None, fs: FileSystem = FILES) -> FileSystem:
         """Where checkpoints go: the session's files if there is a graph, else those given."""
         if self._find_graph(session) is None:
             return fs

@@ -16,8 +16,8 @@ from tensorkeep.checkpoint.describing import CheckpointDescription
 from tensorkeep.checkpoint.finding.latest import checkpoint_named
 from tensorkeep.errors import InvalidArgumentError, UnimplementedError, WrongTypeError
 from tensorkeep.graph.building import device
+from tensorkeep.io.files.everywhere import FILES
 from tensorkeep.io.files.filesystem import FileSystem, PathLike, path_text
-from tensorkeep.io.files.local import LOCAL
 from tensorkeep.ops.files.checkpoints import restore_v2
 from tensorkeep.tf1.functions.constants import constant
 from tensorkeep.tf1.training.savers.embedding_initializing import embedding_shapes, initialize_from, slots_of_shards
@@ -51,7 +51,7 @@ class Assignment:
 
 
 def init_from_checkpoint(
-    path: PathLike, assignment_map: AssignmentMap, *, reset_version: bool = False, fs: FileSystem = LOCAL
+    path: PathLike, assignment_map: AssignmentMap, *, reset_version: bool = False, fs: FileSystem = FILES
 ) -> None:
     """Lets variables of the graph being built take their initial values from a checkpoint, or the latest of a folder.
 

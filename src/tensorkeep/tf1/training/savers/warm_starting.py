@@ -14,8 +14,8 @@ from tensorkeep.errors import InvalidArgumentError
 from tensorkeep.graph.building import current_graph
 from tensorkeep.graph.collections import GraphKeys, get_collection
 from tensorkeep.graph.conversion import convert
+from tensorkeep.io.files.everywhere import FILES
 from tensorkeep.io.files.filesystem import FileSystem, PathLike
-from tensorkeep.io.files.local import LOCAL
 from tensorkeep.tf1.training.savers.initializing import init_from_checkpoint
 from tensorkeep.tf1.training.savers.remapping import Axis, RemappedMatrix
 from tensorkeep.tf1.variables.assignments import assign
@@ -69,7 +69,7 @@ def warm_start(
     vocabularies: Mapping[str, VocabInfo] | None = None,
     previous_names: Mapping[str, str] | None = None,
     *,
-    fs: FileSystem = LOCAL,
+    fs: FileSystem = FILES,
 ) -> None:
     """Lets variables of the graph being built begin as tensors of a checkpoint, or of the latest of a folder.
 

@@ -1,0 +1,82 @@
+"""The file system behind every path: the one place that decides where a path leads.
+
+A plain path is a file of this machine; one with the scheme of a store (`s3://bucket/run`) is an object of that store.
+`FILES` is what every function of the package takes unless it is handed another file system.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import AbstractContextManager
+from typing import Final
+
+from tensorkeep.io.files.filesystem import FileSystem, RandomAccessFile, WritableFile
+from tensorkeep.io.files.local import LOCAL, LocalFileSystem
+
+
+class Everywhere(FileSystem):
+    """Hands each call to the file system that its path belongs to."""
+
+    def open(self, path: str) -> RandomAccessFile:
+        return file_system_of(path).open(path)
+
+    def create(self, path: str) -> WritableFile:
+        return file_system_of(path).create(path)
+
+    def rename(self, source: str, target: str) -> None:
+        file_system_of(source).rename(source, target)
+
+    def link(self, source: str, target: str) -> None:
+        file_system_of(source).link(source, target)
+
+    def delete(self, path: str) -> None:
+        file_system_of(path).delete(path)
+
+    def exists(self, path: str) -> bool:
+        return file_system_of(path).exists(path)
+
+    def is_directory(self, path: str) -> bool:
+        return file_system_of(path).is_directory(path)
+
+    def list(self, directory: str) -> Sequence[str]:
+        return file_system_of(directory).list(directory)
+
+    def modified(self, path: str) -> float:
+        return file_system_of(path).modified(path)
+
+    def set_modified(self, path: str, time: float) -> None:
+        file_system_of(path).set_modified(path, time)
+
+    def make_directory(self, path: str) -> None:
+        file_system_of(path).make_directory(path)
+
+    def remove_directory(self, path: str) -> None:
+        file_system_of(path).remove_directory(path)
+
+    def canonical(self, path: str) -> str:
+        return file_system_of(path).canonical(path)
+
+    def sync(self, path: str) -> None:
+        file_system_of(path).sync(path)
+
+    def sync_directory(self, path: str) -> None:
+        file_system_of(path).sync_directory(path)
+
+    def locked(self, directory: str) -> AbstractContextManager[None]:
+        return file_system_of(directory).locked(directory)
+
+    def delete_abandoned(self, path: str) -> bool:
+        return file_system_of(path).delete_abandoned(path)
+
+
+def file_system_of(path: str) -> FileSystem:
+    """The file system that a path belongs to."""
+    return LOCAL
+
+
+FILES: Final = Everywhere()
+
+
+def is_on_disk(fs: FileSystem, path: str) -> bool:
+    """Whether a path of a file system is that of a file of this machine, which other libraries can open too."""
+    return isinstance(fs, LocalFileSystem) or (isinstance(fs, Everywhere) and file_system_of(path) is LOCAL)
