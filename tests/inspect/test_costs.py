@@ -7,7 +7,7 @@ import pytest
 
 import tensorkeep.v1 as tf
 from tensorkeep.errors import TensorKeepError
-from tensorkeep.inspect.costs import Cost, graph_cost
+from tensorkeep.inspect.costs import Cost, NodeCost, graph_cost, node_costs
 from tests.inspect.models import graph_of
 from tests.support.hostile_graphs import doubling_functions
 
@@ -74,3 +74,13 @@ def test_functions_that_call_others_without_number_are_counted_once_each() -> No
     graph_def = doubling_functions(40)
     graph_def.node[0].attr["shape"].shape.SetInParent()
     assert graph_cost(graph_def).by_op == {"Neg": 2**40}
+
+
+def test_each_node_is_told_with_the_type_and_shape_of_what_it_gives() -> None:
+    with tf.Graph().as_default() as graph:
+        x = tf.placeholder(tf.float32, [None, 4], name="x")
+        tf.nn.relu(tf.matmul(x, tf.zeros([4, 2]), name="product"), name="active")
+    found = node_costs(graph.as_graph_def())
+    assert found["", "product"] == NodeCost(16, ("float32 [?,2]",))
+    assert found["", "active"] == NodeCost(2, ("float32 [?,2]",))
+    assert found["", "x"] == NodeCost(0, ("float32 [?,4]",))

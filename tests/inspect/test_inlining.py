@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tensorkeep.inspect.drawing import picture
-from tensorkeep.inspect.inlining import shown_nodes
+from tensorkeep.inspect.inlining import shown_graph, shown_nodes
 from tensorkeep.proto.messages import GraphDef
 from tensorkeep.saved_model.files.layout import read_saved_model
 from tests.inspect.models import graph_of
@@ -34,12 +34,30 @@ def calling(functions: dict[str, list[tuple[str, str, list[str]]]], calls: list[
 
 def test_a_call_is_drawn_as_what_it_calls() -> None:
     nodes = shown_nodes(calling({"f": [("a", "Exp", ["x"]), ("b", "Log", ["a:y:0"])]}, ["f"]))
-    assert nodes == [
+    assert [node[:3] for node in nodes] == [
         ("in", "Placeholder", ()),
         ("a", "Exp", ("in",)),
         ("b", "Log", ("a",)),
         ("out", "Identity", ("b",)),
     ]
+    assert [node.place for node in nodes] == [("", "in", ()), ("f", "a", ("call_0",)), ("f", "b", ("call_0",)),
+                                              ("", "out", ())]  # fmt: skip
+    assert [node.slots for node in nodes] == [(), (0,), (0,), (0,)]
+
+
+def test_a_tensor_comes_from_the_node_in_the_function_that_gives_it() -> None:
+    graph = shown_graph(calling({"f": [("a", "Exp", ["x"]), ("b", "Log", ["a:y:0"])]}, ["f"]))
+    assert graph.source("call_0:0") == "b"
+    assert graph.source("in:0") == "in"
+    assert graph.source("nothing:0") == "nothing"
+
+
+def test_what_only_waits_is_told_from_what_takes_a_tensor() -> None:
+    graph = GraphDef()
+    for name, inputs in (("a", []), ("b", ["a:1", "^a"])):
+        graph.node.add(name=name, op="Split", input=inputs)
+    (_, second) = shown_nodes(graph)
+    assert (second.input, second.slots) == (("a", "a"), (1, -1))
 
 
 def test_a_function_is_drawn_once_and_a_later_call_is_a_node() -> None:

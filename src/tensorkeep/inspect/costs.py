@@ -53,12 +53,36 @@ class Cost:
         return sum(self.by_op.values())
 
 
+@dataclass(frozen=True)
+class NodeCost:
+    """What is known of one node without running it."""
+
+    operations: int | None
+    """Floating-point operations of one run; 0 if it only moves data, None if its shapes are not known."""
+    outputs: tuple[str, ...]
+    """The type and shape of each output: "float32 [?,10]"."""
+
+
 def graph_cost(graph_def: GraphDef) -> Cost:
     """What a graph costs, with the functions that it calls. A TensorKeepError if it is no sound graph."""
+    return _counted(graph_def, None)
+
+
+def node_costs(graph_def: GraphDef) -> dict[tuple[str, str], NodeCost]:
+    """What is known of each node, by the name of its function (empty for the graph itself) and its own name.
+
+    A function that is called with several shapes is told for the first. A TensorKeepError if it is no sound graph.
+    """
+    found: dict[tuple[str, str], NodeCost] = {}
+    _counted(graph_def, found)
+    return found
+
+
+def _counted(graph_def: GraphDef, nodes: dict[tuple[str, str], NodeCost] | None) -> Cost:
     graph = Graph()
     import_graph(graph_def, graph, name="")
     library = {function.signature.name: function for function in graph_def.library.function}
-    counted = _Counting(library).counts(graph, 0)
+    counted = _Counting(library, nodes).counts(graph, 0)
     return Cost(dict(counted.known.most_common()), dict(counted.unknown.most_common()))
 
 
@@ -71,16 +95,20 @@ class _Counts:
 class _Counting:
     """Counts each function once for the shapes that it is called with: functions may call others without number."""
 
-    def __init__(self, library: Mapping[str, FunctionDef]) -> None:
+    def __init__(self, library: Mapping[str, FunctionDef], nodes: dict[tuple[str, str], NodeCost] | None) -> None:
         self._library = library
+        self._nodes = nodes
         self._of_functions: dict[Any, _Counts | None] = {}
 
-    def counts(self, graph: Graph, depth: int) -> _Counts:
+    def counts(self, graph: Graph, depth: int, function: str = "") -> _Counts:
         found = _Counts()
         for op in graph.operations:
             rule = _rule(op.type)
+            cost = 0 if rule is None else rule(op)
+            if self._nodes is not None and (function, op.name) not in self._nodes:
+                self._nodes[function, op.name] = NodeCost(cost, tuple(map(_output_text, op.outputs)))
             if rule is not None:
-                _count(found, op, rule)
+                _count(found, op, cost)
             elif depth < _DEEPEST:
                 for name in _CALLS:
                     self._call(found, op, name, depth)
@@ -107,11 +135,16 @@ class _Counting:
             body = function_body(find_function(function.name, self._library), self._library, function.attrs, shapes)
         except TensorKeepError:
             return None
-        return self.counts(body.graph, depth + 1)
+        return self.counts(body.graph, depth + 1, function.name)
 
 
-def _count(found: _Counts, op: Operation, rule: Callable[[Operation], int | None]) -> None:
-    cost = rule(op)
+def _output_text(tensor: Tensor) -> str:
+    shape = tensor.static_shape
+    sizes = "?" if shape.rank is None else f"[{','.join('?' if size is None else str(size) for size in shape)}]"
+    return f"{tensor.dtype.base_dtype.name} {sizes}"
+
+
+def _count(found: _Counts, op: Operation, cost: int | None) -> None:
     if cost is None:
         found.unknown[op.type] += 1
     elif cost:

@@ -7,7 +7,8 @@ other. What saves and restores variables stays a call, and a variable stands in 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
 from tensorkeep.graph.functions import called_functions
@@ -21,26 +22,77 @@ VARIABLES: Final = "variables"
 _DEEPEST: Final = 100  # calls within calls that are written out
 
 
+class NodePlace(NamedTuple):
+    """Where a node is written down."""
+
+    function: str
+    """The function that has it; empty for a node of the graph itself."""
+    node: str
+    """Its name there."""
+    calls: tuple[str, ...] = ()
+    """The nodes that call functions on the way to it, the outermost first, each by its name where it is written."""
+
+
 class ShownNode(NamedTuple):
     """A node, and the nodes that lead to it."""
 
     name: str
     op: str
     input: tuple[str, ...]
+    place: NodePlace
+    slots: tuple[int, ...] = ()
+    """Of each input the number of the output that is taken, and -1 where one only waits for the other."""
 
 
-def shown_nodes(graph: GraphDef) -> list[ShownNode]:
+@dataclass(frozen=True)
+class ShownGraph:
+    """A graph with its functions written out."""
+
+    nodes: Sequence[ShownNode]
+    source: Callable[[str], str]
+    """Tells which node a tensor of the graph, such as "call:0", comes from: that in a function, if it is a call."""
+
+
+def shown_nodes(graph: GraphDef) -> Sequence[ShownNode]:
     """The nodes of a graph, and of the functions that it calls, each under a name of its own."""
+    return shown_graph(graph).nodes
+
+
+def shown_graph(graph: GraphDef) -> ShownGraph:
+    """The same, with a way to find where a tensor comes from."""
     functions = {item.signature.name: item for item in graph.library.function}
     if not functions:
-        return [ShownNode(node.name, node.op, tuple(map(_source, node.input))) for node in graph.node]
+        return ShownGraph([_plain(node) for node in graph.node], _source)
     written = _Written(functions)
-    nodes = written.nodes(graph.node)
-    return _with_variables([node._replace(input=written.followed(node.input)) for node in nodes])
+    nodes = [_followed(node, written) for node in written.nodes(graph.node)]
+    shown, names = _with_variables(nodes)
+
+    def source(tensor: str) -> str:
+        found = next(iter(written.followed((tensor,))), _source(tensor))
+        return names.get(found, found)
+
+    return ShownGraph(shown, source)
+
+
+def _plain(node: Any) -> ShownNode:
+    sources, slots = tuple(map(_source, node.input)), tuple(map(_slot, node.input))
+    return ShownNode(node.name, node.op, sources, NodePlace("", node.name), slots)
+
+
+def _followed(node: ShownNode, written: _Written) -> ShownNode:
+    found = written.followed(node.input)
+    return node._replace(input=tuple(found), slots=tuple(found.values()))
 
 
 def _source(edge: str) -> str:
     return edge.lstrip("^").partition(":")[0]
+
+
+def _slot(edge: str) -> int:
+    if edge.startswith("^"):
+        return -1
+    number = edge.rpartition(":")[2] if ":" in edge else ""
+    return int(number) if number.isdecimal() else 0
 
 
 class _Written:
@@ -55,11 +107,11 @@ class _Written:
 
     def nodes(self, nodes: Sequence[Any]) -> list[ShownNode]:
         self._names.update(node.name for node in nodes)
-        return [shown for node in nodes for shown in self._node(node, {}, 0)]
+        return [shown for node in nodes for shown in self._node(node, {}, NodePlace("", node.name))]
 
-    def followed(self, edges: Sequence[str]) -> tuple[str, ...]:
-        """The nodes that edges come from; through calls to what gives their results."""
-        found: dict[str, None] = {}
+    def followed(self, edges: Sequence[str]) -> dict[str, int]:
+        """The nodes that edges come from, with which output of each; through calls to what gives their results."""
+        found: dict[str, int] = {}
         waiting = list(reversed(edges))
         seen: set[str] = set()
         while waiting:
@@ -67,14 +119,14 @@ class _Written:
             name, _, number = edge.lstrip("^").partition(":")
             results = self._results.get(name)
             if results is None:
-                found[name] = None
+                found.setdefault(name, _slot(edge))
             elif edge not in seen:
                 seen.add(edge)
                 at = int(number) if number.isdecimal() else 0
                 waiting += results[at : at + 1] or results[:1]
-        return tuple(found)
+        return found
 
-    def _node(self, node: Any, names: Mapping[str, str], depth: int) -> Iterator[ShownNode]:
+    def _node(self, node: Any, names: Mapping[str, str], place: NodePlace) -> Iterator[ShownNode]:
         name = names.get(node.name, node.name)
         # In a function, a node that does nothing waits for all that has an effect: lines that would hide all others.
         waits = bool(names) and node.op == "NoOp"
@@ -82,19 +134,20 @@ class _Written:
         called = list(dict.fromkeys(called_functions(node, self._functions)))
         is_call = node.op in _CALLS or node.op in self._functions
         entered = [item for item in called if item not in self._done and not self._saves(item)]
-        if not entered or depth > _DEEPEST:
-            yield ShownNode(name, f"{node.op} of {called[0]}" if called and is_call else node.op, edges)
+        if not entered or len(place.calls) > _DEEPEST:
+            yield ShownNode(name, f"{node.op} of {called[0]}" if called and is_call else node.op, edges, place)
             return
         if not is_call:
-            yield ShownNode(name, node.op, edges)
+            yield ShownNode(name, node.op, edges, place)
         for function in entered:
             self._done.add(function)
-            yield from self._body(self._functions[function], name, edges, depth, is_call)
+            yield from self._body(self._functions[function], name, edges, place, is_call)
 
     def _body(
-        self, function: FunctionDef, call: str, edges: Sequence[str], depth: int, is_call: bool
+        self, function: FunctionDef, call: str, edges: Sequence[str], place: NodePlace, is_call: bool
     ) -> Iterator[ShownNode]:
         """The nodes of a function: under their own names where these are free, else in a scope of the call."""
+        calls = (*place.calls, place.node)
         scope = "" if is_call else f"{call}/{function.signature.name}/"
         names = {node.name: self._free(f"{scope}{node.name}", call) for node in function.node_def}
         inputs = [edge for edge in edges if not edge.startswith("^")]
@@ -103,7 +156,7 @@ class _Written:
             results = (function.ret.get(argument.name, "") for argument in function.signature.output_arg)
             self._results[call] = tuple(_edge(result, names) for result in results)
         for node in function.node_def:
-            yield from self._node(node, names, depth + 1)
+            yield from self._node(node, names, NodePlace(function.signature.name, node.name, calls))
 
     def _free(self, name: str, call: str) -> str:
         found, number = name, 0
@@ -125,10 +178,11 @@ def _edge(edge: str, names: Mapping[str, str]) -> str:
     return f"{sign}{source}:{number}" if number.isdecimal() and ":" not in source else f"{sign}{source}"
 
 
-def _with_variables(nodes: Sequence[ShownNode]) -> list[ShownNode]:
+def _with_variables(nodes: Sequence[ShownNode]) -> tuple[list[ShownNode], Mapping[str, str]]:
     """Puts each variable into the scope of what uses it, and what only keeps variables into one scope.
 
-    A variable leads to the first that uses it, and to nothing else: not to what saves it, nor to other calls.
+    Gives the nodes, and their new names by the old ones. A variable leads to the first that uses it, and to nothing
+    else: not to what saves it, nor to other calls.
     """
     by_name = {node.name: node for node in nodes}
     handles = {node.name for node in nodes if node.op == "VarHandleOp"}
@@ -143,14 +197,14 @@ def _with_variables(nodes: Sequence[ShownNode]) -> list[ShownNode]:
     }
     scopes |= {name: f"{VARIABLES}/{name}" for name in _only_for_kept(nodes, scopes)}
     free = _unique(nodes, scopes)
-    return [
-        ShownNode(
-            free[node.name],
-            node.op,
-            tuple(free.get(item, item) for item in node.input if users.get(item, node.name) == node.name),
-        )
-        for node in nodes
-    ]
+    return [_renamed(node, free, users) for node in nodes], free
+
+
+def _renamed(node: ShownNode, free: Mapping[str, str], users: Mapping[str, str]) -> ShownNode:
+    pairs = zip(node.input, node.slots, strict=True)
+    kept = [(free.get(item, item), slot) for item, slot in pairs if users.get(item, node.name) == node.name]
+    sources, slots = tuple(item for item, _ in kept), tuple(slot for _, slot in kept)
+    return ShownNode(free[node.name], node.op, sources, node.place, slots)
 
 
 def _only_for_kept(nodes: Sequence[ShownNode], scopes: Mapping[str, str]) -> set[str]:
