@@ -12,12 +12,21 @@ import numpy as np
 from tensorkeep.errors import InvalidArgumentError
 from tensorkeep.ops.codecs import _jpeg_transforms as transforms
 from tensorkeep.ops.codecs import _libraries as libraries
-from tensorkeep.ops.codecs._jpeg_segments import Component, Frame, JpegContents, bad_jpeg, read_header, read_jpeg
+from tensorkeep.ops.codecs._jpeg_segments import (
+    Component,
+    Frame,
+    JpegContents,
+    as_if_rgb,
+    bad_jpeg,
+    read_header,
+    read_jpeg,
+)
 from tensorkeep.ops.shared.kernel_types import Array
 from tensorkeep.runtime.allocation import check_allocation
 
 SIGNATURE: Final = b"\xff\xd8\xff"
 _MOST_SCANS: Final = 64  # of a progressive file that a library decodes, which writes every block in each; usual are ten
+_BAND: Final = 64  # rows of a window that are smoothed together: few enough for their planes to stay in a cache
 _SMALLEST_SCALED: Final = 8  # by how many pixels an eighth more of a scale shows: below, several scales have one size
 
 
@@ -50,14 +59,13 @@ def decode_jpeg(contents: bytes, options: JpegOptions) -> Array:
 def _by_library(contents: bytes, options: JpegOptions) -> Array | None:
     """The pixels by a library; None for what is left to us, because the library may do it otherwise, or cannot.
 
-    Windows are left: TensorFlow smooths within them, as if there were nothing beside. So are reduced images below eight
-    pixels, of which the library is asked for a size and may choose another scale, and files of many scans, which cost
-    much and say little.
+    Left are reduced images below eight pixels, of which the library is asked for a size and may choose another scale,
+    and files of many scans, which cost much and say little.
     """
-    if options.crop is not None or libraries.simplejpeg() is None:
+    if libraries.simplejpeg() is None:
         return None
-    state = read_header(contents)
-    frame = state.frame
+    file = read_header(contents)
+    frame = file.frame
     if frame is None or len(frame.components) == 2 or (len(frame.components) == 4 and options.channels == 1):
         return None
     if options.ratio != 1 and max(frame.height, frame.width) < _SMALLEST_SCALED:
@@ -66,12 +74,78 @@ def _by_library(contents: bytes, options: JpegOptions) -> Array | None:
         return None
     # Coefficients of two bytes, all of them if the image is progressive, and the pixels.
     check_allocation((frame.height, frame.width, len(frame.components)), np.uint8, copies=5)
+    if options.crop is None:
+        return _whole_by_library(contents, file, frame, options)
+    return _window_by_library(contents, file, frame, options)
+
+
+def _window_by_library(contents: bytes, file: JpegContents, frame: Frame, options: JpegOptions) -> Array | None:
+    """The pixels of a window by a library: cut out of all of them, unless those at its borders are others."""
+    assert options.crop is not None
+    top, left, rows, wide = options.crop
+    width = _scaled_size(frame, options)[1]
+    _, skipped = _crop_columns(frame, width, options)
+    if wide < width and _is_smoothed_across(file, frame, options):
+        window = _window_of_samples(contents, file, frame, options)
+        return None if window is None else window[:, skipped:]
+    pixels = _whole_by_library(contents, file, frame, options)
+    return None if pixels is None else pixels[top : top + rows, left : left + wide].copy()
+
+
+def _whole_by_library(contents: bytes, file: JpegContents, frame: Frame, options: JpegOptions) -> Array | None:
+    """All pixels by a library."""
     channels = 4 if len(frame.components) == 4 else options.channels or len(frame.components)
-    shape = (-(-frame.height // options.ratio), -(-frame.width // options.ratio), channels)
+    shape = (*_scaled_size(frame, options), channels)
     pixels = libraries.jpeg_pixels(contents, shape, is_fast=not options.is_accurate, is_smooth=options.is_smooth)
     if pixels is None or channels != 4:
         return pixels
-    return _rgb_of_cmyk(pixels, state.adobe is not None)
+    return _rgb_of_cmyk(pixels, file.adobe is not None)
+
+
+def _is_smoothed_across(file: JpegContents, frame: Frame, options: JpegOptions) -> bool:
+    """Whether pixels depend on those to their left and right, so that those at the borders of a window are others."""
+    is_luma_alone = options.channels == 1 and _is_ycc(file, frame)
+    samplings = _samplings(frame, options)
+    return options.is_smooth and any(sampling.is_smoothed for sampling in samplings[: 1 if is_luma_alone else None])
+
+
+def _window_of_samples(contents: bytes, file: JpegContents, frame: Frame, options: JpegOptions) -> Array | None:
+    """The pixels of the rows of a window, and of its columns from the last border of units before it on.
+
+    TensorFlow (`jpeg_crop_scanline` of libjpeg-turbo) smooths chroma within these columns, as if there were nothing
+    beside. So the library is told that the file is RGB, and to repeat samples: it then gives those of the file, and
+    what is left, smoothing and colors, is done by us, for the window alone.
+    """
+    if len(frame.components) != 3:
+        return None
+    shape = (*_scaled_size(frame, options), 3)
+    samples = libraries.jpeg_pixels(as_if_rgb(contents), shape, is_fast=not options.is_accurate, is_smooth=False)
+    if samples is None:
+        return None
+    assert options.crop is not None
+    top, _, rows, _ = options.crop
+    columns, _ = _crop_columns(frame, shape[1], options)
+    bands = [(at, min(_BAND, top + rows - at)) for at in range(top, top + rows, _BAND)]
+    planes = (_window_planes(samples, _samplings(frame, options), band, columns, options) for band in bands)
+    return np.concatenate([_colored(file, frame, part, options.channels or 3) for part in planes])
+
+
+def _window_planes(
+    samples: Array,
+    samplings: list[_Sampling],
+    band: tuple[int, int],
+    columns: tuple[int, int],
+    options: JpegOptions,
+) -> list[Array]:
+    """The samples of some rows and columns, first and count of each, smoothed within these columns alone."""
+    (top, rows), (first, wide) = band, columns
+    planes = []
+    for index, sampling in enumerate(samplings):
+        begin = max(0, top // sampling.down - 1) * sampling.down  # a row above, and one below, for smoothing
+        end = (-(-(top + rows) // sampling.down) + 1) * sampling.down
+        part = samples[begin : end : sampling.down, first : first + wide : sampling.across, index]
+        planes.append(sampling.enlarged(part, options)[top - begin :][:rows, :wide])
+    return planes
 
 
 def _by_ourselves(contents: bytes, options: JpegOptions) -> Array:
@@ -81,7 +155,7 @@ def _by_ourselves(contents: bytes, options: JpegOptions) -> Array:
     count = options.channels or min(len(frame.components), 3)
     if count == 2:
         raise InvalidArgumentError("JPEG of two components is not supported")
-    height, width = -(-frame.height // options.ratio), -(-frame.width // options.ratio)
+    height, width = _scaled_size(frame, options)
     check_allocation((height, width, len(frame.components)), np.int64, copies=4)
     kept = _kept_rows(state, height, options)
     columns, skipped = _crop_columns(frame, width, options)
@@ -122,29 +196,56 @@ def _crop_columns(frame: Frame, width: int, options: JpegOptions) -> tuple[tuple
     return (first, columns + left - first), left - first
 
 
-def _planes(frame: Frame, options: JpegOptions, height: int, columns: tuple[int, int]) -> list[Array]:
-    """The samples of every component, all of the same size."""
+def _scaled_size(frame: Frame, options: JpegOptions) -> tuple[int, int]:
+    """The height and the width of the whole image, as small as it is asked for."""
+    return -(-frame.height // options.ratio), -(-frame.width // options.ratio)
+
+
+@dataclass(frozen=True, slots=True)
+class _Sampling:
+    """How the samples of a component become those of the image."""
+
+    size: int  # samples along one side of a decoded block
+    down: int  # how many rows, and columns, of the image there are for one of samples
+    across: int
+    line: int  # samples of a whole line of the file
+    is_smoothed: bool  # across, if that is asked for
+
+    def enlarged(self, part: Array, options: JpegOptions) -> Array:
+        """Some rows of samples with as many rows and columns as the image has there."""
+        # What a crop leaves of a line does not count, unless it is a single sample.
+        width = self.line if part.shape[1] > 1 else part.shape[1]
+        return _enlarged(part, (self.down, self.across), options.is_smooth and options.ratio < 8, width)
+
+
+def _samplings(frame: Frame, options: JpegOptions) -> list[_Sampling]:
+    """How each component is sampled: chroma is made less small than brightness, where it has fewer samples."""
     size = 8 // options.ratio
-    across = 1 if len(frame.components) == 1 else frame.across
-    down = 1 if len(frame.components) == 1 else frame.down
+    is_single = len(frame.components) == 1
+    across, down = (1, 1) if is_single else (frame.across, frame.down)
     found = []
     for component in frame.components:
-        own_across, own_down = (1, 1) if len(frame.components) == 1 else (component.across, component.down)
+        own_across, own_down = (1, 1) if is_single else (component.across, component.down)
         own = size
         while own < 8 and (across * size) % (own_across * own * 2) == 0 and (down * size) % (own_down * own * 2) == 0:
             own *= 2
-        plane = _samples(component, own, options.is_accurate)
-        first = columns[0] * own_across // (size * across) * own
-        wide = -(-columns[1] * own_across * own // (across * size))
-        tall = -(-height * own_down * own // (down * size))
-        part = plane[:tall, first : first + wide]
-        factors = (down * size // (own_down * own), across * size // (own_across * own))
         if (down * size) % (own_down * own) or (across * size) % (own_across * own):
             raise InvalidArgumentError("JPEG with components sampled in fractions of each other is not supported")
-        # What a crop leaves of a line does not count, unless it is a single sample.
-        whole = -(-frame.width * own_across * own // (across * 8)) if wide > 1 else wide
-        is_smooth = options.is_smooth and size > 1
-        found.append(_enlarged(part, factors, is_smooth, whole)[:height, : columns[1]])
+        factors = (down * size // (own_down * own), across * size // (own_across * own))
+        line = -(-frame.width * own_across * own // (across * 8))
+        found.append(_Sampling(own, *factors, line, size > 1 and factors in ((1, 2), (2, 2))))
+    return found
+
+
+def _planes(frame: Frame, options: JpegOptions, height: int, columns: tuple[int, int]) -> list[Array]:
+    """The samples of every component, all of the same size."""
+    first, wide = columns
+    found = []
+    for component, sampling in zip(frame.components, _samplings(frame, options), strict=True):
+        plane = _samples(component, sampling.size, options.is_accurate)
+        begin, end = first // sampling.across, -(-(first + wide) // sampling.across)
+        part = plane[: -(-height // sampling.down), begin:end]
+        found.append(sampling.enlarged(part, options)[:height, :wide])
     return found
 
 

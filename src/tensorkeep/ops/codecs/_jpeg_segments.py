@@ -311,3 +311,21 @@ def read_header(contents: bytes) -> JpegContents:
         data, at = _segment(contents, at)
         if marker not in (0xC4, 0xDB):
             _note(state, marker, data)
+
+
+_RGB: Final = b"\xff\xee\x00\x0eAdobe\x00\x64\x00\x00\x00\x00\x00"
+"""The segment of Adobe that says that nothing was done to the colors."""
+
+
+def as_if_rgb(contents: bytes) -> bytes:
+    """The file with other segments about colors: as if its three components were red, green and blue."""
+    parts = [contents[:2], _RGB]
+    at = 2
+    while True:
+        marker, after = _next_marker(contents, at)
+        if marker in (0, 0xD9, 0xDA):
+            return b"".join([*parts, contents[at:]])
+        data, end = (b"", after) if marker == 0x01 or 0xD0 <= marker <= 0xD7 else _segment(contents, after)
+        if not ((marker == 0xE0 and data[:4] == b"JFIF") or (marker == 0xEE and data[:5] == b"Adobe")):
+            parts.append(contents[at:end])
+        at = end
