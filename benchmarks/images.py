@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from io import BytesIO
 from typing import Any, Final
 from unittest import mock
@@ -103,6 +104,14 @@ def _cases() -> list[Case]:
             "JPEG, half the size",
             lambda: tf.io.decode_jpeg(jpeg, ratio=2),
             lambda: decode_jpeg(jpeg, JpegOptions(ratio=2)),
+        ),
+        *(
+            Case(
+                f"JPEG, a window of {side} by {side}",
+                partial(tf.io.decode_and_crop_jpeg, jpeg, (100, 100, side, side)),
+                partial(decode_jpeg, jpeg, JpegOptions(crop=(100, 100, side, side))),
+            )
+            for side in (224, 768)
         ),
         Case("PNG", lambda: tf.io.decode_png(png), lambda: decode_png(png, 0, False)),
         Case(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Iterator
 from itertools import product
 from typing import Any
@@ -14,7 +15,7 @@ from tensorkeep.errors import InvalidArgumentError
 from tensorkeep.ops.codecs import _libraries as libraries
 from tensorkeep.ops.codecs._bmp import decode_bmp
 from tensorkeep.ops.codecs._gif import decode_gif
-from tensorkeep.ops.codecs._jpeg import JpegOptions, decode_jpeg
+from tensorkeep.ops.codecs._jpeg import JpegOptions, decode_jpeg, jpeg_shape
 from tensorkeep.ops.codecs._jpeg_encoding import JpegFormat, encode_jpeg
 from tensorkeep.ops.codecs._webp import decode_webp
 from tensorkeep.ops.codecs.png import decode_png, encode_png
@@ -87,10 +88,38 @@ def test_jpeg_files_of_four_inks_are_decoded_to_the_same_pixels() -> None:
         np.testing.assert_array_equal(decode_jpeg(file, options), jpeg_by_tensorflow(file, options), str(options))
 
 
-def test_windows_of_jpeg_files_have_the_same_pixels() -> None:
-    for file, ratio, crop in product(written_by_tensorflow([(37, 53)]), (1, 2), ((0, 0, 5, 7), (3, 9, 11, 17))):
-        options = JpegOptions(0, ratio, crop=crop)
+SAMPLINGS = ["444", "422", "420", "440", "411"]
+
+
+def random_windows(height: int, width: int, count: int, seed: int) -> Iterator[JpegOptions]:
+    """Windows of an image of that size, a third of them beginning where units of blocks do, decoded in random ways."""
+    random = np.random.default_rng(seed)
+    for _ in range(count):
+        ratio = int(random.choice([1, 1, 1, 2, 4, 8]))
+        tall, wide = -(-height // ratio), -(-width // ratio)
+        top, left = int(random.integers(tall)), int(random.integers(wide))
+        left = left // 16 * 16 if random.random() < 1 / 3 else left
+        size = int(random.integers(1, tall - top + 1)), int(random.integers(1, wide - left + 1))
+        smooth, accurate = bool(random.integers(3)), bool(random.integers(2))
+        yield JpegOptions(int(random.choice([0, 1, 3])), ratio, smooth, accurate, crop=(top, left, *size))
+
+
+@pytest.mark.parametrize("sampling", SAMPLINGS)
+@pytest.mark.parametrize(("height", "width"), [(37, 53), (64, 96), (9, 131), (3, 2)])
+def test_windows_of_jpeg_files_have_the_same_pixels(height: int, width: int, sampling: str, way: str) -> None:
+    library = libraries.simplejpeg() if way == "libraries" else importlib.import_module("simplejpeg")
+    assert library is not None
+    file = library.encode_jpeg(photo(height, width, 3), 80, colorsubsampling=sampling)
+    for options in random_windows(height, width, 12 if way == "libraries" else 2, seed=height):
         np.testing.assert_array_equal(decode_jpeg(file, options), jpeg_by_tensorflow(file, options), str(options))
+
+
+def test_windows_of_other_jpeg_files_have_the_same_pixels(way: str) -> None:
+    other = [without_jfif(JPEGS[2]), without_jfif(JPEGS[2], adobe(0)), without_jfif(JPEGS[2], adobe(1))]
+    for file in (*written_by_tensorflow([(37, 53)]), *other):
+        height, width, _ = jpeg_shape(file)
+        for options in random_windows(height, width, 12 if way == "libraries" else 2, seed=len(file)):
+            np.testing.assert_array_equal(decode_jpeg(file, options), jpeg_by_tensorflow(file, options), str(options))
 
 
 def test_jpeg_files_are_written_with_the_same_bytes(way: str) -> None:
