@@ -183,7 +183,9 @@ def _from_whole_numbers(before: Array, after: Array) -> Iterator[tuple[str, Bool
 
 
 def _is_cut_off(before: Array, after: Array) -> Booleans:
-    """Whether numbers became the largest of a type that has neither infinity nor NaN, being larger."""
+    """Where numbers were too large for the new type and became its largest one: only types that have neither infinity
+    nor NaN do that.
+    """
     if np.isnan(np.array(np.nan).astype(after.dtype).astype(np.float64)):
         return np.zeros(before.shape, np.bool_)
     largest = float(dtype_of_array(after.dtype).max)
@@ -192,7 +194,7 @@ def _is_cut_off(before: Array, after: Array) -> Booleans:
 
 
 def _is_same(before: Array, after: Array) -> Booleans:
-    """Of numbers that are not finite, whether they are the same: an infinity of the same sign, or NaN."""
+    """Where two numbers that are not finite are the same: infinities of one sign, or both NaN."""
     back = after.astype(before.dtype)
     same: Booleans = (back == before) | (np.isnan(back) & np.isnan(before))
     return same

@@ -87,7 +87,9 @@ def check_checkpoint(
 def _results(
     reader: CheckpointReader, names: Sequence[str], threads: int | None, progress: Progress | None
 ) -> Iterator[TensorProblem | None]:
-    """What is wrong with each tensor. Groups are verified as wholes, and tensor by tensor only where that fails."""
+    """For each tensor, what is wrong with it, or None. Groups of tensors are verified at once, and one by one only if
+    that fails.
+    """
     groups = list(_groups(reader, names))
     total, done = sum(size for _, size in groups), 0
     for group, size in groups:

@@ -55,7 +55,9 @@ class Stretch:
 
 
 def in_order(stored: StoredBytes, room: Room) -> Iterator[Bytes]:
-    """A tensor from front to back. That it is damaged is raised before its last piece is handed out, or earlier."""
+    """Reads a tensor from front to back, piece by piece. Damage is raised before the last piece is handed out, at the
+    latest.
+    """
     stretch = Stretch(stored, 0, stored.size, room)
     for at, memory in stretch:
         if at + memory.size == stored.size:

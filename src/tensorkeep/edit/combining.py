@@ -26,7 +26,7 @@ _MOST_LISTED: Final = 10
 
 
 class Conflict(Enum):
-    """Which one counts of tensors with the same name in checkpoints that are merged."""
+    """Which tensor is taken if checkpoints that are merged have several of one name."""
 
     REFUSE = "refuse"
     FIRST = "first"

@@ -202,7 +202,9 @@ def _write_linked(
 
 
 def _value(origin: Origin, progress: Told) -> Any:
-    """Something to save: what is made is made as it is written, what is stored keeps its slices."""
+    """A planned tensor in the form that is saved: computed ones are computed while they are written, stored ones keep
+    their slices.
+    """
     if isinstance(origin, Made):
         made = ArraySource(origin.dtype, origin.shape, progress.counted(origin.chunks()))
         return _in_slices(made, origin.slices) if origin.slices else made

@@ -139,7 +139,7 @@ def _modified(path: str, fs: FileSystem) -> float:
 
 
 def _is_named(path: str, listed: dict[str, float], fs: FileSystem) -> bool:
-    """Whether something was taken for a checkpoint by more than being a file in the folder."""
+    """Whether the state file lists a checkpoint, or it has an index: more than that there is a file of its name."""
     return path in listed or fs.exists(index_path(path))
 
 

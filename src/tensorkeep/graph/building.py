@@ -338,7 +338,9 @@ def _infer(graph: Graph, op: Operation) -> None:
 
 
 def controls_for(graph: Graph, inputs: Sequence[Tensor]) -> list[Operation]:
-    """The control inputs in force, but for those that one of the inputs waits for already."""
+    """The control inputs in force for an operation with these inputs, without those that one of the inputs waits for
+    already.
+    """
     sources = [tensor.op for tensor in inputs]
     found: dict[Operation, None] = {}
     for entry in graph.scopes.control_dependencies:

@@ -152,7 +152,7 @@ class _Copier:
             self._nodes.append(node)
 
     def _called(self, op: Operation) -> FunctionRef | None:
-        """The function that an operation calls and does nothing else."""
+        """The function that an operation calls, if the operation does nothing but call it; otherwise None."""
         if op.type in op.graph.functions:
             return FunctionRef(op.type, dict(op.attrs))
         reference = op.attr("f") if op.type in CALLS else None

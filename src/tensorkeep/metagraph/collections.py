@@ -75,7 +75,7 @@ def register_proto_function(
 
 
 def proto_functions(collection_name: str) -> ProtoFunctions:
-    """What has been registered for a collection; nothing in all places if nothing has."""
+    """The functions registered for the items of a collection; all three are None if nothing was registered."""
     return _REGISTRY.get(collection_name, _NONE)
 
 

@@ -122,7 +122,7 @@ class JsonTape:
 
 
 class JsonError(Exception):
-    """The text is not JSON, or more than the limits allow; `code` is its place in PROBLEMS."""
+    """The text is not JSON, or exceeds the limits; `code` is an index into PROBLEMS, which says how."""
 
     def __init__(self, code: int, offset: int) -> None:
         super().__init__(f"{PROBLEMS[code]} at offset: {offset}")

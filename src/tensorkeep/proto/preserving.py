@@ -88,7 +88,7 @@ def _end_of(view: memoryview, start: int, wire_type: int, value: int | memoryvie
 
 
 def _alone(field: FieldDescriptor, edited: Message) -> bytes:
-    """A field as it is in the message, without the others."""
+    """The bytes of one field of a message, as it is now, without the other fields."""
     alone = type(edited)()
     for found, value in edited.ListFields():
         if found.number != field.number:

@@ -121,7 +121,9 @@ Item: TypeAlias = Step | Arm | Choice | Loop | PartCall
 
 @dataclass(frozen=True)
 class Structure:
-    """A plan as a block, with what must hold for each fetched tensor to have a value; None if it never has one."""
+    """A plan as nested blocks, and for each fetched tensor the condition under which it has a value; None if it never
+    has one.
+    """
 
     block: Block
     fetches: tuple[Steps | None, ...]

@@ -104,7 +104,7 @@ class Functions:
         return {**self._found, **self._graph.functions} if self._found else self._graph.functions
 
     def function(self, reference: FunctionRef) -> Function:
-        """The function that is meant; an error if the library has none of that name."""
+        """A function of the library, compiled on first use; an error if the library has none of that name."""
         return self._looked_up(reference, None)
 
     def gradient(self, reference: FunctionRef, dtypes: Sequence[DType]) -> Function:
@@ -115,7 +115,9 @@ class Functions:
         return self._looked_up(reference, tuple(dtypes))
 
     def _looked_up(self, reference: FunctionRef, dtypes: tuple[DType, ...] | None) -> Function:
-        """The function that is meant; with `dtypes`, the types of the gradients that it gives, its gradient."""
+        """The function that a reference names; with `dtypes`, the types of the gradients that are wanted, the gradient
+        of that function.
+        """
         found = self._by_reference.get((id(reference), dtypes))
         if found is not None:
             return found[1]

@@ -92,7 +92,7 @@ def _variable_of(reference: Tensor) -> Operation:
 
 
 def _never_known(op: Operation) -> None:
-    """What an operation gives in every run, where that is not to be asked."""
+    """Always None: for compilers that must not ask which resource an operation gives."""
 
 
 _USED: Final = (
@@ -376,7 +376,7 @@ class Compiler:
         self._fresh.add(result)
 
     def _is_last_seen(self, name: str, elements: Group, block: Block) -> bool:
-        """Whether a group may write where one of its inputs is."""
+        """Whether a group may overwrite one of its inputs: the array was made in the same block and has no other use."""
         return (
             name in self._fresh
             and self._lifetimes.uses.get(name) == elements.uses(name, self._names)
@@ -501,7 +501,9 @@ class Compiler:
         return names[0] if len(schema.outputs) == 1 else ", ".join(names)
 
     def _bound(self, op: Operation) -> Callable[[list[Any]], list[Any]]:
-        """An operation for the executor by tokens. A placeholder may be there only because something waits for it."""
+        """The operation as a function, for the executor by tokens. A placeholder that is fed gives nothing: only other
+        operations wait for it.
+        """
         return (lambda _: [None]) if self._names.is_fed(op) else self._kernels.bound(op)
 
     def _fetch(self, tensor: Tensor) -> str:

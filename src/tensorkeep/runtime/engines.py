@@ -370,7 +370,8 @@ def _effect_of_op(name: str) -> str:
 
 
 def with_parts(question: PlanToSplit, parts: Sequence[Part]) -> Block:
-    """A plan's block with each part as one item in the place of its own, which runs when all that it takes is there.
+    """A plan's block in which each part is one item, in the place of the items that it runs; it runs as soon as all
+    that it takes is there.
 
     Items that only parts had a use for are gone.
     """
@@ -403,7 +404,9 @@ def with_parts(question: PlanToSplit, parts: Sequence[Part]) -> Block:
 
 
 def _kept_items(question: PlanToSplit, parts: Sequence[Part], part_of: Mapping[int, int]) -> list[int]:
-    """The items outside of parts, but for those that computed values for parts only, which they compute themselves."""
+    """The numbers of the items that stay outside of parts. An item that only computes values for parts is not among
+    them: the parts compute these values themselves.
+    """
     graph = question.graph
     wanted = set(question.wanted).union(*(part.inputs for part in parts))
     by_parts = set().union(*(graph.takes[number] for number in part_of))

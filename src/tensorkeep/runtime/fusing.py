@@ -130,7 +130,9 @@ def _changes_state(op: Operation) -> bool:
 
 
 def _grown(root: int, steps: dict[int, Operation], taken: set[int], changes: list[int], names: Names) -> list[int]:
-    """The places of a group, in order: from the root backwards, whatever only the group uses."""
+    """The places, in order, of all operations that can be in the group of a root: going backwards, those whose results
+    only the group uses.
+    """
     shape = steps[root].outputs[0].static_shape
     places = [root]
     used = Counter(names.values[tensor] for tensor in steps[root].inputs)

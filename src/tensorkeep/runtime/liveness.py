@@ -187,7 +187,7 @@ class Liveness:
         return self._passed(op)
 
     def _relative(self, condition: Condition | None, frame: Frame) -> Condition | None:
-        """A condition without the parts that hold in this frame anyway; None if it cannot hold there."""
+        """The condition without what holds in all of this frame anyway; None if it contradicts what holds there."""
         around: Frame | None = frame
         while around is not None and condition is not None:
             if around.condition is None or condition_of_all((condition, around.condition)) is None:
@@ -197,7 +197,7 @@ class Liveness:
         return condition
 
     def _passed(self, op: Operation) -> Condition | None:
-        """The condition under which those that wait for an operation get something from it; None if they never do."""
+        """The condition under which the successors of an operation get a value from it; None if they never do."""
         if op.type in ENTERS:
             return self._relative(self.of[op], self._frames.given[op])
         if op.type in EXITS:
@@ -289,7 +289,7 @@ class Liveness:
             self._check_unseen(frame)
 
     def _check_unseen(self, frame: Frame) -> None:
-        """UnstructuredError if something takes a result of a loop that only some of its values may enter."""
+        """Raises UnstructuredError if a result of a loop is used which only some of the loop's values may enter."""
         assert frame.parent is not None
         behind = {op for op in frame.ops if op.type in EXITS}
         for op in frame.parent.ops:
@@ -307,7 +307,8 @@ class Liveness:
         return (key, False) in condition and not any(inside)
 
     def _check_partial(self, frame: Frame, condition: Condition) -> None:
-        """UnstructuredError if a loop keeps state in a round to which only some of its values come.
+        """Raises UnstructuredError if an operation with state could run in a round that only some of the loop's values
+        reach.
 
         What a loop only reads, such as a weight, may come where its variables do not: in the last round of a loop
         around it. TensorFlow then runs what needs nothing else once, which nobody sees if it keeps no state.

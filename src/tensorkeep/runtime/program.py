@@ -47,7 +47,9 @@ class Program:
         raise explained_error(error, op) from error
 
     def _failed(self, traceback: TracebackType | None) -> Operation | None:
-        """The operation of this program, of the innermost call of it, that raised."""
+        """The operation of this program that raised an error, found by the innermost frame of the traceback that
+        belongs to the program.
+        """
         found = None
         while traceback is not None:
             if traceback.tb_frame.f_code is self._code:

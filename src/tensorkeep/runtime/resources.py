@@ -154,7 +154,9 @@ class VariableResource:
 
 
 def _note_change() -> None:
-    """Gives the last change a number that it never had: two threads that do so at once leave one of theirs."""
+    """Sets the number of the last change to a new one. If two threads do so at once, either number will do, for both
+    are new.
+    """
     VariableResource.last_change = next(_CHANGES)
 
 

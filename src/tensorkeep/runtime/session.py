@@ -35,7 +35,9 @@ _EVERYTHING: Final = frozenset(Capability) - {Capability.CALLS_PYTHON}
 
 
 class _Found:
-    """The program of a callable, as long as the session has it, and for which version of what the session has."""
+    """What a callable remembers between its calls: the program for one version of the session, which it does not keep
+    alive.
+    """
 
     known: tuple[tuple[int, int], ReferenceType[Program]] | None = None
 
@@ -196,7 +198,9 @@ class Session:
         return call
 
     def _called(self, found: _Found, plan: FetchPlan, keys: tuple[Tensor, ...], values: Sequence[Any]) -> Any:
-        """What `_computed` gives, without looking for the program that was found for an earlier call."""
+        """Computes as `_computed` does, but uses the program of an earlier call of the same callable again, if it is
+        still valid.
+        """
         try:
             known, version = found.known, self._programs.version
             program = known[1]() if known is not None and known[0] == version else None
@@ -370,7 +374,7 @@ def _check_range(value: Any, dtype: DType) -> None:
 
 
 def _is_kept(value: float, dtype: DType) -> bool:
-    """Whether a type holds a number without cutting it off: 1.5 is no integer, 2 is no truth value."""
+    """Whether a type can hold a number as it is: an integer type cannot hold 1.5, nor bool 2."""
     if dtype is BOOL:
         return value in (0, 1)
     return not dtype.is_integer or isinstance(value, int) or value.is_integer()

@@ -111,7 +111,9 @@ def decode_entries(values: Sequence[bytes]) -> Columns:
 def _decode_field(
     tag: int, most: int, data: npt.NDArray[np.uint8], at: Integers, ends: Integers
 ) -> tuple[Integers, Integers]:
-    """A number in each entry, where it is there, and the position after it. One that is too long is not passed by."""
+    """Reads the number behind a tag at `at` in each entry: gives the numbers, 0 where an entry does not have the tag,
+    and the position after each. The position of a number of more than `most` bytes stays where it was.
+    """
     rows = np.flatnonzero((data[at] == tag) & (at < ends))
     numbers, after = np.zeros(at.size, np.int64), at.copy()
     places = at[rows] + 1

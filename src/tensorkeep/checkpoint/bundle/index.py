@@ -101,7 +101,7 @@ class BundleIndex:
         return self.decode_slice(name, value) if tail is None else Entry(name, info.dtype, info.shape, *tail)
 
     def decode_slice(self, label: str, value: bytes) -> Entry:
-        """The entry of a slice, which is called so in messages."""
+        """The entry of a slice, decoded from `value`; errors name it by `label`."""
         return Entry.decode(label, value, f'"{self.path}"')
 
     def close(self) -> None:

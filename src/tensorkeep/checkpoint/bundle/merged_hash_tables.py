@@ -49,7 +49,9 @@ class MergedHashTables:
                     )
 
     def finish(self, merged: dict[bytes, Entry]) -> None:
-        """Adds the tables to what was merged besides. What is there already is a part without rows."""
+        """Adds the merged hash tables to the entries of all other tensors. An entry under the key of a table that is
+        there already has to be without rows, and is replaced.
+        """
         for key, entry in self._tensors.items():
             if key in merged and not _is_empty(merged[key]):
                 raise InvalidArgumentError(f'cannot merge: "{entry.name}" is a hash table in one, and none in another')

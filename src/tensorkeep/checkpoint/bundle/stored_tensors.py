@@ -84,15 +84,17 @@ class StoredTensors:
             yield chunk.view(entry.dtype.array_dtype)
 
     def bytes_of(self, entry: Entry) -> EntryBytes:
-        """Its bytes, to be read in stretches, and checked as the options say."""
+        """The bytes of the tensor that an entry describes, to be read in stretches; their checksum is compared if the
+        options ask for it.
+        """
         return EntryBytes(self, self._files, entry, is_checked=self.wants_check(entry))
 
     def checked_bytes_of(self, entry: Entry) -> EntryBytes:
-        """The same, to be checked whatever the options say."""
+        """As `bytes_of`, but the checksum is compared whatever the options ask for."""
         return EntryBytes(self, self._files, entry, is_checked=True)
 
     def check_whole(self, entry: Entry) -> None:
-        """Reads it to compare its checksum, and keeps nothing of it."""
+        """Reads all bytes of the tensor that an entry describes, and compares their checksum. Keeps none of them."""
         with Locating(self._files, entry):
             self._files.check_extent(entry)
             if entry.dtype.is_object:
@@ -109,7 +111,7 @@ class StoredTensors:
         return policy is Checksums.ALWAYS or (policy is Checksums.ONCE and not self._is_checked(entry))
 
     def compare(self, entry: Entry, crc: int) -> None:
-        """DataLossError unless that is the checksum of all its bytes, which is then known to be right."""
+        """Raises DataLossError unless `crc` is the stored checksum of the entry's bytes; remembers that it is right."""
         stored = unmask(entry.masked_crc)
         if crc != stored:
             raise DataLossError(
@@ -122,7 +124,9 @@ class StoredTensors:
         return (entry.shard, entry.offset, entry.size, entry.masked_crc) in self._checked
 
     def _prepare_partial(self, entry: Entry) -> None:
-        """Before part of a stored tensor is read: its checksum, if that is wanted, can only be compared as a whole."""
+        """To be called before a part of a tensor is read: compares the checksum of the whole, if one comparison is
+        wanted and has not been made yet.
+        """
         if self._options.checksums is Checksums.ONCE and not self._is_checked(entry):
             self.check_whole(entry)
         with Locating(self._files, entry):

@@ -77,7 +77,9 @@ def checkpoint_exists(prefix: PathLike, *, fs: FileSystem = FILES) -> bool:
 
 
 def checkpoint_or_parts_exist(path: PathLike, *, fs: FileSystem = FILES) -> bool:
-    """The same, also of the path that a V1 checkpoint in several files was saved to, which is the name of none."""
+    """As `checkpoint_exists`; also true of the path that a V1 checkpoint in several files was saved to, though no file
+    has that name.
+    """
     text = path_text(path)
     return checkpoint_exists(text, fs=fs) or bool(shard_counts(text, fs))
 

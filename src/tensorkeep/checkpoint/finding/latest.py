@@ -222,6 +222,6 @@ def _old_root(path: str, folder: str, fs: FileSystem) -> str | None:
 
 
 def _moved(path: str, root: str, folder: str) -> str:
-    """A path below the old root as one below the folder; any other as it is."""
+    """The path, with the new folder in the place of the old root if it lies below that."""
     normal = posixpath.normpath(path)
     return posixpath.join(folder, normal[len(root) :].lstrip("/")) if normal.startswith(f"{root}/") else path

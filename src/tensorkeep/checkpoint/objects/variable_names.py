@@ -86,7 +86,7 @@ def _named(
 
 
 def _by_key(attributes: Iterable[SavedAttribute], stored: Iterable[str]) -> tuple[dict[str, SavedAttribute], list[str]]:
-    """What each stored key is of, and the keys that are of nothing that the objects tell of.
+    """The object attribute that each stored key holds, by key; and the keys that no object knows of.
 
     A table saves its keys and values as two tensors whose names continue the one that the objects tell.
     """

@@ -86,7 +86,9 @@ class RestoreItem:
 
     @property
     def mapped(self) -> str | None:
-        """The stored tensor that would do, by the first suggestion; None where a mapping would take it for a scope."""
+        """The stored name that the first suggestion offers, if its tensor fits; None if it does not, or if a mapping
+        would read one of the two names as a scope.
+        """
         best = self.suggestions[0] if self.suggestions else None
         if best is None or best.key is None or not best.fits:
             return None

@@ -218,7 +218,9 @@ def plan_restore(
 
 @contextmanager
 def _opened(checkpoint: PathLike | CheckpointReader, fs: FileSystem) -> Iterator[CheckpointReader]:
-    """The reader that is given, which stays open, or one of the path that is given, which does not."""
+    """The reader of the checkpoint to plan with: a given one, which stays open, or one for a path, which is closed at
+    the end.
+    """
     if isinstance(checkpoint, CheckpointReader):
         yield checkpoint
         return
@@ -269,7 +271,7 @@ def _stored_names(names: Mapping[str, str], stored: Mapping[str, TensorInfo]) ->
 def _key(
     wanted: Wanted, mapping: Mapping[str, str], full_names: Mapping[str, str], stored: Mapping[str, TensorInfo]
 ) -> str:
-    """The stored name that a wanted one stands for, whether there is such a tensor or not."""
+    """The stored name that is looked up for a wanted one, by the mapping; a tensor of that name need not exist."""
     name = mapped_name(wanted.key, mapping, stored) if mapping else wanted.key
     return name if name in stored else full_names.get(name, name)
 

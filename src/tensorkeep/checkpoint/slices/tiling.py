@@ -63,7 +63,9 @@ class SlicedTensor:
         self.parts: dict[TensorSlice, int] = {}  # with the numbers of the files they are in
 
     def add(self, part: TensorSlice, dtype: DType, shape: tuple[int, ...], file: int = 0) -> None:
-        """Refuses a slice that contradicts those before it. Whether slices overlap is for `check_disjoint` to say."""
+        """Adds a slice; refuses one that was added before, or whose type or full shape is another than that of the
+        slices before. Overlaps are found by `check_disjoint`.
+        """
         if (self.dtype, self.shape) != (dtype, shape):
             raise InvalidArgumentError(
                 f'slice {part} belongs to "{self.name}" {dtype} {list(shape)}; earlier slices belong to '

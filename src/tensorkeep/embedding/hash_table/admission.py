@@ -25,14 +25,14 @@ COUNTER_DTYPES: Final = (np.dtype(np.uint8), np.dtype(np.uint16), np.dtype(np.ui
 
 
 class AdmitNobody:
-    """Only keys that are there are found."""
+    """Admits no new keys: only those that a table has already are found."""
 
     def admits(self, keys: Keys, counts: Counts) -> Admitted:
         return np.zeros(len(keys), np.bool_)
 
 
 class AdmitUnlisted:
-    """All keys but some."""
+    """Admits all keys but those on a list."""
 
     def __init__(self) -> None:
         self._listed = np.zeros(0, np.int64)
@@ -46,7 +46,9 @@ class AdmitUnlisted:
 
 
 class AdmitFrequent:
-    """Keys that occurred so often, or about so often: they share counters, of which those of other keys count too."""
+    """Admits keys that occurred `threshold` times, by a counting Bloom filter: keys share counters, so a key may be
+    admitted a little early.
+    """
 
     def __init__(
         self, threshold: int, hashes: int, shape: tuple[int, int], dtype: npt.DTypeLike, begin: int, size: int
@@ -78,7 +80,9 @@ class AdmitFrequent:
         return self._counted(places[:, None] * self.counters.shape[1] + columns, counts)
 
     def _counted(self, cells: npt.NDArray[np.int64], counts: Counts) -> Admitted:
-        """Adds counts to the counters of keys, key by key, and says of each whether all of its are high enough then."""
+        """Adds the counts of keys to their counters, one key after the other; for each key, whether all its counters
+        have reached the threshold then.
+        """
         most = int(np.iinfo(self.counters.dtype).max)
         flat = self.counters.reshape(-1)
         _, number, times = np.unique(cells, return_inverse=True, return_counts=True)

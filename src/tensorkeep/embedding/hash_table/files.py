@@ -96,7 +96,7 @@ class SavedHashTable:
                 writer.add_hash_slice(name, self._part, source)
 
     def write_beside(self, fs: FileSystem, prefix: str, durability: Durability) -> None:
-        """All of it is in the checkpoint."""
+        """Writes nothing: the checkpoint itself holds all of the table."""
 
     def close(self) -> None:
         """Lets go of the rows."""
@@ -132,7 +132,7 @@ class SavedFilter:
         writer.add_hash_slice(self.name, self.part, ArraySource.of(self.counters))
 
     def write_beside(self, fs: FileSystem, prefix: str, durability: Durability) -> None:
-        """All of it is in the checkpoint."""
+        """Writes nothing: the checkpoint itself holds all of the filter."""
 
     def close(self) -> None:
         """There is nothing to let go of."""

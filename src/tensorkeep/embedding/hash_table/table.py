@@ -34,10 +34,12 @@ _OWN_BITS: Final = (1 << CHILD_BITS) - 1
 
 
 class KeyAdmission(Protocol):
-    """Who says which keys are given rows."""
+    """Decides which keys are given rows."""
 
     def admits(self, keys: Keys, counts: npt.NDArray[np.int64]) -> npt.NDArray[np.bool_]:
-        """For each key, which may be there several times, whether it is let in, now that it occurred so often more."""
+        """For each key, of which some may be equal, whether it is given a row, after it has occurred `counts` more
+        times.
+        """
         ...
 
 
@@ -78,7 +80,9 @@ class SegmentedRows:
             self._limit += self.segment_rows
 
     def make_room(self, limit: int) -> None:
-        """As `grow`, for rows that are about to be written: what those hold that are not is not said."""
+        """Makes rows for the ids below `limit`, as `grow` does, but without initial values: the caller is about to
+        write them.
+        """
         wanted = -(-limit // self.segment_rows) * self.segment_rows
         self._store.grow(wanted)
         self._limit = max(self._limit, wanted)

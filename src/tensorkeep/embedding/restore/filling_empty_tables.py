@@ -134,7 +134,9 @@ def _read_keys(column: _Plain) -> Keys:
 
 
 def _check_buckets(column: _Plain, keys: Keys, known: Sequence[TensorRows] = ()) -> None:
-    """DataLossError unless the keys of all shards lie in their buckets. Of `known` shards that has been found out."""
+    """Raises DataLossError unless the keys of each shard are in the buckets that its offsets state. Shards with the
+    same offsets as their `known` ones have been checked with those.
+    """
     tasks = [
         (source, keys[start : start + count], at)
         for number, (source, start, count) in enumerate(zip(column.sources, column.starts, column.counts, strict=True))
@@ -161,7 +163,7 @@ def _has_keys(column: _Plain, keys: Keys) -> bool:
 
 
 def _into(entries: Sequence[StoredBytes], blocks: Sequence[Array]) -> Iterator[tuple[StoredBytes, Target]]:
-    """Tensors that are to be read, one behind the other, into blocks of memory."""
+    """Pairs stored tensors with the places that they are read into: one behind the other, through blocks of memory."""
     memory = _bytes_of(blocks)
     begin = 0
     for entry in entries:

@@ -285,7 +285,9 @@ class OverlaidColumn:
 
 
 def _overwritten(old: Batch, new: Batch, positions: Integers) -> Batch:
-    """Rows with others in some places. What only one of the two has is made up for, as `joined_batches` does."""
+    """The old rows, with the new ones at these positions. A field that only one of the two has is filled up: counts
+    with 1, versions with -1.
+    """
     if not new.keys.size:
         return old
     parts: list[Array | None] = [old.keys]

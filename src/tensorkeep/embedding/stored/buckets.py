@@ -66,7 +66,9 @@ def is_in_order(keys: Keys) -> bool:
 
 
 def first_misplaced(keys: Keys, start: int, offsets: Integers) -> int | None:
-    """Where the first of keys stands, which lie from a position on, that is not of the bucket that the offsets say."""
+    """The index of the first key that is in another bucket than the offsets state for its position; the first key has
+    the position `start`. None if all are in place.
+    """
     compiled = functions()
     if compiled is not None:
         found = int(compiled.first_misplaced(place(keys), keys.size, start, place(offsets)))

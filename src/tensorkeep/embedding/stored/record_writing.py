@@ -56,7 +56,9 @@ def positions_of_records(stem: str, snapshot: TableSnapshot, keys: npt.ArrayLike
 
 
 class WithoutRecords:
-    """A snapshot without the keys that are records. The other one stays open as long as this is read."""
+    """A snapshot without the keys that are written as records. It reads from the whole snapshot, which has to stay open
+    meanwhile.
+    """
 
     def __init__(self, snapshot: TableSnapshot, records: Integers) -> None:
         self._whole = snapshot
@@ -145,7 +147,7 @@ class _Records:
 
 
 def _picked(snapshot: TableSnapshot, column: str, positions: Integers) -> Array:
-    """The rows at some positions, which go up."""
+    """The rows of a column at ascending positions."""
     if not positions.size:
         return snapshot.rows(column, 0, 0)
     parts = np.split(positions, np.flatnonzero(np.diff(positions) > _GAP) + 1)

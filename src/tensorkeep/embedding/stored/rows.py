@@ -236,7 +236,7 @@ class TensorRows:
         return self._reader.read(self.names.keys, slice(start, stop)).astype(np.int64, copy=False)
 
     def _scaled(self, values: Array) -> Array:
-        """Quantised values as numbers again."""
+        """Values as numbers: quantised ones multiplied by their scales, others as they are."""
         return values if self._scales is None else values.astype(np.float32) * self._scales
 
     @cached_property
@@ -263,7 +263,9 @@ class TensorRows:
             )
 
     def _is_kept(self, name: str) -> bool:
-        """Whether there is one number for each key. None at all is well too."""
+        """Whether a tensor stores one number for each key; false if it is absent or empty. Any other length is a
+        DataLossError.
+        """
         if not name:
             return False
         size = _checked_vector(self._reader, name, ("int64", "int32"))

@@ -116,7 +116,9 @@ class Contents:
 
     @property
     def notes_looks(self) -> bool:
-        """Whether looking for a key that is there changes something."""
+        """Whether a lookup of a key that is there changes the table: it counts occurrences, or a tier counts uses of
+        rows.
+        """
         return self.frequencies is not None or self.threshold > 0 or self.tier is not None
 
     def read_rows(self, column: Column, keys: Keys, rows: Integers, absent: Array) -> Array:
@@ -295,7 +297,7 @@ class Contents:
 
     @property
     def can_be_filled(self) -> bool:
-        """Whether there is no key, and nothing that `fill` would have to know more of."""
+        """Whether `fill` may be called: there is no key, all rows are in memory, and no Bloom filter counts keys."""
         return not len(self.index) and not self.filtered and self.bloom is None and self.tier is None
 
     def fill(self, keys: Keys, columns: Collection[str], write: Callable[[Blocks], None]) -> int:

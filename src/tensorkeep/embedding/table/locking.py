@@ -55,7 +55,9 @@ class SharedLock:
 
 
 class _Side:
-    """One way to hold the lock. It keeps nothing, so all threads use the same."""
+    """A context manager for one way to hold the lock, reading or writing. It has no state of its own, so all threads
+    share it.
+    """
 
     __slots__ = ("_begin", "_end")
 

@@ -255,7 +255,9 @@ class Tier:
 
 
 def _hottest(heat: npt.NDArray[np.int64], count: int) -> npt.NDArray[np.int64]:
-    """Where the hottest of all stand, at most so many, the hottest last. Among equals the later ones are hotter."""
+    """The indices of the `count` largest values of `heat`, in ascending order of heat; of equal values, the later ones
+    count as larger.
+    """
     chosen = np.arange(len(heat))
     if len(heat) > count:  # without sorting all, of which there may be many
         limit = np.partition(heat, -count)[-count]

@@ -19,7 +19,9 @@ from tensorkeep.native.rules import adagrad, adam, adam_change, adam_rate, give_
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """An optimizer's step: how many slots it has, the numbers it takes, with their defaults, and what it does."""
+    """The update rule of an optimizer: how many slots it has, its hyperparameters with their defaults, and the function
+    that takes a step.
+    """
 
     name: str
     slots: int

@@ -246,7 +246,9 @@ def _check_something_is_left(path: str, rule: PruneRule, pruned: list[_Pruned]) 
 
 
 def _why(rule: PruneRule, weights: StoredColumn) -> str:
-    """What is known of why a rule by frequency keeps nothing."""
+    """The end of the message that a rule by frequency keeps no key: the highest frequency that is stored. Empty for
+    other rules.
+    """
     if not isinstance(rule, KeepFrequent):
         return ""
     most = max(

@@ -236,7 +236,7 @@ class _Chunks:
 
 
 def _within(sizes: Integers, partition: Sequence[int]) -> Integers:
-    """The sizes of the buckets of a partition, and 0 for the others."""
+    """The sizes of the buckets, with 0 for those that do not belong to a partition."""
     mine = np.zeros(BUCKETS, np.int64)
     chosen = buckets_of_partition(partition)
     mine[chosen] = sizes[chosen]

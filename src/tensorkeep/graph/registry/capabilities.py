@@ -131,7 +131,9 @@ class Allowed:
 
 @dataclass(frozen=True)
 class _ByAttribute:
-    """What an op does only if attributes say so: which, how that is seen, and the most it can be."""
+    """What some ops do depending on their attributes: the names of these attributes, a function of their values, and
+    all that the ops could do.
+    """
 
     names: tuple[str, ...]
     found: Callable[[Callable[[str], object]], Iterator[Capability]]
@@ -154,7 +156,7 @@ def _destination(url: str) -> Capability | None:
 
 
 def _debugged(attribute: Callable[[str], object]) -> Iterator[Capability]:
-    """Ops of the debugger send what they see to addresses."""
+    """What an op of the debugger does: it sends what it sees to the addresses in its attributes."""
     urls = _strings(attribute("debug_urls"))
     for specification in _strings(attribute("debug_ops_spec")):
         urls += specification.split(";")[1:2]
@@ -167,7 +169,9 @@ def _printed(attribute: Callable[[str], object]) -> Iterator[Capability]:
 
 
 def _described(attribute: Callable[[str], object]) -> Iterator[Capability]:
-    """Ops that parse messages take the description of these from a file, unless it is theirs or in the attribute."""
+    """What an op that parses messages does: it reads their description from a file, unless the attribute holds it or
+    names our own.
+    """
     if any(not source.startswith(("local://", "bytes://")) for source in _strings(attribute("descriptor_source"))):
         yield Capability.READS_FILES
 
@@ -184,7 +188,9 @@ _MAPPED_TO_FILES: Final = frozenset((3, 11))
 
 
 def _stored(attribute: Callable[[str], object]) -> Iterator[Capability]:
-    """An embedding variable may keep rows in a file of its own, in a folder that the attributes name."""
+    """What the initializer of an embedding variable does: with some storage types it keeps rows in a file, in a folder
+    that the attributes name.
+    """
     if attribute("storage_type") in STORED_IN_FILES | _MAPPED_TO_FILES:
         yield Capability.WRITES_FILES
 

@@ -277,7 +277,9 @@ class OpSpec:
 
     @staticmethod
     def _by_itself(arg: ArgSchema, value: Any, allowed: Sequence[DType]) -> Any:
-        """The value as a tensor, if the type that it has without being told is among those allowed; else the value."""
+        """The value converted to a tensor without a wished type, if the type that this gives is allowed; otherwise the
+        value as it is.
+        """
         if not allowed or isinstance(value, Tensor):
             return value
         try:

@@ -304,7 +304,9 @@ class Conversion:
                 functions.extend(self._functions[name] for name in called if name in self._functions)
 
     def _renamed(self, node: Node, function: Function, new_name: str) -> bool:
-        """Has a node call the changed function by its new name if its arguments fit; says whether it does."""
+        """Lets a node call the changed function by its new name, if the node's arguments fit that; says whether it does
+        so.
+        """
         assert function.original is not None
         calling = CALLERS.get(node.op)
         if calling is None:

@@ -79,7 +79,7 @@ def _require_files(*paths: str) -> None:
 
 
 class _Known:
-    """Takes the place of the package's settings for digests where these are known."""
+    """Stands in for the settings by which model-signing computes digests of files, where the digests are known already."""
 
     def __init__(self, manifest: Any) -> None:
         self._manifest = manifest
@@ -89,7 +89,9 @@ class _Known:
 
 
 class _Caught:
-    """Takes the place of the digests that a signature is compared with: equals any, and keeps what it was equal to."""
+    """Stands in for the digests that model-signing compares a signature with: it is equal to all of them, and keeps the
+    last that it was compared with.
+    """
 
     manifest: Any = None
 

@@ -11,7 +11,7 @@ Progress: TypeAlias = Callable[[int, int], None]
 
 
 class Sized(Protocol):
-    """Something that takes so many bytes."""
+    """What knows its own size in bytes: an array, a source of one."""
 
     @property
     def nbytes(self) -> int: ...
@@ -22,20 +22,20 @@ Chunk = TypeVar("Chunk", bound=Sized)
 
 @dataclass
 class Told:
-    """Adds up what is done, and tells it. More than the total is never told."""
+    """Adds up the bytes that are done, and reports the sum, but never more than the total, to a function."""
 
     progress: Progress | None
     total: int = 0
     done: int = 0
 
     def add(self, count: int) -> None:
-        """So much more is done."""
+        """Reports that `count` more bytes are done."""
         self.done += count
         if self.progress is not None:
             self.progress(min(self.done, self.total), self.total)
 
     def counted(self, chunks: Iterator[Chunk]) -> Iterator[Chunk]:
-        """The same chunks; the bytes of each are done when the next one is asked for."""
+        """The same chunks; the bytes of a chunk count as done when the next one is asked for."""
         for chunk in chunks:
             yield chunk
             self.add(chunk.nbytes)

@@ -188,7 +188,7 @@ def concat_v2_kernel(values: list[Array], axis: Array) -> Array:
 
 
 def _joined(values: list[Array], axis: int) -> Array:
-    """The values in a row; what cannot be joined is NumPy's to refuse."""
+    """The arrays, concatenated; NumPy raises the error for those that do not fit."""
     if sum(value.nbytes for value in values) < LARGE or not -values[0].ndim <= axis < values[0].ndim:
         return np.concatenate(values, axis)
     first = values[0]
@@ -200,7 +200,7 @@ def _joined(values: list[Array], axis: int) -> Array:
 
 
 def _unjoinable(values: list[Array], axis: int, error: ValueError) -> InvalidArgumentError:
-    """What TensorFlow says of arrays that do not go together; NumPy's words where it is something else."""
+    """The error message for arrays that cannot be concatenated: TensorFlow's words where it has some, else NumPy's."""
     first = np.shape(values[0])
     for i, shape in enumerate(map(np.shape, values)):
         both = f"shape[0] = {list(first)} vs. shape[{i}] = {list(shape)}"

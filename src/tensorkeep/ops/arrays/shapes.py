@@ -149,7 +149,9 @@ def reshape_kernel(tensor: Array, shape: Array) -> Array:
 
 
 def _reshaped_awkwardly(tensor: Array, sizes: list[int]) -> Array:
-    """What NumPy leaves open TensorFlow settles: an open size beside a zero is what the other sizes call for."""
+    """A reshape that NumPy refuses and TensorFlow may allow: beside a zero, the open size is what the other sizes call
+    for. Otherwise TensorFlow's error.
+    """
     if sizes.count(-1) > 1:
         raise InvalidArgumentError("Only one input size may be -1")
     count = np.size(tensor)

@@ -57,7 +57,7 @@ def _words(planes: Planes) -> Words:
 
 
 def _spread(blocks: Words, shape: tuple[int, ...], shift: int) -> Words:
-    """For every pixel the word of its block."""
+    """For each pixel, the word of the block that it is in."""
     rows, columns = (np.arange(size) >> shift for size in shape)
     spread: Words = blocks[np.ix_(rows, columns)]
     return spread
@@ -153,7 +153,7 @@ def _clamped(value: int) -> int:
 
 
 def _nearer(left: Pixel, top: Pixel, top_left: Pixel) -> Pixel:
-    """That of both which the sum of both, less the corner, is nearer to."""
+    """Of two neighbours, the one that is nearer to their sum less the corner."""
     to_left = sum(abs(t - c) for t, c in zip(top, top_left, strict=True))
     to_top = sum(abs(a - c) for a, c in zip(left, top_left, strict=True))
     return left if to_left < to_top else top

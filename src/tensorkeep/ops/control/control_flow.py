@@ -66,7 +66,9 @@ ref_merge.shape(_merged)
 
 
 def _entered(data: Tensor, *, is_constant: bool) -> Shape:
-    """What does not change in a loop keeps its shape. Of other values the builder of the loop says what is known."""
+    """The shape of a value that enters a loop: its own if it stays the same in all rounds, or is a handle; else
+    unknown, for the builder of the loop to state.
+    """
     shape = data.static_shape
     return shape if is_constant or isinstance(shape, HandleShape) else UNKNOWN_SHAPE
 

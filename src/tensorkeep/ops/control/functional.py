@@ -24,7 +24,9 @@ _CONDITIONS: Final = frozenset(("bool", "int8", "uint8", "int16", "int32", "int6
 
 
 def truth(value: Array) -> bool:
-    """What a condition says: a scalar, that it is not zero or the empty string; others, that they have elements."""
+    """The truth value of a condition: of a scalar, whether it is not zero or the empty string; of any other array,
+    whether it has elements.
+    """
     if isinstance(value, np.bool_):
         return bool(value)
     array = np.asarray(value)
@@ -128,7 +130,7 @@ def _loop_shapes(input: list[Tensor], *, T: Sequence[DType], output_shapes: Sequ
 
 
 def _lightest(value: Any) -> Any:
-    """A number as one of NumPy's scalars, with which loops count ten times as fast as with arrays."""
+    """A number as a NumPy scalar: loops count ten times as fast with these as with arrays."""
     is_number = isinstance(value, np.ndarray) and value.ndim == 0 and value.dtype != object
     return value[()] if is_number else value
 

@@ -24,22 +24,24 @@ class Recorder:
         self.generation = 0
 
     def begin(self) -> None:
-        """What is touched from now on is not in the full checkpoint that is about to be saved."""
+        """Starts a new generation: keys touched from now on are not in the full checkpoint that is about to be saved."""
         self.generation = self.touched.begin()
 
     def forget(self, generation: int) -> None:
-        """A full checkpoint has everything that was touched before a generation began."""
+        """Forgets the keys touched before a generation began: a full checkpoint holds them, and is the base of later
+        ones.
+        """
         self.touched.forget_before(generation)
         self.has_base = True
 
     def rebase(self) -> None:
-        """The table is what a full checkpoint holds."""
+        """Forgets all keys: the table is what a full checkpoint holds."""
         self.begin()
         self.forget(self.generation)
 
 
 class RowChanges(Recorder):
-    """The rows of a plain variable that changed since a full checkpoint; or that any may have."""
+    """Records which rows of a plain variable changed since a full checkpoint, or that any of them may have."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -47,7 +49,7 @@ class RowChanges(Recorder):
         self._wholly = {0}  # the generations in which any row may have changed
 
     def note(self, rows: Array | None) -> None:
-        """These rows have changed; any may have, if it does not say."""
+        """Records that these rows have changed; None says that any row may have."""
         with self._lock:
             if rows is None:
                 self._wholly.add(self.generation)

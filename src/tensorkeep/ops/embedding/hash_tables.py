@@ -449,7 +449,8 @@ init_black_list.shape(_nothing)
 def init_black_list_kernel(
     ctx: KernelContext, strategies: Handle, fea_names: Array, slices: Array, thresholds: Array, file_names: Array
 ) -> tuple[()]:
-    """Keys out of files, of features under their names: those with a number below the feature's, in its range.
+    """Reads files of keys that are to be kept out of a table: of each feature, those whose number is below the
+    feature's threshold, in the feature's range of keys.
 
     DeepRec's kernel copies what it knows of a feature before it fills it in, and so keeps no key out; this does what
     its loop over the files means (black_list_op.cc).

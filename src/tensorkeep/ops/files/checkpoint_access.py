@@ -24,7 +24,7 @@ def _at_once(job: Callable[[], None]) -> None:
 
 
 def _not_open(path: str) -> None:
-    """The checkpoint of a path that a run has open: none."""
+    """Always None: a run without open checkpoints has none for any path."""
 
 
 @dataclass(frozen=True)

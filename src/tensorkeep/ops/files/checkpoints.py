@@ -128,7 +128,7 @@ def _source(value: Any, dtype: DType, spec: SliceSpec | None, name: str) -> Arra
 
 
 class SavedBeside(Protocol):
-    """What is written into a checkpoint beside plain tensors, and let go of then."""
+    """What a save writes into a checkpoint beside plain tensors. It is closed when it has been written."""
 
     def add_to(self, writer: BundleWriter) -> None: ...
 
@@ -159,7 +159,7 @@ class SavedInSlices(Protocol):
 
 @dataclass(frozen=True)
 class _SavedTogether:
-    """Several things that are written beside plain tensors."""
+    """Several things that a save writes beside plain tensors, as one."""
 
     parts: Sequence[SavedBeside]
 

@@ -46,7 +46,9 @@ def cholesky(matrix: Array) -> Array:
 
 @ONE_THREAD
 def solve_triangular(matrix: Array, rhs: Array, lower: bool) -> Array:
-    """The solution for a triangle, of which the other half is not read. Where there is none, it is not finite."""
+    """The solutions of triangular systems; the other half of each matrix is not read. Where a system has none, the
+    result is not finite.
+    """
     half = np.tril(matrix) if lower else np.triu(matrix)
     batch = np.broadcast_shapes(matrix.shape[:-2], rhs.shape[:-2])
     found = np.empty((*batch, *rhs.shape[-2:]), np.result_type(matrix, rhs))

@@ -97,7 +97,7 @@ def svd_kernel(input: Array, *, compute_uv: bool, full_matrices: bool) -> tuple[
 
 
 def _no_singular_values(matrices: Any, full: bool) -> tuple[Any, Any, Any]:
-    """What is given for matrices in which there is NaN: nothing else."""
+    """The results for matrices that contain NaN: NaN everywhere."""
     u, s, v = np.linalg.svd(np.zeros_like(matrices), full_matrices=full)
     return np.full_like(u, np.nan), np.full_like(s, np.nan), np.full_like(v, np.nan)
 
@@ -498,7 +498,7 @@ def tridiagonal_matmul_gradient(op: Operation, dy: Tensor) -> Gradients:
 
 
 def _old(of: OpSpec, signature: str, *clauses: str, version: int = 13, use: str = "") -> None:
-    """An op that does what another one does, from before that did it to a batch. TensorFlow knows no shapes of it."""
+    """Defines an older op that does what a newer one does to a single matrix. TensorFlow infers no shapes for it."""
     spec = op(signature, *clauses, f"deprecated {version} 'Use {use or of.name} instead.'")
     outputs = len(spec.schema.outputs)
     spec.shape(unknown if outputs == 1 else lambda *_: (UNKNOWN_SHAPE,) * outputs)

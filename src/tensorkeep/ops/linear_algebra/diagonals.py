@@ -513,7 +513,7 @@ def matrix_band_part_gradient(op: Operation, dy: Tensor) -> Gradients:
 
 
 def _old(signature: str, of: OpSpec) -> None:
-    """An op that does what another one does, from before that did it to a batch. TensorFlow knows no shapes of it."""
+    """Defines an older op that does what a newer one does to a single matrix. TensorFlow infers no shapes for it."""
     spec = op(signature, "T: type", f"deprecated 14 'Use {of.name}'")
     spec.shape(unknown)
     assert of.kernel_function is not None

@@ -211,7 +211,7 @@ def _note_sizes(labels: tuple[int, ...], shape: tuple[int, ...], sizes: dict[int
 
 
 def _turned(operand: _Operand, array: Any) -> Any:
-    """The axes in order, diagonals taken, and summed over what nothing else has."""
+    """An operand with its axes in order: diagonals taken, and summed over the labels that nothing else has."""
     kept = operand.kept
     if kept != operand.labels:
         smallest = min(operand.labels)
@@ -281,7 +281,9 @@ def einsum_gradient(op: Operation, dy: Tensor) -> Gradients:
 
 
 def _only_in(labels: str, others: str) -> list[str]:
-    """Labels that others lack, in the order in which TensorFlow's set of them has them, if it has one only."""
+    """The labels that the others lack, each once. If there are several, TensorFlow has them in the order of a Python
+    set, which is any.
+    """
     return list(dict.fromkeys(label for label in labels if label not in others and label not in ".,"))
 
 

@@ -216,7 +216,9 @@ def batch_matmul_v2_gradient(op: Operation, dy: Tensor) -> Gradients:
 
 
 def _product_gradients(op: Operation, dy: Any, marked: bool) -> tuple[Any, Any]:
-    """`marked` says whether the products are told which gradient they are."""
+    """The gradients of a product. With `marked`, each product in them carries the attribute that says which gradient it
+    is.
+    """
     x, y = op.inputs
     adj_x, adj_y = op.attr("adj_x"), op.attr("adj_y")
     if not adj_x:

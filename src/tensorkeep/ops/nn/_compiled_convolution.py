@@ -50,7 +50,7 @@ class _Job(NamedTuple):
 
 
 def convolved(images: Array, filters: Array, rows: Placement, columns: Placement, out: Array) -> bool:
-    """Puts a convolution into `out`, and tells whether it did. Shapes are known to fit."""
+    """Computes a convolution into `out` by the compiled library; False if that cannot do it. Shapes are known to fit."""
     compiled = functions()
     if compiled is None or images.dtype != FLOAT or filters.dtype != FLOAT:
         return False
@@ -75,7 +75,9 @@ def _forward_job(rows: Placement, columns: Placement, channels: int, depth: int)
 
 
 def returned(gradient: Array, filters: Array, rows: Placement, columns: Placement, out: Array) -> bool:
-    """Puts the gradient of a convolution's images into `out`, and tells whether it did. Strides may be any."""
+    """Computes the gradient of a convolution's images into `out` by the compiled library; False if that cannot do it.
+    Strides may be any.
+    """
     compiled = functions()
     if (
         compiled is None
@@ -205,7 +207,9 @@ def _padded(job: _Job, images: Array) -> Iterator[tuple[Array, int]]:
 
 
 def convolved_depthwise(images: Array, filters: Array, rows: Placement, columns: Placement, out: Array) -> bool:
-    """Puts a depthwise convolution into `out`, and tells whether it did; each channel has one filter."""
+    """Computes a depthwise convolution into `out` by the compiled library; False if that cannot do it. Each channel has
+    one filter.
+    """
     compiled = functions()
     if compiled is None or images.dtype != FLOAT or filters.dtype != FLOAT or filters.shape[3] != 1:
         return False

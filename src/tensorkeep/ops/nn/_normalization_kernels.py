@@ -206,7 +206,9 @@ def _half_lrn(x: Array, depth_radius: int, bias: float, alpha: float, beta: floa
 
 
 def half_inverse_root(values: Array) -> Array:
-    """One over the square roots of halves: rounded once, but for those after the last eight, which are twice."""
+    """One over the square roots of halves: rounded once, but for the elements after the last group of eight, which are
+    rounded twice, as in TensorFlow.
+    """
     roots = np.sqrt(values.reshape(-1).astype(np.float32))
     alone = roots.size - roots.size % 8
     roots[alone:] = roots[alone:].astype(np.float16)

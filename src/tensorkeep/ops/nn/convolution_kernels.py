@@ -241,7 +241,7 @@ def _convolve(images: Array, filters: Array, plan: _Plan) -> Array:
 
 
 def _is_convolved(images: Array, filters: Array, plan: _Plan, output: Array) -> bool:
-    """Whether the compiled library has done it."""
+    """Computes a convolution by the compiled library, if that can; says whether it did."""
     if not plan.is_depthwise and not plan.is_for_library:
         return False
     rows, columns = plan.windows

@@ -330,12 +330,12 @@ def _return_to_first_maxima(images: Array, gradient: Array, windows: Windows, re
 
 
 def _is_plain(images: Array, gradient: Array) -> bool:
-    """Whether no image is NaN, and the gradient is such that nothing times it is nothing."""
+    """Whether images have no NaN and the gradient is finite, so that zero times it is zero."""
     return images.dtype.kind != "f" or not (np.isnan(images).any() or not np.isfinite(gradient).all())
 
 
 def _return_by_masks(images: Array, gradient: Array, windows: Windows, result: Array) -> None:
-    """The same by comparing and multiplying, which takes less time than choosing."""
+    """As `_return_to_first_maxima`, by comparing and multiplying, which is faster than choosing."""
     maxima = _maxima(images, windows, -np.inf if images.dtype.kind == "f" else lowest(images.dtype))
     is_open = np.ones(maxima.shape, bool)
     masks = []

@@ -328,7 +328,7 @@ floor_mod = binary(
 
 
 def _not_zero(x: Tensor) -> Tensor:
-    """One where `x` is not zero."""
+    """One where `x` is not zero, else zero."""
     dtype = x.dtype.base_dtype
     return cast(emit("NotEqual", x, number(0.0, dtype)), dtype)
 

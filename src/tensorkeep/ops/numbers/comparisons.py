@@ -118,7 +118,7 @@ not_differentiable(logical_and, logical_or, logical_not)
 
 
 def _shift_count(x: Any, y: Any) -> Any:
-    """Shifts by less than nothing or more than all bits are none or as many as make sense."""
+    """The number of bits to shift by, limited to what the type has: less than none is none."""
     return np.clip(y, 0, 8 * x.dtype.itemsize - 1).astype(x.dtype)
 
 

@@ -124,7 +124,7 @@ def running_shape(x: Tensor, axis: Tensor) -> Shape:
 
 
 def _accumulated(ufunc: Any, x: Array, axis: Array, exclusive: bool, reverse: bool, nothing: Any) -> Array:
-    """Totals by a ufunc; exclusive ones begin with what nothing adds up to."""
+    """Running totals by a ufunc; exclusive ones begin with the ufunc's neutral element."""
     if np.ndim(axis):
         raise InvalidArgumentError(f"ScanOp: axis must be a scalar, not {list(np.shape(axis))}")
     rank, where = np.ndim(x), int(axis)

@@ -457,7 +457,7 @@ sparse_segment_sqrt_n, sparse_segment_sqrt_n_with_num_segments = _sparse_family(
 
 
 def _given_back(grad: Any, indices: Any, segment_ids: Any, rows: Any, scale: Any) -> tuple[Any, Any]:
-    """What each picked row gets back, and the rows that were picked, in order."""
+    """The gradient of each picked row, and the numbers of the picked rows, in order."""
     if np.ndim(indices) != 1 or np.ndim(segment_ids) != 1 or indices.size != segment_ids.size:
         raise InvalidArgumentError("segment_ids and indices should be vectors of the same size.")
     limit = int(rows)

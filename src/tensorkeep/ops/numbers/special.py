@@ -67,7 +67,7 @@ def _chained(derivative: Callable[[Tensor, Tensor], Any]) -> Callable[..., Any]:
 
 
 def _by_precision(double: Callable[[Any], Any], single: Callable[[Any], Any], name: str) -> Callable[[Any], Any]:
-    """A kernel that computes in float64 what is float64, and all else in float32."""
+    """A kernel that computes float64 in float64, and all other types in float32."""
 
     def kernel(x: Array) -> Array:
         if x.dtype == np.float64:

@@ -121,7 +121,9 @@ class _Words(Protocol):
 
     @property
     def counts_empty(self) -> bool:
-        """Whether a feature without a list hides an earlier one of the same key, where it need not be dense."""
+        """Whether a feature with an empty list replaces an earlier one of the same key; only for features that need not
+        be dense.
+        """
 
     def wrong_type(self, feature: Wanted, dtype: DType) -> InvalidArgumentError: ...
 

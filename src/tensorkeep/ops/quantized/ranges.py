@@ -61,7 +61,7 @@ def dequantize_shape(input: Tensor, min_range: Tensor, max_range: Tensor, *, axi
 
 
 def _along(input: Any, low: Any, high: Any, axis: int) -> list[int]:
-    """The shape in which the ends of ranges stand beside the input."""
+    """The shape in which the ends of ranges broadcast with the input: along one axis, or as scalars if `axis` is -1."""
     if axis < -1 or axis >= max(np.ndim(input), 1):
         raise InvalidArgumentError(f"Axis must be less than input dimension({np.ndim(input)}), got {axis}")
     wanted = () if axis == -1 else (input.shape[axis],)

@@ -53,7 +53,7 @@ def _state_of(variable: VariableResource) -> Any:
 
 
 def _moved(resource: Any, outputs: int) -> tuple[Any, PhiloxGenerator]:
-    """The state, and the generator, as they were; the variable is moved on by so many outputs."""
+    """The state of the variable and the generator that it stands for; the variable is moved on by so many outputs."""
     variable = initialized_variable_of(resource)
     with variable.lock:
         state = _state_of(variable)

@@ -34,7 +34,7 @@ from tensorkeep.shapes import Shape
 
 
 def _of_shape(name: str, draw: Callable[..., Any]) -> OpSpec:
-    """An op whose only input is the shape of the numbers."""
+    """Defines an op whose only input is the shape of the numbers."""
     spec = op(
         f"{name}(shape: T) -> output: dtype",
         "seed: int = 0",

@@ -47,7 +47,7 @@ def binary(
 
 
 def with_gradient(spec: OpSpec, gradient: Gradient) -> OpSpec:
-    """The op, with what is said of its gradient."""
+    """The op, with a gradient: a rule, None for an op through which none flows, or `...` for nothing yet."""
     if gradient is None:
         not_differentiable(spec)
     elif gradient is not ...:

@@ -57,7 +57,7 @@ _TYPES = ("key_dtype: type", "value_dtype: type")
 def _shared(
     ctx: KernelContext, container: bytes, shared_name: bytes, by_node: bool, create: Callable[[str], Table]
 ) -> Table:
-    """The table of a node: shared by name, or the node's own."""
+    """The table of a node: the one that its shared name finds, or one of its own."""
     name = shared_name.decode() or (ctx.name if by_node else "")
     if not name:
         return ctx.keep("table", lambda: create(ctx.name))

@@ -137,7 +137,7 @@ def _normal(ranges: list[tuple[int, int]]) -> Ranges:
 
 
 def _others(ranges: Ranges, newline: bool = True) -> Ranges:
-    """All characters but these; what is not UTF-8 is no character."""
+    """All characters but these. Bytes that are not UTF-8 are no characters."""
     taken = [*ranges, _INVALID] + ([] if newline else [(0x0A, 0x0A)])
     left: list[tuple[int, int]] = []
     start = 0

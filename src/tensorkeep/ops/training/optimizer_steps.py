@@ -96,7 +96,9 @@ def _apply_dense(
 
 
 def _renew(update: Update, places: Sequence[tuple[Array, Array]], gradient: Array, numbers: Sequence[Any]) -> None:
-    """Writes what an update makes of arrays to where it shall be, by blocks: what is copied stays in the cache."""
+    """Applies an update block by block and writes the results to their places, so that what is copied stays in the
+    cache.
+    """
     flat = [(before.reshape(-1), after.reshape(-1), before is after) for before, after in places]
     whole = np.ascontiguousarray(gradient).reshape(-1)
     for at in range(0, whole.size, _BLOCK):
@@ -148,7 +150,7 @@ def _apply_rows(
 
 
 def rounds(indices: Array) -> Iterator[Any]:
-    """Positions in the list of indices, in rounds in none of which an index occurs twice."""
+    """Splits the positions of a list of indices into rounds such that no index occurs twice in one round."""
     order = np.argsort(indices, kind="stable")
     ordered = indices[order]
     starts = np.flatnonzero(np.r_[True, ordered[1:] != ordered[:-1]]) if ordered.size else np.zeros(0, np.int64)
