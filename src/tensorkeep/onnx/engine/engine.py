@@ -11,10 +11,11 @@ import onnx_ir as ir
 
 from tensorkeep.graph.graph import Operation, Tensor
 from tensorkeep.graph.ordering import topological
+from tensorkeep.onnx.engine.empty_arrays import FilledValues, why_dangerous
 from tensorkeep.onnx.engine.options import OnnxRuntime
 from tensorkeep.onnx.engine.partition import partition
 from tensorkeep.onnx.engine.parts import ARRAY, VARIABLE, Constants, FasterPart, OnnxPart, note_fault
-from tensorkeep.onnx.engine.sessions import OnnxSession, providers_of
+from tensorkeep.onnx.engine.sessions import CannotRunError, OnnxSession, providers_of
 from tensorkeep.onnx.engine.trial import Translation, Trial, passes_border, resource_term, try_plan
 from tensorkeep.onnx.models import TranslateOptions, assembled
 from tensorkeep.onnx.terms import Term
@@ -233,6 +234,8 @@ def _model(done: Translation, ends: _Ends, inputs: Mapping[str, Term], constants
     options = TranslateOptions(OPSET, is_for_engine=True)
     model = assembled(done.translator, done.to, list(inputs.values()), outputs, options).model
     done.forget()
+    if dangers := FilledValues().dangers(model.graph):  # passes may have put others in the place of what was looked at
+        raise CannotRunError(why_dangerous(dangers[0]))
     for node in ir.traversal.RecursiveGraphIterator(model.graph):
         for value in node.outputs:
             value.meta.clear()  # what passes were told, with the arrays that operations took

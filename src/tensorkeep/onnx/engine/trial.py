@@ -13,6 +13,7 @@ from typing import Final
 
 from tensorkeep.dtypes import DType
 from tensorkeep.graph.graph import Operation, Tensor
+from tensorkeep.onnx.engine.empty_arrays import FilledValues, why_dangerous
 from tensorkeep.onnx.engine.parts import note_fault
 from tensorkeep.onnx.graphs import OnnxGraph
 from tensorkeep.onnx.terms import Term, constant_term
@@ -157,6 +158,7 @@ class _Attempt:
         self.translation = Translation(self._translator, self._to, self._terms)
         self._trial = Trial()
         self._sizes = WrittenOut()
+        self._filled = FilledValues()
         self._always_there = made_in_every_run(self._graph.items)
 
     def _held(self, op: Operation) -> object:
@@ -210,7 +212,8 @@ class _Attempt:
             reason = "an index in it may be negative, which ONNX would count from the end"
             unproven.clear()
         elif not reason:
-            reason = self._missing(number)
+            dangers = self._filled.dangers(self._to.nodes[nodes:])
+            reason = why_dangerous(dangers[0]) if dangers else self._missing(number)
         if reason:
             del self._to.nodes[nodes:]
             self._go_around(made, replaces=True)
