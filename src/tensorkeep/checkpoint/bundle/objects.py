@@ -107,9 +107,8 @@ def replace_bundle(
     the number of the first data file.
     """
     count = len(place)
+    first = claim  # which has no room for all of them, if more came than were expected
     if claim is None or claim.count < count:
-        if claim is not None:
-            claim.give_up()
         claim = Claim.of(fs, puts, prefix, count)
     placed: list[str] = []
     try:
@@ -122,6 +121,9 @@ def replace_bundle(
         claim.give_up()
         _delete(fs, placed)
         raise
+    finally:
+        if first is not None and first is not claim:
+            first.give_up()
     # If this fails, the index may be in place all the same, the answer lost on the way: the data has to stay.
     replaced = _put_index(puts, fs, prefix, index_of(claim.total, claim.first), shard_count)
     claim.give_up()  # of the mark, if fewer data files came than were expected

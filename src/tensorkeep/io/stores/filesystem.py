@@ -196,7 +196,7 @@ class StoreFileSystem(FileSystem, ObjectPuts):
                 url = _at(url, posixpath.dirname(url.key))
 
     def remove_directory(self, path: str) -> None:
-        if self.list(path):
+        if self.is_directory(path) and self.list(path):
             raise StorageError(f'cannot remove folder "{path}": it is not empty')
         with self._lock:
             self._made.discard(str(StoreUrl.parse(path)))

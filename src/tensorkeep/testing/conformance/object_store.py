@@ -14,6 +14,7 @@ from tensorkeep.errors import (
     FailedPreconditionError,
     InvalidArgumentError,
     MissingFileError,
+    StorageError,
     TensorKeepError,
     UnimplementedError,
 )
@@ -125,6 +126,15 @@ class ObjectStoreConformance(FileSystemConformance):
         assert list(fs.list(f"{root}/x")) == ["y"]
         fs.delete(f"{root}/x/y/f")
         assert not fs.exists(f"{root}/x")
+
+    def test_only_an_empty_folder_can_be_removed(self, fs: FileSystem, root: str) -> None:
+        """One that is gone, because nothing was left in it, is removed without complaint."""
+        self.write(fs, f"{root}/folder/f")
+        with pytest.raises(StorageError, match="folder"):
+            fs.remove_directory(f"{root}/folder")
+        fs.delete(f"{root}/folder/f")
+        fs.remove_directory(f"{root}/folder")
+        assert not fs.exists(f"{root}/folder")
 
     def test_no_folder_can_be_made_where_a_file_is(self, fs: FileSystem, root: str) -> None:
         """It can: nothing in a store forbids `a` beside `a/b`."""
