@@ -139,7 +139,7 @@ def required(function: Any) -> list[str]:
     return [name for name, item in inspect.signature(function).parameters.items() if item.default is item.empty]
 
 
-REFUSED: dict[tuple[str, str], str] = {}
+REFUSED = {("tensorkeep.edit.dedupe", "sources"): "cannot share any"}
 
 
 def called_with(function: str, parameter: str, place: Callable[[str], str]) -> Any:

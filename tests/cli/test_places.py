@@ -56,7 +56,7 @@ def test_a_store_that_is_not_served_is_never_taken_for_a_folder(
         assert not (world / "hdfs:").exists(), place
 
 
-REFUSED: dict[str, str] = {}
+REFUSED = {"dedupe train/model-1 train/model-2 --force": "cannot share any"}
 
 
 @pytest.fixture
