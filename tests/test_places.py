@@ -1,9 +1,10 @@
-"""Every public function that takes a path refuses one of a store that is not served, and makes nothing on the disk."""
+"""Every public function that takes a path takes the URL of a store, or refuses it; none makes a folder `s3:`."""
 
 from __future__ import annotations
 
 import importlib
 import inspect
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -19,9 +20,11 @@ from tensorkeep.embedding.stored.writing import table_tensors
 from tensorkeep.embedding.table.tiers import FileTier
 from tensorkeep.embedding.tools.pruning import KeepByNorm
 from tensorkeep.errors import UnimplementedError
+from tensorkeep.io.files.everywhere import FILES
 from tensorkeep.proto.messages import GraphDef, MetaGraphDef
+from tests.support.stores import memory_bucket
 
-PLACE = "gs://bucket/run/model-1"
+UNSERVED = "hdfs://bucket/run/model-1"
 MODULES = ("tensorkeep", "tensorkeep.edit", "tensorkeep.inspect", "tensorkeep.convert", "tensorkeep.embedding")
 SEVERAL = ("paths", "prefixes", "sources")
 KNOWN: dict[str, Any] = {
@@ -31,6 +34,7 @@ KNOWN: dict[str, Any] = {
     "first": "run/model",
     "form": tk.CheckpointFormat.V1,
     "graph": GraphDef(),
+    "delta": "run/model",
     "full": "run/model",
     "keys": [1],
     "meta_graph": MetaGraphDef(),
@@ -65,6 +69,9 @@ SPECIAL: dict[tuple[str, str], Any] = {
     ("objects_to_names", "source"): "objects/model",
 }
 NOT_HERE = {
+    # Says something of a URL, and opens nothing.
+    ("tensorkeep.storage", "url"),
+    ("tensorkeep.storage", "cache"),
     # Values that only say what `export_onnx` opens.
     ("tensorkeep.OnnxOptions", "checkpoint"),
     ("tensorkeep.OnnxOptions", "verify_inputs"),
@@ -132,25 +139,82 @@ def required(function: Any) -> list[str]:
     return [name for name, item in inspect.signature(function).parameters.items() if item.default is item.empty]
 
 
-@pytest.mark.parametrize(("function", "parameter"), paths_taken(), ids=lambda value: str(value))
-def test_a_function_refuses_a_store_that_is_not_served(function: str, parameter: str, folder: Path) -> None:
+REFUSED = {("tensorkeep.edit.dedupe", "sources"): "cannot share any"}
+
+
+def called_with(function: str, parameter: str, place: Callable[[str], str]) -> Any:
+    """What a function gives if one of its paths is replaced by what `place` makes of it."""
     module, _, name = function.rpartition(".")
     called = getattr(importlib.import_module(module), name)
     needed = [*required(called), *(each for of, each in SPECIAL if of == name)]
     given = {each: sample(each, name) for each in needed}
-    several = parameter in SEVERAL or parameter == "all_paths"
+    usual = given.get(parameter, sample(parameter, name) if parameter != "all_paths" else ["run/model"])
+    changed = [place(each) for each in usual] if isinstance(usual, list) else place(usual)
+    return called(**{**given, parameter: changed})
+
+
+@pytest.mark.parametrize(("function", "parameter"), paths_taken(), ids=lambda value: str(value))
+def test_a_function_refuses_a_store_that_is_not_served(function: str, parameter: str, folder: Path) -> None:
     before = names_below(folder)
-    with pytest.raises(UnimplementedError, match="File system scheme 'gs' not implemented"):
-        called(**{**given, parameter: [PLACE, PLACE] if several else PLACE})
+    with pytest.raises(UnimplementedError, match="File system scheme 'hdfs' not implemented"):
+        called_with(function, parameter, lambda path: UNSERVED)
     assert names_below(folder) == before
+
+
+@pytest.fixture
+def bucket(folder: Path) -> str:
+    """A store with the same files as the folder."""
+    url = memory_bucket()
+    for path in folder.rglob("*"):
+        if path.is_file():
+            FILES.link(str(path), f"{url}/{path.relative_to(folder).as_posix()}")
+    return url
+
+
+def outcome(action: Callable[[], object], *roots: str) -> str:
+    """What became of a call: that it worked, or the error, without the folder or bucket that it names."""
+    try:
+        action()
+    except tk.MissingFileError:
+        return "something is missing"  # the disk says it in the words of the system
+    except Exception as error:
+        text = f"{type(error).__name__}: {error}"
+        for root in roots:
+            text = text.replace(f"{root}/", "")
+        return text
+    return "it works"
+
+
+@pytest.mark.parametrize(("function", "parameter"), paths_taken(), ids=lambda value: str(value))
+def test_a_function_does_with_a_path_in_a_store_what_it_does_with_one_on_the_disk(
+    function: str,
+    parameter: str,
+    folder: Path,
+    bucket: str,
+    tmp_path_factory: pytest.TempPathFactory,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    other = tmp_path_factory.mktemp("other") / "copy"
+    shutil.copytree(folder, other)
+    found = outcome(lambda: called_with(function, parameter, lambda path: f"{bucket}/{path}"), bucket)
+    assert not list(folder.rglob("memory:*"))
+    if (function, parameter) in REFUSED:
+        assert REFUSED[function, parameter] in found
+        return
+    monkeypatch.chdir(other)
+    assert found == outcome(lambda: called_with(function, parameter, str))
 
 
 @pytest.fixture
 def graph() -> Any:
     with tf.Graph().as_default():
-        tf.get_variable("a", initializer=np.zeros(2, np.float32))
-        tf.train.create_global_step()
+        _model()
         yield
+
+
+def _model() -> None:
+    tf.get_variable("a", initializer=np.zeros(2, np.float32))
+    tf.train.create_global_step()
 
 
 def in_session(work: Callable[[tf.Session], object]) -> None:
@@ -164,57 +228,61 @@ def monitored(**places: str) -> None:
         session.run("global_step:0")
 
 
-CALLS: dict[str, Callable[[], object]] = {
-    "Saver.save": lambda: in_session(lambda session: tf.train.Saver().save(session, PLACE)),
-    "Saver.save, V1": lambda: in_session(
-        lambda session: tf.train.Saver(write_version=tf.train.SaverDef.V1).save(session, PLACE)
+CALLS: dict[str, Callable[[str], object]] = {
+    "Saver.save": lambda root: in_session(lambda session: tf.train.Saver().save(session, f"{root}/run/model-1")),
+    "Saver.save, V1": lambda root: in_session(
+        lambda session: tf.train.Saver(write_version=tf.train.SaverDef.V1).save(session, f"{root}/run/model-1")
     ),
-    "Saver.save, sharded": lambda: in_session(lambda session: tf.train.Saver(sharded=True).save(session, PLACE)),
-    "Saver.restore": lambda: in_session(lambda session: tf.train.Saver().restore(session, PLACE)),
-    "Saver.export_meta_graph": lambda: tf.train.Saver().export_meta_graph(f"{PLACE}.meta"),
-    "export_meta_graph": lambda: tf.train.export_meta_graph(f"{PLACE}.meta"),
-    "import_meta_graph": lambda: tf.train.import_meta_graph(f"{PLACE}.meta"),
-    "write_graph": lambda: tf.train.write_graph(tf.get_default_graph(), "gs://bucket/run", "graph.pbtxt"),
-    "the save op": lambda: in_session(
+    "Saver.save, sharded": lambda root: in_session(
+        lambda session: tf.train.Saver(sharded=True).save(session, f"{root}/run/model-1")
+    ),
+    "Saver.restore": lambda root: in_session(lambda session: tf.train.Saver().restore(session, f"{root}/run/model-1")),
+    "Saver.export_meta_graph": lambda root: tf.train.Saver().export_meta_graph(f"{root}/run/model-1.meta"),
+    "export_meta_graph": lambda root: tf.train.export_meta_graph(f"{root}/run/model-1.meta"),
+    "import_meta_graph": lambda root: tf.train.import_meta_graph(f"{root}/run/model-1.meta"),
+    "write_graph": lambda root: tf.train.write_graph(tf.get_default_graph(), f"{root}/run", "graph.pbtxt"),
+    "the save op": lambda root: in_session(
         lambda session: session.run(
-            tf.raw_ops.SaveV2(prefix=PLACE, tensor_names=["a"], shape_and_slices=[""], tensors=[tf.zeros(2)])
+            tf.raw_ops.SaveV2(
+                prefix=f"{root}/run/model-1", tensor_names=["a"], shape_and_slices=[""], tensors=[tf.zeros(2)]
+            )
         )
     ),
-    "write_file": lambda: in_session(lambda session: session.run(tf.io.write_file(PLACE, "text"))),
-    "MonitoredTrainingSession": lambda: monitored(checkpoint_dir="gs://bucket/run"),
-    "summaries of MonitoredTrainingSession": lambda: monitored(summary_dir="gs://bucket/run"),
-    "SingularMonitoredSession": lambda: tf.train.SingularMonitoredSession(checkpoint_dir="gs://bucket/run"),
-    "Supervisor": lambda: tf.train.Supervisor(logdir="gs://bucket/run"),
-    "CheckpointSaverHook": lambda: tf.train.CheckpointSaverHook("gs://bucket/run", save_steps=1),
-    "SummarySaverHook": lambda: tf.train.SummarySaverHook(
-        1, output_dir="gs://bucket/run", summary_op=tf.no_op()
+    "write_file": lambda root: in_session(lambda session: session.run(tf.io.write_file(f"{root}/run/model-1", "text"))),
+    "MonitoredTrainingSession": lambda root: monitored(checkpoint_dir=f"{root}/run"),
+    "summaries of MonitoredTrainingSession": lambda root: monitored(summary_dir=f"{root}/run"),
+    "SingularMonitoredSession": lambda root: tf.train.SingularMonitoredSession(checkpoint_dir=f"{root}/run"),
+    "Supervisor": lambda root: tf.train.Supervisor(logdir=f"{root}/run"),
+    "CheckpointSaverHook": lambda root: tf.train.CheckpointSaverHook(f"{root}/run", save_steps=1),
+    "SummarySaverHook": lambda root: tf.train.SummarySaverHook(
+        1, output_dir=f"{root}/run", summary_op=tf.no_op()
     ).begin(),
-    "FileWriter": lambda: tf.summary.FileWriter("gs://bucket/run"),
-    "FileWriterCache": lambda: tf.summary.FileWriterCache.get("gs://bucket/run"),
-    "SavedModelBuilder": lambda: tf.saved_model.Builder("gs://bucket/export"),
-    "simple_save": lambda: in_session(
-        lambda session: tf.saved_model.simple_save(
-            session, "gs://bucket/export", {"x": tf.zeros(1)}, {"a": tf.zeros(1)}
-        )
+    "FileWriter": lambda root: tf.summary.FileWriter(f"{root}/run"),
+    "FileWriterCache": lambda root: tf.summary.FileWriterCache.get(f"{root}/run"),
+    "SavedModelBuilder": lambda root: tf.saved_model.Builder(f"{root}/export"),
+    "simple_save": lambda root: in_session(
+        lambda session: tf.saved_model.simple_save(session, f"{root}/export", {"x": tf.zeros(1)}, {"a": tf.zeros(1)})
     ),
-    "loader.load": lambda: in_session(lambda session: tf.saved_model.loader.load(session, ["serve"], "gs://export")),
-    "CheckpointManager": lambda: tf.train.CheckpointManager(tf.train.Checkpoint(), "gs://bucket/run", 1),
-    "Checkpoint.save": lambda: in_session(
-        lambda session: tf.train.Checkpoint(a=tf.train.get_global_step()).save(PLACE, session)
+    "loader.load": lambda root: in_session(
+        lambda session: tf.saved_model.loader.load(session, ["serve"], f"{root}/export")
     ),
-    "latest_checkpoint": lambda: tf.train.latest_checkpoint("gs://bucket/run"),
-    "get_checkpoint_state": lambda: tf.train.get_checkpoint_state("gs://bucket/run"),
-    "update_checkpoint_state": lambda: tf.train.update_checkpoint_state("gs://bucket/run", "model-1"),
-    "checkpoint_exists": lambda: tf.train.checkpoint_exists(PLACE),
-    "checkpoints_iterator": lambda: next(iter(tf.train.checkpoints_iterator("gs://bucket/run", timeout=0))),
-    "remove_checkpoint": lambda: tf.train.remove_checkpoint(PLACE),
-    "NewCheckpointReader": lambda: tf.train.NewCheckpointReader(PLACE),
-    "init_from_checkpoint": lambda: tf.train.init_from_checkpoint(PLACE, {"a": "a"}),
-    "warm_start": lambda: tf.train.warm_start(PLACE),
-    "list_variables": lambda: tf.train.list_variables(PLACE),
-    "TFRecordWriter": lambda: tf.io.TFRecordWriter(PLACE),
-    "gfile": lambda: tf.io.gfile.makedirs("gs://bucket/run"),
-    "rows on a disk": lambda: tk.EmbeddingTable(2, storage=FileTier("gs://bucket/rows", 1024)),
+    "CheckpointManager": lambda root: tf.train.CheckpointManager(tf.train.Checkpoint(), f"{root}/run", 1),
+    "Checkpoint.save": lambda root: in_session(
+        lambda session: tf.train.Checkpoint(a=tf.train.get_global_step()).save(f"{root}/run/model-1", session)
+    ),
+    "latest_checkpoint": lambda root: tf.train.latest_checkpoint(f"{root}/run"),
+    "get_checkpoint_state": lambda root: tf.train.get_checkpoint_state(f"{root}/run"),
+    "update_checkpoint_state": lambda root: tf.train.update_checkpoint_state(f"{root}/run", "model-1"),
+    "checkpoint_exists": lambda root: tf.train.checkpoint_exists(f"{root}/run/model-1"),
+    "checkpoints_iterator": lambda root: next(iter(tf.train.checkpoints_iterator(f"{root}/run", timeout=0))),
+    "remove_checkpoint": lambda root: tf.train.remove_checkpoint(f"{root}/run/model-1"),
+    "NewCheckpointReader": lambda root: tf.train.NewCheckpointReader(f"{root}/run/model-1"),
+    "init_from_checkpoint": lambda root: tf.train.init_from_checkpoint(f"{root}/run/model-1", {"a": "a"}),
+    "warm_start": lambda root: tf.train.warm_start(f"{root}/run/model-1"),
+    "list_variables": lambda root: tf.train.list_variables(f"{root}/run/model-1"),
+    "TFRecordWriter": lambda root: tf.io.TFRecordWriter(f"{root}/run/model-1"),
+    "gfile": lambda root: tf.io.gfile.makedirs(f"{root}/run"),
+    "rows on a disk": lambda root: tk.EmbeddingTable(2, storage=FileTier(f"{root}/rows", 1024)),
 }
 
 
@@ -222,9 +290,29 @@ CALLS: dict[str, Callable[[], object]] = {
 @pytest.mark.parametrize("name", list(CALLS))
 def test_the_api_of_tensorflow_refuses_a_store_that_is_not_served(name: str, folder: Path) -> None:
     before = names_below(folder)
-    with pytest.raises(UnimplementedError, match="File system scheme 'gs' not implemented"):
-        CALLS[name]()
+    with pytest.raises(UnimplementedError, match="File system scheme 'hdfs' not implemented"):
+        CALLS[name]("hdfs://bucket")
     assert names_below(folder) == before
+
+
+REFUSED_CALLS = {"rows on a disk": "a path of this machine is wanted here"}
+
+
+@pytest.mark.parametrize("name", list(CALLS))
+def test_the_api_of_tensorflow_does_with_a_store_what_it_does_with_the_disk(name: str, folder: Path) -> None:
+    bucket, plain = memory_bucket(), str(folder / "plain")
+    Path(plain, "run").mkdir(parents=True)
+    FILES.make_directory(f"{bucket}/run")
+    with tf.Graph().as_default():
+        _model()
+        found = outcome(lambda: CALLS[name](bucket), bucket)
+    assert not list(folder.rglob("memory:*"))
+    if name in REFUSED_CALLS:
+        assert REFUSED_CALLS[name] in found
+        return
+    with tf.Graph().as_default():
+        _model()
+        assert found == outcome(lambda: CALLS[name](plain), plain)
 
 
 def test_a_path_of_this_machine_may_be_spelled_with_its_scheme(folder: Path) -> None:

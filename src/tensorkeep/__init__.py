@@ -51,6 +51,7 @@ _NAMES = {
     "tensorkeep.io.files.filesystem": "Durability FileSystem",
     "tensorkeep.io.files.local": "LocalFileSystem",
     "tensorkeep.io.files.memory": "MemoryFileSystem",
+    "tensorkeep.io.stores.settings": "Storage storage",
     "tensorkeep.onnx.engine.options": "OnnxRuntime",
     "tensorkeep.runtime.limits": "Limits",
     "tensorkeep.saved_model.files.fingerprint": "OnFingerprint",

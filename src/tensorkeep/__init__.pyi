@@ -46,6 +46,7 @@ from tensorkeep.graph.rewriting.pruning import extract_sub_graph, remove_trainin
 from tensorkeep.io.files.filesystem import Durability, FileSystem
 from tensorkeep.io.files.local import LocalFileSystem
 from tensorkeep.io.files.memory import MemoryFileSystem
+from tensorkeep.io.stores.settings import Storage, storage
 from tensorkeep.metagraph.files import read_meta_graph_file
 from tensorkeep.onnx.engine.options import OnnxRuntime
 from tensorkeep.proto.identification import identify_proto
@@ -73,12 +74,12 @@ __all__ = [
     "OutOfRangeError", "PartitionedArray", "PermissionDeniedError", "Piece", "ReadOptions", "Record", "Remedy",
     "RenamedReader", "ResourceExhaustedError", "RestoreItem", "RestoreOutcome", "RestorePlan", "RetentionPolicy",
     "Rule", "SaveOptions", "SavedAttribute", "Selection", "Shape", "ShardByName", "ShardBySize", "Sharding",
-    "SliceFileReader", "SliceFileWriter", "SlotVariable", "StorageError", "Suggestion", "TensorInfo",
+    "SliceFileReader", "SliceFileWriter", "SlotVariable", "Storage", "StorageError", "Suggestion", "TensorInfo",
     "TensorKeepError", "TensorProblem", "TensorSlice", "UnauthenticatedError", "UnavailableError",
     "UnimplementedError", "UnknownError", "VariableNames", "Variant", "Wanted", "WrongTypeError", "__version__",
     "about", "check_checkpoint", "export_onnx", "extract_sub_graph", "freeze", "freeze_meta_graph", "identify_proto",
     "latest_checkpoint", "list_tensors", "load_objects", "load_saved_model", "load_tensor", "load_tensors",
     "merge_bundles", "named_variables", "open_checkpoint", "open_graph", "plan_restore", "read_checkpoint_state",
     "read_graph", "read_meta_graph_file", "remove_training_nodes", "restore_arrays", "save_checkpoint", "save_objects",
-    "variable_names", "write_checkpoint_state",
+    "storage", "variable_names", "write_checkpoint_state",
 ]

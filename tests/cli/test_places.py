@@ -8,7 +8,9 @@ from pathlib import Path
 import pytest
 
 from tensorkeep.cli import catalog
+from tensorkeep.io.files.everywhere import FILES
 from tests.cli.conftest import Program
+from tests.support.stores import memory_bucket
 
 pytestmark = pytest.mark.slow  # all of them together
 
@@ -42,16 +44,45 @@ def test_a_store_that_is_not_served_is_never_taken_for_a_folder(
     words = words_of(example)
     for at in range(name.count(" ") + 1, len(words)):
         option, equals, value = words[at].rpartition("=")
-        place = f"{option}{equals}s3://bucket/{value}"
+        place = f"{option}{equals}hdfs://bucket/{value}"
         if words[at].startswith("-") and not equals:
             continue
         before = names_below(world)
         told = program(*words[:at], place, *words[at + 1 :])
         if is_path(words[at], world):
             assert told.code == 1, place
-            assert "File system scheme 's3' not implemented (file: 's3://bucket/" in told.err + told.out, place
+            assert "File system scheme 'hdfs' not implemented (file: 'hdfs://bucket/" in told.err + told.out, place
             assert names_below(world) == before
-        assert not (world / "s3:").exists(), place
+        assert not (world / "hdfs:").exists(), place
+
+
+REFUSED = {"dedupe train/model-1 train/model-2 --force": "cannot share any"}
+
+
+@pytest.fixture
+def bucket(world: Path) -> str:
+    """A store with the files that the examples are about."""
+    url = memory_bucket()
+    for path in world.rglob("*"):
+        if path.is_file():
+            FILES.link(str(path), f"{url}/{path.relative_to(world).as_posix()}")
+    return url
+
+
+@pytest.mark.parametrize(("name", "example"), EXAMPLES, ids=[example for _, example in EXAMPLES])
+def test_a_command_works_in_a_store_as_it_does_on_the_disk(
+    program: Program, world: Path, bucket: str, name: str, example: str
+) -> None:
+    words = words_of(example)
+    start = name.count(" ") + 1
+    changed = [f"{bucket}/{word}" if is_path(word, world) else word for word in words[start:]]
+    told = program(*words[:start], *changed)
+    assert not list(world.rglob("memory:"))
+    if example in REFUSED:
+        assert told.code == 1
+        assert REFUSED[example] in told.err
+        return
+    assert told.code in ((0, 3) if name == "diff" else (0,)), told.err
 
 
 @pytest.mark.parametrize(("name", "example"), EXAMPLES, ids=[example for _, example in EXAMPLES])

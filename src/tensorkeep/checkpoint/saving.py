@@ -138,13 +138,14 @@ def save_checkpoint(
     ready = {name: _prepared(name, tensors[name]) for name in sorted(tensors)}
     if options.format is CheckpointFormat.V1:
         return _save_slice_files(path, ready, _assign_files(ready, options.sharding), options, fs)
-    with BundleWriter(path, alignment=options.alignment, durability=options.durability, fs=fs) as writer:
+    files = _assign_files(ready, options.sharding)
+    count = max(files, default=0) + 1
+    with BundleWriter(path, alignment=options.alignment, durability=options.durability, shards=count, fs=fs) as writer:
         whole = {name: value for name, value in ready.items() if not isinstance(value, PartitionedArray)}
         if isinstance(options.sharding, OneFile) and len(whole) == len(ready):
             writer.reserve(sum(value.nbytes for value in whole.values()))
             writer.add_many(whole)
             return path
-        files = _assign_files(ready, options.sharding)
         for shard, size in enumerate(_file_sizes(ready, files)):
             writer.reserve(size, shard=shard)
         for shard, (name, part, shape, value) in zip(files, _pieces(ready), strict=True):

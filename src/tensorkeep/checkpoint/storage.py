@@ -55,6 +55,10 @@ class StoredBytes(Protocol):
         """Fills a buffer with the bytes from `start` on; gives the checksum of `crc` and them."""
         ...
 
+    def expect(self, start: int, end: int) -> None:
+        """Says that the thread which asks will read the bytes from `start` to `end` from front to back."""
+        ...
+
     def compare(self, crc: int) -> None:
         """DataLossError unless that is the checksum of all the bytes."""
         ...

@@ -47,6 +47,8 @@ class Stretch:
         """Each piece, and where it begins in the tensor. Its memory is the caller's, who gave it."""
         at, end = self._extent
         read, room = self._stored.read, self._room
+        if at < end:
+            self._stored.expect(at, end)
         while at < end:
             memory = room(at, end - at)
             self.crc = read(at, memory.data, self.crc)

@@ -18,7 +18,7 @@ from tensorkeep.edit.object_keys import object_graph_origin
 from tensorkeep.edit.plan import EditOptions, Origin, Stored, Written, write_plan
 from tensorkeep.errors import AlreadyExistsError, InvalidArgumentError, NotFoundError
 from tensorkeep.io.files.everywhere import FILES
-from tensorkeep.io.files.filesystem import FileSystem, PathLike
+from tensorkeep.io.files.filesystem import FileSystem, PathLike, path_text
 from tensorkeep.io.showing.amounts import amount_of, some_of
 
 _DEFAULT: Final = EditOptions()
@@ -141,6 +141,8 @@ def dedupe(sources: Sequence[PathLike], options: EditOptions = _DEFAULT, *, fs: 
     """
     if not options.overwrite:
         raise InvalidArgumentError("checkpoints are rewritten where they are: say that they may be (overwrite)")
+    if any(fs.puts(path_text(source)) is not None for source in sources):
+        raise UnimplementedError("files in a store have one name each: checkpoints there cannot share any")
     shared: dict[str, list[str]] = {}
     saved = 0
     for at in range(1, len(sources)):

@@ -24,7 +24,7 @@ from enum import Enum
 from typing import Final, NamedTuple, TypeVar
 
 from tensorkeep.errors import TensorKeepError
-from tensorkeep.io.files.filesystem import Buffer, FileSystem, RandomAccessFile, WritableFile
+from tensorkeep.io.files.filesystem import Buffer, FileSystem, ObjectPuts, RandomAccessFile, UploadedFile, WritableFile
 from tensorkeep.io.files.memory import MemoryFileSystem
 
 T = TypeVar("T")
@@ -115,6 +115,28 @@ class FileSystemWrapper(FileSystem):
     def delete_abandoned(self, path: str) -> bool:
         return self._change(Change("delete", path), lambda: self.inner.delete_abandoned(path))
 
+    def puts(self, path: str) -> ObjectPuts | None:
+        inner = self.inner.puts(path)
+        return None if inner is None else _WrappedPuts(self, inner)
+
+
+class _WrappedPuts:
+    def __init__(self, fs: FileSystemWrapper, inner: ObjectPuts) -> None:
+        self._fs = fs
+        self._inner = inner
+
+    def upload(self, path: str) -> UploadedFile:
+        return _WrappedUpload(self._fs, self._inner.upload(path))
+
+    def put_if(self, path: str, data: bytes, expected: object) -> object:
+        return self._fs._change(Change("put", path), lambda: self._inner.put_if(path, data, expected))
+
+    def version(self, path: str) -> object:
+        return self._fs._look("version", path, lambda: self._inner.version(path))
+
+    def ages(self, directory: str) -> dict[str, float]:
+        return self._fs._look("list", directory, lambda: self._inner.ages(directory))
+
 
 class _WrappedReader:
     def __init__(self, fs: FileSystemWrapper, inner: RandomAccessFile) -> None:
@@ -122,12 +144,16 @@ class _WrappedReader:
         self._inner = inner
         self.path = inner.path
         self.size = inner.size
+        self.cost = inner.cost
 
     def read(self, offset: int, length: int) -> memoryview:
         return self._fs._read(Read(self.path, offset, length), lambda: self._inner.read(offset, length))
 
     def read_into(self, offset: int, buffer: memoryview) -> None:
         self._fs._read(Read(self.path, offset, len(buffer)), lambda: self._inner.read_into(offset, buffer))
+
+    def expect(self, offset: int, length: int) -> None:
+        self._inner.expect(offset, length)
 
     def map(self, offset: int, length: int) -> memoryview:
         return self._fs._read(Read(self.path, offset, length, True), lambda: self._inner.map(offset, length))
@@ -162,6 +188,20 @@ class _WrappedWriter:
 
     def close(self) -> None:
         self._fs._look("close", self.path, self._inner.close)
+
+
+class _WrappedUpload(_WrappedWriter):
+    """An upload, which changes the store when it is closed: then it appears."""
+
+    def __init__(self, fs: FileSystemWrapper, inner: UploadedFile) -> None:
+        super().__init__(fs, inner)
+        self._upload = inner
+
+    def close(self) -> None:
+        self._fs._change(Change("put", self.path), self._upload.close)
+
+    def abandon(self) -> None:
+        self._fs._look("abandon", self.path, self._upload.abandon)
 
 
 class SimulatedCrash(BaseException):

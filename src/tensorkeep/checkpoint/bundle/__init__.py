@@ -11,6 +11,7 @@ linking             tensors of one checkpoint taken over into another as they ar
 many_tensors        many tensors read at once
 merged_hash_tables  merging hash tables of which several checkpoints have parts
 merging             merging the bundles of a sharded save into one
+objects             V2 checkpoints in object stores, where nothing can be renamed
 reader              reading V2 checkpoints: the index as a mapping, its tensors as arrays
 small_tensors       thousands of small tensors
 stored_tensors      one stored tensor or slice at a time

@@ -10,12 +10,12 @@ from tensorkeep.checkpoint.bundle.data_files import DataFiles, Locating
 from tensorkeep.checkpoint.bundle.entry_columns import Columns
 from tensorkeep.checkpoint.bundle.format import Entry
 from tensorkeep.checkpoint.bundle.index import BundleIndex
-from tensorkeep.checkpoint.bundle.small_tensors import SMALL, Kind, SmallTensors, spans_of_tensors
+from tensorkeep.checkpoint.bundle.small_tensors import SMALL, Kind, SmallTensors, Span, spans_of_tensors
 from tensorkeep.checkpoint.bundle.stored_tensors import StoredTensors
 from tensorkeep.checkpoint.reader import TensorInfo
 from tensorkeep.errors import DataLossError
 from tensorkeep.io.machine.large_arrays import empty_array
-from tensorkeep.io.machine.parallel import in_parallel
+from tensorkeep.io.machine.parallel import fetched_ahead, in_parallel
 
 _MOST_SHARING: Final = 16
 _SLACK: Final = 64 << 20
@@ -89,10 +89,10 @@ class ManyTensors:
 
     def _read_small(self, small: SmallTensors, is_checked: bool) -> None:
         """Reads small tensors, many by one call, each to its place."""
-        for span in spans_of_tensors(small.columns):
+        spans = list(spans_of_tensors(small.columns, lambda shard: self._files.file(shard).cost))
+        in_flight = max((self._files.file(shard).cost.in_flight for shard in {span.shard for span in spans}), default=1)
+        for span, data in fetched_ahead(lambda span: self._span_bytes(small, span), spans, in_flight):
             places = small.positions[span.members].tolist()
-            with Locating(self._files, self._entry(places[-1])):
-                data = self._files.file(span.shard).read(span.start, span.end - span.start)
             if is_checked:
                 for at, crc in small.wrong_checksums(data, span):
                     entry = self._entry(at)
@@ -100,6 +100,10 @@ class ManyTensors:
                         self._stored.compare(entry, crc)
             for at, array in zip(places, small.arrays(data, span), strict=True):
                 self._found[at] = array
+
+    def _span_bytes(self, small: SmallTensors, span: Span) -> memoryview:
+        with Locating(self._files, self._entry(int(small.positions[span.members[-1]]))):
+            return self._files.file(span.shard).read(span.start, span.end - span.start)
 
     def _read_large(self, large: list[tuple[int, Entry]], threads: int | None) -> None:
         arrays = [(entry, empty_array(entry.shape, entry.dtype.array_dtype, entry.offset)) for _, entry in large]

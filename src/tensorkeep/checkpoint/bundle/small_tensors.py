@@ -17,10 +17,9 @@ import numpy.typing as npt
 from tensorkeep.arrays import Array
 from tensorkeep.checkpoint.bundle.entry_columns import Columns, decode_entries
 from tensorkeep.checkpoint.bundle.format import encode_type_and_shape
-from tensorkeep.checkpoint.slices.regions import GAP, SPAN
 from tensorkeep.dtypes import dtype_of_plain_array
 from tensorkeep.io.coding.crc32c_arrays import unmask_array
-from tensorkeep.io.files.filesystem import Buffer
+from tensorkeep.io.files.filesystem import ON_DISK, AccessCost, Buffer
 from tensorkeep.native.checksums import crc32c_of_stretches
 
 Integers = npt.NDArray[np.int64]
@@ -65,8 +64,11 @@ class Span(NamedTuple):
     members: Integers
 
 
-def spans_of_tensors(columns: Columns) -> Iterator[Span]:
-    """Groups of tensors, such that those of a group lie close together, and within `SPAN`."""
+def spans_of_tensors(columns: Columns, cost_of: Callable[[int], AccessCost] = lambda shard: ON_DISK) -> Iterator[Span]:
+    """Groups of tensors, such that those of a group lie close together, and are well read in one go.
+
+    `cost_of` says of a data file what a read of it costs.
+    """
     order = np.lexsort((columns.offsets, columns.shards))
     shards, offsets = columns.shards[order], columns.offsets[order]
     ends = offsets + columns.sizes[order]
@@ -74,11 +76,12 @@ def spans_of_tensors(columns: Columns) -> Iterator[Span]:
     for low, high in pairwise(files):
         if low == high:
             continue
+        cost = cost_of(int(shards[low]))
         reached = np.maximum.accumulate(ends[low:high])
-        gaps = np.flatnonzero(offsets[low + 1 : high] > reached[:-1] + GAP) + 1
+        gaps = np.flatnonzero(offsets[low + 1 : high] > reached[:-1] + cost.gap) + 1
         for first, last in pairwise([low, *(gaps + low).tolist(), high]):
             while first < last:
-                within = low + int(np.searchsorted(reached, offsets[first] + SPAN, side="right"))
+                within = low + int(np.searchsorted(reached, offsets[first] + cost.span, side="right"))
                 edge = min(max(within, first + 1), last)
                 yield Span(int(shards[first]), int(offsets[first]), int(ends[first:edge].max()), order[first:edge])
                 first = edge

@@ -34,6 +34,7 @@ from tensorkeep.checkpoint.bundle.format import (
     encode_type_and_shape,
 )
 from tensorkeep.checkpoint.bundle.linking import LinkedTensors, renumbered_entries
+from tensorkeep.checkpoint.bundle.objects import Claim, ObjectDataFile, data_totals, replace_bundle
 from tensorkeep.checkpoint.bundle.reader import BundleReader
 from tensorkeep.checkpoint.bundle.small_tensors import ArrayKinds
 from tensorkeep.checkpoint.finding.file_names import data_path, index_path, parse_data_path
@@ -59,7 +60,9 @@ from tensorkeep.io.files.filesystem import (
     TemporaryFile,
     path_text,
     prepare_directory,
+    temporary_path,
 )
+from tensorkeep.io.files.memory import bytes_written_by
 from tensorkeep.native.checksums import crc32c_of_stretches
 from tensorkeep.table.table_writer import TableWriter
 
@@ -78,7 +81,8 @@ class BundleWriter:
     byte for byte. Leaving the block commits the checkpoint; leaving it by an exception leaves nothing behind.
 
     `shard` puts a tensor in that data file; those numbers must run from 0 without a gap. `alignment` pads with zeros
-    so that every tensor starts at a multiple of it.
+    so that every tensor starts at a multiple of it. `shards` says how many data files there will be, as far as that is
+    known: in a store, where nothing can be renamed, they are then sent to their final names at once.
     """
 
     def __init__(
@@ -87,6 +91,7 @@ class BundleWriter:
         *,
         alignment: int = 1,
         durability: Durability = Durability.DISK,
+        shards: int = 1,
         fs: FileSystem = FILES,
     ) -> None:
         if alignment < 1:
@@ -102,6 +107,9 @@ class BundleWriter:
         self._sliced: dict[str, SlicedTensor] = {}
         self._hashed: dict[str, Entry] = {}
         self._linked = LinkedTensors()
+        self._puts = fs.puts(self._prefix)
+        self._claim: Claim | None = None
+        self._expected_shards = max(shards, 1)
         self._is_open = True
         self._failure: BaseException | None = None
         prepare_directory(fs, posixpath.dirname(self._prefix), durability)
@@ -216,7 +224,8 @@ class BundleWriter:
             if self._durability is Durability.DISK:
                 self._fs.sync(path)
             place.append(partial(place_link, self._fs, path))
-        commit_bundle(self._fs, self._prefix, place, entries, self._durability, byte_order=order)
+        claim, self._claim = self._claim, None
+        commit_bundle(self._fs, self._prefix, place, entries, self._durability, byte_order=order, claim=claim)
 
     def abort(self) -> None:
         """Gives up: nothing of what was added remains."""
@@ -283,10 +292,18 @@ class BundleWriter:
     def _shard_file(self, number: int) -> _DataFile:
         if not isinstance(number, int) or number < 0:
             raise InvalidArgumentError(f"data file {number}: they are numbered from 0")
-        file = self._shards[number] = _DataFile(
-            self._fs, f"{self._prefix}.data-{number:05d}", self._durability, self._fail
-        )
+        file = self._shards[number] = _DataFile(self._begun_file(number), self._durability, self._fail)
         return file
+
+    def _begun_file(self, number: int) -> TemporaryFile | ObjectDataFile:
+        if self._puts is None:
+            return TemporaryFile(self._fs, f"{self._prefix}.data-{number:05d}")
+        count = max(self._expected_shards, number + 1)
+        if self._claim is None:
+            self._claim = Claim.of(self._fs, self._puts, self._prefix, count)
+        if number < self._claim.count:
+            return ObjectDataFile(self._fs, self._puts, self._claim.name(number))
+        return ObjectDataFile(self._fs, self._puts, f"{temporary_path(self._prefix)}-{number}")  # copied in the end
 
     def _require_open(self) -> None:
         if self._failure is not None:
@@ -304,6 +321,8 @@ class BundleWriter:
     def _close(self) -> None:
         for file in self._shards.values():
             file.close()
+        if self._claim is not None:
+            self._claim.give_up()
 
     def __enter__(self) -> BundleWriter:
         return self
@@ -354,9 +373,9 @@ class _DataFile:
     """A data file in the making, which collects small writes."""
 
     def __init__(
-        self, fs: FileSystem, target: str, durability: Durability, fail: Callable[[BaseException], None]
+        self, file: TemporaryFile | ObjectDataFile, durability: Durability, fail: Callable[[BaseException], None]
     ) -> None:
-        self._file = TemporaryFile(fs, target)
+        self._file = file
         self._fail = fail
         self._buffer = bytearray()
         self._durability = durability
@@ -408,6 +427,7 @@ def commit_bundle(
     entries: Mapping[bytes, bytes],
     durability: Durability,
     byte_order: str = "<",
+    claim: Claim | None = None,
 ) -> None:
     """Replaces the checkpoint `prefix`: `place[i]` moves the finished data file `i` to the name it is given.
 
@@ -416,6 +436,17 @@ def commit_bundle(
     Whenever this is interrupted, the old checkpoint or the new one is whole. Others who replace it meanwhile, in this
     process or another one, do so before or after: who comes last has it.
     """
+    if (puts := fs.puts(prefix)) is not None:
+        replace_bundle(
+            puts,
+            fs,
+            prefix,
+            place,
+            lambda total, shift: _index_bytes(Header(total, byte_order), entries, shift),
+            claim,
+            partial(_shard_count, fs, prefix),
+        )
+        return
     with fs.locked(posixpath.dirname(prefix)):
         _replace_bundle(fs, prefix, place, entries, durability, byte_order)
 
@@ -481,12 +512,7 @@ def _write_index(
     """Writes the index and puts it in place. From that moment on it speaks of the data files: `moved` is emptied."""
     directory = posixpath.dirname(prefix)
     with TemporaryFile(fs, index_path(prefix)) as file:
-        writer = TableWriter(file)
-        writer.add(HEADER_KEY, header.encode())
-        keys = sorted(entries)
-        values = list(map(entries.__getitem__, keys))
-        writer.add_many(keys, renumbered_entries(values, np.arange(header.shard_count) + shift) if shift else values)
-        writer.finish()
+        _write_entries(TableWriter(file), header, entries, shift)
         if durability is Durability.DISK:
             file.sync()
             fs.sync_directory(directory)  # the names of the data files come before that of the index
@@ -496,9 +522,27 @@ def _write_index(
             fs.sync_directory(directory)
 
 
+def _index_bytes(header: Header, entries: Mapping[bytes, bytes], shift: int) -> bytes:
+    return bytes_written_by(lambda file: _write_entries(TableWriter(file), header, entries, shift))
+
+
+def _write_entries(writer: TableWriter, header: Header, entries: Mapping[bytes, bytes], shift: int) -> None:
+    writer.add(HEADER_KEY, header.encode())
+    keys = sorted(entries)
+    values = list(map(entries.__getitem__, keys))
+    writer.add_many(keys, renumbered_entries(values, np.arange(header.shard_count) + shift) if shift else values)
+    writer.finish()
+
+
 def remove_bundle(fs: FileSystem, prefix: str, durability: Durability) -> None:
     """Deletes a V2 checkpoint, or what is left of one: the index first, so that it ceases to exist, then the data."""
     folder = posixpath.dirname(prefix)
+    if (puts := fs.puts(prefix)) is not None:
+        total = _shard_count(fs, prefix)
+        if puts.version(index_path(prefix)) is not None:
+            fs.delete(index_path(prefix))
+        delete_quietly(fs, [path for found, path in data_totals(puts, prefix) if found == total])
+        return
     with fs.locked(folder):
         if fs.exists(index_path(prefix)):
             fs.delete(index_path(prefix))

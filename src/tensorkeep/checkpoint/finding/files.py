@@ -11,6 +11,7 @@ import re
 import warnings
 from collections.abc import Iterable, Sequence
 
+from tensorkeep.checkpoint.bundle.reader import BundleReader
 from tensorkeep.checkpoint.finding.file_names import (
     INDEX_SUFFIX,
     index_path,
@@ -35,7 +36,7 @@ from tensorkeep.checkpoint.layouts.slice_files import (
 from tensorkeep.checkpoint.layouts.table import layout_of
 from tensorkeep.checkpoint.reader import CheckpointReader, ReadOptions
 from tensorkeep.checkpoint.saving import CheckpointFormat
-from tensorkeep.errors import MissingFileError
+from tensorkeep.errors import DataLossError, MissingFileError
 from tensorkeep.io.files.everywhere import FILES
 from tensorkeep.io.files.filesystem import FileSystem, PathLike, is_temporary, path_text
 
@@ -155,8 +156,22 @@ def _first_few(names: Sequence[str]) -> str:
 def _bundle_files(prefix: str, fs: FileSystem) -> list[str]:
     folder, base = posixpath.split(prefix)
     found = [(name, parse_data_path(name)) for name in names_beside(prefix, fs) or ()]
-    data = [posixpath.join(folder, name) for name, parsed in found if parsed and parsed[0] == base]
+    own = None if fs.puts(prefix) is None else _total(prefix, fs)  # in a store others may be the data of a save
+    data = [
+        posixpath.join(folder, name)
+        for name, parsed in found
+        if parsed and parsed[0] == base and own in (None, parsed[2])
+    ]
     return [index_path(prefix), *data]
+
+
+def _total(prefix: str, fs: FileSystem) -> int | None:
+    """How many data files a checkpoint has by its index; None if it has none that can be read."""
+    try:
+        with BundleReader(prefix, fs=fs) as reader:
+            return reader.shard_count
+    except (MissingFileError, DataLossError):
+        return None
 
 
 def _slice_files(prefix: str, fs: FileSystem) -> list[str]:

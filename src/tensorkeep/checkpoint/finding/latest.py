@@ -26,6 +26,7 @@ from tensorkeep.checkpoint.slices.tiling import copies_for
 from tensorkeep.errors import DataLossError, InvalidArgumentError, TensorKeepError
 from tensorkeep.io.files.everywhere import FILES
 from tensorkeep.io.files.filesystem import FileSystem, PathLike, path_text
+from tensorkeep.io.files.paths import leads_elsewhere, tidied
 
 LOG: Final = logging.getLogger("tensorkeep")
 
@@ -55,7 +56,7 @@ def latest_checkpoint(
         complete = (prefix for prefix in checkpoints_in(folder, fs) if _problem(prefix, _check_quickly, fs) is None)
         return next(complete, None)
     found = _located(state, folder, fs).latest
-    return found if checkpoint_exists(found, fs=fs) else None
+    return found if _is_there(found, folder, fs) else None
 
 
 def recorded_state(
@@ -84,7 +85,7 @@ def recorded_checkpoint(directory: PathLike, filename: str | None = None, *, fs:
     state = recorded_state(directory, filename, fs=fs)
     if state is None:
         return None
-    if checkpoint_exists(state.latest, fs=fs):
+    if _is_there(state.latest, path_text(directory), fs):
         return state.latest
     LOG.error("Couldn't match files for checkpoint %s", state.latest)
     return None
@@ -136,7 +137,7 @@ def _listed(folder: str, filename: str, fs: FileSystem) -> list[str]:
         return []
     state = _located(state, folder, fs)
     paths = dict.fromkeys((state.latest, *reversed(state.all_paths)))
-    missing = [path for path in paths if not checkpoint_exists(path, fs=fs)]
+    missing = [path for path in paths if not _is_there(path, folder, fs)]
     if missing:
         names = ", ".join(f'"{path}"' for path in missing[:5]) + (
             f" and {len(missing) - 5} more" if missing[5:] else ""
@@ -193,10 +194,22 @@ def _check_fully(reader: CheckpointReader) -> None:
 # Folders that were moved
 
 
+def _is_there(path: str, folder: str, fs: FileSystem) -> bool:
+    """Whether a checkpoint exists that the state file of a folder names. Another store is not asked, which is told."""
+    if leads_elsewhere(path, folder):
+        LOG.warning(
+            'The state file of "%s" names "%s", in another store, which is not asked for it; open that by its path',
+            folder,
+            path,
+        )
+        return False
+    return checkpoint_exists(path, fs=fs)
+
+
 def _located(state: CheckpointState, folder: str, fs: FileSystem) -> CheckpointState:
     """A state whose paths lead to where its checkpoints are, be it that the folder was moved."""
     for path in (state.latest, *state.all_paths[: -_MOST_TRIED - 1 : -1]):
-        if checkpoint_exists(path, fs=fs):
+        if not leads_elsewhere(path, folder) and checkpoint_exists(path, fs=fs):
             return state
         root = _old_root(path, folder, fs)
         if root is not None:
@@ -212,7 +225,7 @@ def _old_root(path: str, folder: str, fs: FileSystem) -> str | None:
 
     If there are several, the one nearest to the root of the file system.
     """
-    parts = posixpath.normpath(path).split("/")
+    parts = tidied(path).split("/")
     if ".." in parts:
         return None
     for start in range(max(1, len(parts) - _MOST_TRIED), len(parts)):
@@ -223,5 +236,5 @@ def _old_root(path: str, folder: str, fs: FileSystem) -> str | None:
 
 def _moved(path: str, root: str, folder: str) -> str:
     """The path, with the new folder in the place of the old root if it lies below that."""
-    normal = posixpath.normpath(path)
+    normal = tidied(path)
     return posixpath.join(folder, normal[len(root) :].lstrip("/")) if normal.startswith(f"{root}/") else path

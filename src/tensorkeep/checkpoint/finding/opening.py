@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import posixpath
 from collections.abc import Callable
+from contextlib import suppress
 from functools import partial
 from typing import Final
 
@@ -12,10 +13,11 @@ from tensorkeep.checkpoint.finding.file_names import IN_MODEL, index_path
 from tensorkeep.checkpoint.finding.files import open_prefix
 from tensorkeep.checkpoint.finding.latest import latest_checkpoint
 from tensorkeep.checkpoint.finding.state_file import STATE_FILE, read_checkpoint_state
+from tensorkeep.checkpoint.layouts.bundles import BUNDLES
 from tensorkeep.checkpoint.layouts.table import layout_of
 from tensorkeep.checkpoint.reader import CheckpointReader, ReadOptions, TensorInfo
 from tensorkeep.checkpoint.slices.tensor_slice import Part
-from tensorkeep.errors import FailedPreconditionError, InvalidArgumentError, NotFoundError
+from tensorkeep.errors import FailedPreconditionError, InvalidArgumentError, MissingFileError, NotFoundError
 from tensorkeep.io.files.everywhere import FILES
 from tensorkeep.io.files.filesystem import FileSystem, PathLike, path_text
 
@@ -37,6 +39,9 @@ def open_checkpoint(
     given = path_text(path)
     if not isinstance(options, ReadOptions):
         raise InvalidArgumentError(f"options: expected ReadOptions, got {type(options).__name__}")
+    if fs.puts(given) is not None:  # where every look is a request, the usual is tried before it is looked for
+        with suppress(MissingFileError):
+            return BUNDLES.open(given, options, fs)
     if fs.is_directory(given) and layout_of(given, fs) is None:
         return _open_latest(given, options, fs)
     return open_prefix(given, options, fs, stacklevel=3)

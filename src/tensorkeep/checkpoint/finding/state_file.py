@@ -13,16 +13,17 @@ from dataclasses import dataclass
 from typing import Final
 
 from tensorkeep.checkpoint.finding.file_names import index_path
-from tensorkeep.errors import DataLossError, InvalidArgumentError, TensorKeepError
+from tensorkeep.errors import AbortedError, DataLossError, InvalidArgumentError, TensorKeepError
 from tensorkeep.io.files.everywhere import FILES
 from tensorkeep.io.files.filesystem import Durability, FileSystem, PathLike, atomic_write, path_text
-from tensorkeep.io.files.paths import is_absolute, join_to_folder
+from tensorkeep.io.files.paths import is_absolute, is_in_store, join_to_folder, tidied
 from tensorkeep.proto import messages
 from tensorkeep.proto.text import format_text, parse_text
 
 LOG: Final = logging.getLogger("tensorkeep")
 
 STATE_FILE: Final = "checkpoint"
+_ATTEMPTS: Final = 20  # to put a state file in place that others write too
 _LARGEST: Final = 64 << 20  # no honest state file comes near; a wrong file must not be swallowed whole
 
 
@@ -155,20 +156,41 @@ def write_checkpoint_state(
             f"Save path '{path_text(latest)}' conflicts with path used for checkpoint state.  Please use a different "
             "save path: the checkpoint would be overwritten by the state file of that name"
         )
-    atomic_write(fs, path, format_text(state_message(state)).encode(), durability)
+    _write_message(fs, path, format_text(state_message(state)).encode(), durability)
+
+
+def _write_message(fs: FileSystem, path: str, data: bytes, durability: Durability) -> None:
+    """Puts the state file in place; in a store, in the place of the one that was there a moment before.
+
+    Whoever finds that another came in between says so: one folder has one writer, and these are two.
+    """
+    puts = fs.puts(path)
+    if puts is None:
+        atomic_write(fs, path, data, durability)
+        return
+    for _ in range(_ATTEMPTS):
+        if puts.put_if(path, data, puts.version(path)) is not None:
+            return
+        if puts.version(path) is not None and _bytes_of(path, fs) == data:
+            return  # it was put, and the answer was lost on the way
+        LOG.warning('"%s" was written by another program at the same time; two seem to save to one folder', path)
+    raise AbortedError(f'"{path}" is being written by others all the time')
 
 
 def _read_message(path: str, fs: FileSystem) -> messages.CheckpointState | None:
     if not fs.exists(path):
         return None
+    return parse_text(messages.CheckpointState, _bytes_of(path, fs), f'"{path}"')
+
+
+def _bytes_of(path: str, fs: FileSystem) -> bytes:
     file = fs.open(path)
     try:
         if file.size > _LARGEST:
             raise DataLossError(f'"{path}": {file.size} bytes are too many for a state file')
-        text = bytes(file.read(0, file.size))
+        return bytes(file.read(0, file.size))
     finally:
         file.close()
-    return parse_text(messages.CheckpointState, text, f'"{path}"')
 
 
 def _state_of(message: messages.CheckpointState, folder: str) -> CheckpointState:
@@ -189,7 +211,12 @@ def _is_text(path: str) -> bool:
 
 
 def _given_path(path: str, folder: str, relative: bool) -> str:
-    return posixpath.relpath(path, folder) if relative and is_absolute(path) else path
+    if not relative or not is_absolute(path):
+        return path
+    inside = f"{tidied(folder)}/"
+    if is_in_store(path) or is_in_store(folder):
+        return tidied(path).removeprefix(inside)
+    return posixpath.relpath(path, folder)
 
 
 def _stored_path(path: str, folder: str) -> str:

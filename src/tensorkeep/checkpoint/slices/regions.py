@@ -15,13 +15,12 @@ import numpy.typing as npt
 
 from tensorkeep.arrays import Array
 from tensorkeep.checkpoint.slices.tensor_slice import Box, box_shape
-from tensorkeep.io.files.filesystem import RandomAccessFile
+from tensorkeep.io.files.filesystem import AccessCost, RandomAccessFile
+from tensorkeep.io.machine.parallel import in_parallel
 from tensorkeep.shapes import element_count
 
 Positions = npt.NDArray[np.int64]
 
-GAP: Final = 4096  # a system call costs about as much as copying this many bytes
-SPAN: Final = 1 << 20  # bytes read in one go for runs that lie close together
 _RUNS: Final = 1 << 18  # run positions held in memory at a time
 
 
@@ -93,28 +92,33 @@ def _read_runs(file: RandomAccessFile, offset: int, starts: Positions, length: i
     target = out.view(np.uint8).data
     size = length * width
     gaps = np.diff(starts) * width - size
-    if size > SPAN // 2 or not np.any(gaps <= GAP):
+    cost = file.cost
+    if cost.in_flight == 1 and (size > cost.span // 2 or not np.any(gaps <= cost.gap)):
         for at, start in enumerate(starts.tolist()):
             file.read_into(offset + start * width, target[at * size : (at + 1) * size])
         return
-    for first, last in _groups(starts * width, size, gaps):
+
+    def read(group: tuple[int, int]) -> None:
+        first, last = group
         base = int(starts[first])
         if first + 1 == last:
             file.read_into(offset + base * width, target[first * size : last * size])
-            continue
+            return
         span = file.read(offset + base * width, int(starts[last - 1] - base) * width + size)
         elements = np.frombuffer(span, out.dtype)
         windows = np.lib.stride_tricks.sliding_window_view(elements, length)
         out[first * length : last * length].reshape(last - first, length)[...] = windows[starts[first:last] - base]
 
+    in_parallel(read, _groups(starts * width, size, gaps, cost), cost.in_flight)
 
-def _groups(positions: Positions, size: int, gaps: Positions) -> Iterator[tuple[int, int]]:
+
+def _groups(positions: Positions, size: int, gaps: Positions, cost: AccessCost) -> Iterator[tuple[int, int]]:
     """Cuts runs into groups, each read in one go: neighbours less than a gap apart, within a span."""
-    edges = [0, *(np.flatnonzero(gaps > GAP) + 1).tolist(), positions.size]
+    edges = [0, *(np.flatnonzero(gaps > cost.gap) + 1).tolist(), positions.size]
     for low, high in pairwise(edges):
         first = low
         while first < high:
-            last = int(np.searchsorted(positions[low:high], positions[first] + SPAN - size, side="right")) + low
+            last = int(np.searchsorted(positions[low:high], positions[first] + cost.span - size, side="right")) + low
             last = max(last, first + 1)
             yield first, last
             first = last

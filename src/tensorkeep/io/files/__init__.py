@@ -6,6 +6,7 @@ everywhere        the file system behind every path: this machine, or a store
 filesystem        files, as the rest of the package sees them
 gfile             files and folders with TensorFlow's manners: what `tf.gfile` and `tf.io.gfile` stand on
 gfile_object      an open file as TensorFlow has it
+gfile_stores      what `tf.gfile` does with URLs of object stores
 globbing          patterns of file names, as TensorFlow reads them
 local             the local disk
 memory            files in memory: for tests, for building a checkpoint that goes straight elsewhere, for libraries

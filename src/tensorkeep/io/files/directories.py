@@ -18,6 +18,7 @@ from tensorkeep.errors import (
     NotFoundError,
     StorageError,
     TensorKeepError,
+    UnimplementedError,
 )
 from tensorkeep.io.files.filesystem import (
     Durability,
@@ -28,6 +29,7 @@ from tensorkeep.io.files.filesystem import (
     prepare_directory,
     temporary_path,
 )
+from tensorkeep.io.files.paths import tidied
 
 _AT_ONCE: Final = 1 << 22
 _LOCK: Final = re.compile(r"\.tensorkeep-[0-9a-f]{16}\.lock\Z")
@@ -132,7 +134,7 @@ def remove_tree(fs: FileSystem, directory: str) -> None:
 def _is_link(fs: FileSystem, path: str) -> bool:
     """Whether a path leads elsewhere than to what is in its folder under its name."""
     folder, name = posixpath.split(path)
-    return fs.canonical(path) != posixpath.normpath(posixpath.join(fs.canonical(folder or "."), name))
+    return fs.canonical(path) != tidied(posixpath.join(fs.canonical(folder or "."), name))
 
 
 def replace_directory(fs: FileSystem, target: str, write: Callable[[str], None]) -> None:
@@ -142,6 +144,11 @@ def replace_directory(fs: FileSystem, target: str, write: Callable[[str], None])
     the two renames finds both under these names. Where the target is a link, that is what it leads to.
     """
     target = target.rstrip("/")
+    if fs.puts(target) is not None:
+        raise UnimplementedError(
+            f'"{target}" is a folder in a store, and cannot be replaced in one step there; write to another place, and '
+            "point to that"
+        )
     if _is_link(fs, target):
         target = fs.canonical(target)
     new, old = f"{target}.tensorkeep-new", f"{target}.tensorkeep-old"
@@ -163,6 +170,8 @@ def replace_directory(fs: FileSystem, target: str, write: Callable[[str], None])
 
 def remove_abandoned_directories(fs: FileSystem, directory: str) -> None:
     """Removes temporary folders in a folder whose writers have died. Those of living writers stay."""
+    if fs.puts(directory) is not None:
+        return  # nothing in a store says whether its writer lives
     for name in fs.list(directory):
         path = posixpath.join(directory, name)
         try:
@@ -205,7 +214,8 @@ class StagedDirectory:
         Then there is no one step for all of it, and the file `last` comes last: with it the rest is there.
         """
         self._sync(self.path)
-        if self._fs.exists(self.target) and not is_empty_directory(self._fs, self.target):
+        is_taken = self._fs.exists(self.target) and not is_empty_directory(self._fs, self.target)
+        if is_taken or self._fs.puts(self.target) is not None:
             self._merge(self.path, self.target, last)
             self._sync(self.target)
         else:
@@ -221,7 +231,7 @@ class StagedDirectory:
         self._unlock()
 
     def _merge(self, source: str, target: str, last: str) -> None:
-        if not self._fs.is_directory(target):
+        if self._fs.exists(target) and not self._fs.is_directory(target):
             raise AlreadyExistsError(f'cannot put a folder at "{target}": there is a file')
         for name in sorted(self._fs.list(source), key=lambda name: (name == last, name)):
             path, place = posixpath.join(source, name), posixpath.join(target, name)

@@ -10,8 +10,18 @@ from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from typing import Final
 
-from tensorkeep.io.files.filesystem import FileSystem, RandomAccessFile, WritableFile
+from tensorkeep.errors import AlreadyExistsError
+from tensorkeep.io.files.filesystem import (
+    Durability,
+    FileSystem,
+    ObjectPuts,
+    RandomAccessFile,
+    TemporaryFile,
+    WritableFile,
+)
 from tensorkeep.io.files.local import LOCAL, LocalFileSystem
+from tensorkeep.io.files.paths import is_in_store
+from tensorkeep.io.stores.filesystem import STORES
 
 
 class Everywhere(FileSystem):
@@ -24,10 +34,19 @@ class Everywhere(FileSystem):
         return file_system_of(path).create(path)
 
     def rename(self, source: str, target: str) -> None:
-        file_system_of(source).rename(source, target)
+        if file_system_of(source) is file_system_of(target):
+            file_system_of(source).rename(source, target)
+        else:
+            _copy(source, target)
+            self.delete(source)
 
     def link(self, source: str, target: str) -> None:
-        file_system_of(source).link(source, target)
+        if file_system_of(source) is file_system_of(target):
+            file_system_of(source).link(source, target)
+        elif self.exists(target):
+            raise AlreadyExistsError(f'cannot link "{source}" to "{target}": it exists')
+        else:
+            _copy(source, target)
 
     def delete(self, path: str) -> None:
         file_system_of(path).delete(path)
@@ -68,11 +87,29 @@ class Everywhere(FileSystem):
     def delete_abandoned(self, path: str) -> bool:
         return file_system_of(path).delete_abandoned(path)
 
+    def puts(self, path: str) -> ObjectPuts | None:
+        return file_system_of(path).puts(path)
+
+
+def _copy(source: str, target: str) -> None:
+    """Copies a file from one file system to another, in one step, piece by piece."""
+    reader = file_system_of(source).open(source)
+    try:
+        with TemporaryFile(file_system_of(target), target) as writer:
+            writer.reserve(reader.size)
+            for at in range(0, reader.size, _PIECE):
+                writer.write(reader.read(at, min(_PIECE, reader.size - at)))
+            writer.commit(Durability.DISK)
+    finally:
+        reader.close()
+
 
 def file_system_of(path: str) -> FileSystem:
     """The file system that a path belongs to."""
-    return LOCAL
+    return STORES if is_in_store(path) else LOCAL
 
+
+_PIECE: Final = 16 << 20
 
 FILES: Final = Everywhere()
 

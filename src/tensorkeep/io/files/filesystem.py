@@ -15,12 +15,13 @@ import posixpath
 import re
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
+from dataclasses import dataclass
 from enum import Enum
 from types import TracebackType
 from typing import Final, Protocol
 
 from tensorkeep.errors import InvalidArgumentError, NotFoundError, StorageError, TensorKeepError, WrongTypeError
-from tensorkeep.io.files.paths import with_slashes, without_scheme
+from tensorkeep.io.files.paths import is_in_store, with_slashes, without_scheme
 
 Buffer = bytes | bytearray | memoryview
 PathLike = str | os.PathLike[str]
@@ -38,11 +39,31 @@ class Durability(Enum):
     """The operating system has everything: a killed process loses nothing, a power cut may. TensorFlow's promise."""
 
 
+@dataclass(frozen=True, slots=True)
+class AccessCost:
+    """What a read costs, for whoever can choose between a few large ones and many small ones."""
+
+    gap: int = 4096
+    """To read so many bytes that nobody wants is no dearer than another read."""
+    span: int = 1 << 20
+    """Bytes that are well read in one go."""
+    in_flight: int = 1
+    """How many reads are well under way at a time."""
+
+
+ON_DISK: Final = AccessCost()
+
+
 class RandomAccessFile(Protocol):
     """An open file of fixed size, safe to share between threads."""
 
     path: str
     size: int
+
+    @property
+    def cost(self) -> AccessCost:
+        """What a read of it costs."""
+        return ON_DISK
 
     def read(self, offset: int, length: int) -> memoryview:
         """Exactly those bytes, in memory of their own; DataLossError if the file does not hold them all."""
@@ -50,6 +71,10 @@ class RandomAccessFile(Protocol):
 
     def read_into(self, offset: int, buffer: memoryview) -> None:
         """Fills `buffer`, writable and contiguous, from `offset`; DataLossError if the file ends before."""
+        ...
+
+    def expect(self, offset: int, length: int) -> None:
+        """Says that the thread which asks will read those bytes from front to back, so that they can be fetched."""
         ...
 
     def map(self, offset: int, length: int) -> memoryview:
@@ -91,6 +116,37 @@ class WritableFile(Protocol):
         ...
 
     def close(self) -> None: ...
+
+
+class UploadedFile(WritableFile, Protocol):
+    """A file on its way to a store, which appears when it is closed."""
+
+    def abandon(self) -> None:
+        """Gives up: it never appears."""
+        ...
+
+
+class ObjectPuts(Protocol):
+    """How files are put in place where nothing can be renamed: objects appear whole, and on conditions.
+
+    A version is whatever the store tells one object from the next by; None stands for no object at all.
+    """
+
+    def upload(self, path: str) -> UploadedFile:
+        """A file that appears under that very name, in the place of whatever is there, when it is closed."""
+        ...
+
+    def put_if(self, path: str, data: bytes, expected: object) -> object:
+        """Puts a file in the place of the expected version, in one step; None if that is not what is there."""
+        ...
+
+    def version(self, path: str) -> object:
+        """The version of a file; None if there is none."""
+        ...
+
+    def ages(self, directory: str) -> dict[str, float]:
+        """The files in a folder, by name, with the time of the last change to each, by the store's own clock."""
+        ...
 
 
 class FileSystem(Protocol):
@@ -165,12 +221,16 @@ class FileSystem(Protocol):
         """
         ...
 
+    def puts(self, path: str) -> ObjectPuts | None:
+        """How files at and beside a path are put in place if they cannot be renamed; None if they can."""
+        return None
+
 
 def path_text(path: PathLike) -> str:
     """A path as text, with forward slashes and without the scheme of this machine (`file:///a` is `/a`).
 
-    Anything that is not a path, or cannot be one, is an InvalidArgumentError; a scheme that is not served, such as
-    `s3://`, is an UnimplementedError.
+    One in a store stays a URL. Anything that is not a path, or cannot be one, is an InvalidArgumentError; a scheme that
+    is not served, such as `hdfs://`, is an UnimplementedError.
     """
     try:
         text = os.fspath(path)
@@ -180,7 +240,7 @@ def path_text(path: PathLike) -> str:
         raise WrongTypeError(f"a path is text, got {text!r}; decode it with os.fsdecode")
     if not text or "\0" in text:
         raise InvalidArgumentError(f"{text!r} cannot be a path: it is empty or holds a NUL")
-    return with_slashes(without_scheme(text))
+    return text if is_in_store(text) and text.split(":", 1)[0].islower() else with_slashes(without_scheme(text))
 
 
 def temporary_path(path: str) -> str:
@@ -193,8 +253,16 @@ def is_temporary(name: str) -> bool:
     return _TEMPORARY.search(name) is not None
 
 
+def final_name(name: str) -> str:
+    """The name that a file is to have which goes by one that `temporary_path` made."""
+    return _TEMPORARY.sub("", name)
+
+
 def prepare_directory(fs: FileSystem, path: str, durability: Durability) -> None:
     """Makes a folder ready to be written to: it is there, for good if that is wanted, and tidied up."""
+    if fs.puts(path) is not None:
+        fs.make_directory(path)
+        return
     made: list[str] = []
     above = path
     while above and not fs.is_directory(above):

@@ -22,9 +22,11 @@ from tensorkeep.errors import (
     TensorKeepError,
 )
 from tensorkeep.io.coding.text_and_bytes import PathOrBytes
+from tensorkeep.io.files import gfile_stores
 from tensorkeep.io.files.directories import copy_file
 from tensorkeep.io.files.everywhere import FILES
 from tensorkeep.io.files.filesystem import Durability
+from tensorkeep.io.files.gfile_stores import any_in_store, store_url
 from tensorkeep.io.files.globbing import matching_paths
 from tensorkeep.io.files.paths import SCHEMES
 from tensorkeep.io.files.places import explain_system_errors, place_of, text_of
@@ -43,12 +45,16 @@ class FileStatistics:
 
 def exists(path: PathOrBytes) -> bool:
     """Whether there is a file or folder."""
+    if (url := store_url(path)) is not None:
+        return FILES.exists(url)
     return os.path.exists(place_of(path))
 
 
 def is_directory(path: PathOrBytes) -> bool:
     """Whether there is a folder; a path of a store that is not there leads to none."""
     given = text_of(path)
+    if (url := store_url(path)) is not None:
+        return FILES.is_directory(url)
     try:
         return os.path.isdir(place_of(given))
     except TensorKeepError:
@@ -57,6 +63,9 @@ def is_directory(path: PathOrBytes) -> bool:
 
 def statistics(path: PathOrBytes) -> FileStatistics:
     """What is known of a file or folder."""
+    if (url := store_url(path)) is not None:
+        size, time, is_folder = gfile_stores.size_and_time(url)
+        return FileStatistics(size, int(time) * _SECOND, is_folder)
     with explain_system_errors(path):
         found = os.stat(place_of(path))
     return FileStatistics(found.st_size, int(found.st_mtime) * _SECOND, modes.S_ISDIR(found.st_mode))
@@ -66,6 +75,8 @@ def list_directory(path: PathOrBytes) -> list[str]:
     """The names in a folder, sorted."""
     if not is_directory(path):
         raise MissingFileError(f"Could not find directory {path}")  # type: ignore[str-bytes-safe]
+    if (url := store_url(path)) is not None:
+        return list(FILES.list(url))
     with explain_system_errors(path):
         return sorted(os.listdir(place_of(path)))
 
@@ -87,7 +98,9 @@ def _names_in(path: str) -> list[str]:
 
 def make_directory(path: PathOrBytes) -> None:
     """Makes a folder in one that is there. Fine if there is something of that name already."""
-    if place := place_of(path):
+    if (url := store_url(path)) is not None:
+        gfile_stores.make_directory(url)
+    elif place := place_of(path):
         with explain_system_errors(path):
             try:
                 os.mkdir(place)
@@ -97,6 +110,9 @@ def make_directory(path: PathOrBytes) -> None:
 
 def make_directories(path: PathOrBytes) -> None:
     """Makes a folder and those above it. Fine if it is there already."""
+    if (url := store_url(path)) is not None:
+        gfile_stores.make_directories(url)
+        return
     missing, place = [], place_of(path)
     while place and not os.path.exists(place):
         missing.append(place)
@@ -109,12 +125,18 @@ def make_directories(path: PathOrBytes) -> None:
 
 def remove(path: PathOrBytes) -> None:
     """Removes a file."""
+    if (url := store_url(path)) is not None:
+        FILES.delete(url)
+        return
     with explain_system_errors(path):
         os.unlink(place_of(path))
 
 
 def rename(source: PathOrBytes, target: PathOrBytes, overwrite: bool = False) -> None:
     """Gives a file or folder another name."""
+    if any_in_store(source, target):
+        gfile_stores.rename(source, target, overwrite)
+        return
     origin, place = place_of(source), place_of(target)
     _check_free(place, overwrite)
     with explain_system_errors(source):
@@ -123,6 +145,9 @@ def rename(source: PathOrBytes, target: PathOrBytes, overwrite: bool = False) ->
 
 def copy(source: PathOrBytes, target: PathOrBytes, overwrite: bool = False) -> None:
     """Copies a file, with its permissions. The copy appears whole or not at all."""
+    if any_in_store(source, target):
+        gfile_stores.copy(source, target, overwrite)
+        return
     origin, place = place_of(source), os.path.realpath(place_of(target))
     _check_free(place, overwrite)
     with explain_system_errors(source):
@@ -156,6 +181,9 @@ def _check_free(place: str, overwrite: bool) -> None:
 
 def remove_tree(path: PathOrBytes) -> None:
     """Removes a file, or a folder and all that is in it; of symbolic links, the links."""
+    if (url := store_url(path)) is not None:
+        gfile_stores.remove_tree(url)
+        return
     place = place_of(path)
     if not os.path.lexists(place):
         raise MissingFileError(f"{text_of(path)} not found")

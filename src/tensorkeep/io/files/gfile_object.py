@@ -6,7 +6,6 @@ starts the file anew at the first write, "r+" included. Lines come without carri
 
 from __future__ import annotations
 
-import os
 from types import TracebackType
 from typing import Any, BinaryIO, Final
 
@@ -19,6 +18,7 @@ from tensorkeep.errors import (
 )
 from tensorkeep.io.coding.text_and_bytes import PathOrBytes, as_bytes, as_text
 from tensorkeep.io.files.gfile import statistics
+from tensorkeep.io.files.gfile_stores import opened_to_read, opened_to_write, store_url
 from tensorkeep.io.files.places import explain_system_errors, place_of
 
 _BUFFER: Final = 1 << 19
@@ -98,7 +98,7 @@ class GFile:
         if wanted < 0:
             raise InvalidArgumentError(f"Seeking to a negative position: {wanted}")
         with explain_system_errors(self._name):
-            end = os.fstat(reader.fileno()).st_size
+            end = self.size()
             reader.seek(min(wanted, end))
         if wanted > end:
             raise OutOfRangeError("reached end of file")
@@ -162,6 +162,9 @@ class GFile:
         if self._reader is None:
             if not self._is_readable:
                 raise PermissionDeniedError("File isn't open for reading")
+            if (url := store_url(self._name)) is not None:
+                self._reader = opened_to_read(url)
+                return self._reader
             with explain_system_errors(self._name):
                 self._reader = open(place_of(self._name), "rb", buffering=_BUFFER)  # noqa: SIM115 - until `close`
         return self._reader
@@ -170,6 +173,9 @@ class GFile:
         if self._writer is None:
             if not self._is_writable:
                 raise PermissionDeniedError("File isn't open for writing")
+            if (url := store_url(self._name)) is not None:
+                self._writer = opened_to_write(url, adds="a" in self._mode)
+                return self._writer
             with explain_system_errors(self._name):
                 place = place_of(self._name)
                 self._writer = open(place, "ab") if "a" in self._mode else open(place, "wb")  # noqa: SIM115

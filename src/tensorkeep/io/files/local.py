@@ -22,7 +22,7 @@ from tensorkeep.errors import (
     StorageError,
     TensorKeepError,
 )
-from tensorkeep.io.files.filesystem import Buffer, FileSystem
+from tensorkeep.io.files.filesystem import ON_DISK, Buffer, FileSystem
 from tensorkeep.io.files.paths import folder_of_system, has_scheme, require_plain, with_slashes
 from tensorkeep.io.files.system_errors import COMMON, with_system_number
 from tensorkeep.io.machine.system import (
@@ -54,6 +54,8 @@ _NO_LINKS: Final = {errno.EPERM, errno.ENOTSUP, errno.EOPNOTSUPP, errno.EMLINK, 
 
 class LocalFile:
     """A file opened for reading: `pread` for copies, one memory map, made on first use, for views."""
+
+    cost = ON_DISK
 
     def __init__(self, path: str) -> None:
         self.path = path
@@ -93,6 +95,9 @@ class LocalFile:
             if count == 0:
                 raise DataLossError(f'"{self.path}" ended at byte {offset + done} while it was read; did it shrink?')
             done += count
+
+    def expect(self, offset: int, length: int) -> None:
+        """The system reads ahead by itself."""
 
     def map(self, offset: int, length: int) -> memoryview:
         descriptor = self._check(offset, length)

@@ -10,8 +10,9 @@ Some begin with a scheme, such as `file:///models/run` or `s3://bucket/run`; wha
     path = scheme "://" host "/" rest     a scheme has two characters or more, as `C://` is a drive of Windows
          | anything else                  a plain path of this machine
 
-`file://` is this machine. Every other scheme names a store that nobody here can reach: taken for a plain path, it
-would become a folder called `s3:` on the disk, and whoever wrote there would believe it was in the store.
+`file://` is this machine. `STORE_SCHEMES` are those of object stores, whose paths stay URLs as they go through the
+package; nothing else may take them for plain ones, for `s3:` would become a folder on the disk, and whoever wrote there
+would believe it was in the store. Every other scheme is refused.
 """
 
 from __future__ import annotations
@@ -35,12 +36,13 @@ def with_slashes(path: str, windows: bool = IS_WINDOWS) -> str:
 
 def is_absolute(path: str, windows: bool = IS_WINDOWS) -> bool:
     """Whether a path leads to the same place wherever it is taken from, a drive's own folder included."""
-    return posixpath.isabs(with_slashes(path, windows)) or (windows and _DRIVE.match(path) is not None)
+    plain = posixpath.isabs(with_slashes(path, windows)) or (windows and _DRIVE.match(path) is not None)
+    return plain or has_scheme(path)
 
 
 def absolute_path(path: str) -> str:
     """The path, taken from the folder that the program runs in unless it is absolute. Links stay links."""
-    return with_slashes(os.path.abspath(path))
+    return path if has_scheme(path) else with_slashes(os.path.abspath(path))
 
 
 def join_to_folder(folder: str, path: str, windows: bool = IS_WINDOWS) -> str:
@@ -67,11 +69,20 @@ def folder_of_system(path: str, windows: bool = IS_WINDOWS) -> str:
     return f"{path}/" if windows and _DRIVE.fullmatch(path) else path or "."
 
 
-SCHEMES: Final = ("", "file")
+STORE_SCHEMES: Final = ("s3", "gs", "az", "abfs", "abfss", "http", "https", "memory")
+"""The schemes of object stores."""
+
+SCHEMES: Final = ("", "file", *STORE_SCHEMES)
 """What may stand before `://`, and nothing at all."""
 
 _SCHEME: Final = re.compile(r"([a-zA-Z][0-9a-zA-Z.+-]+)://([^/]*)(.*)", re.DOTALL)
 _HOSTS: Final = ("", "localhost")
+
+
+def split_scheme(path: str) -> tuple[str, str, str] | None:
+    """The scheme, the host or bucket and the rest of a path that has a scheme; None of a plain one."""
+    parts = _SCHEME.match(path) if "://" in path else None
+    return None if parts is None else (parts[1].lower(), parts[2], parts[3])
 
 
 def has_scheme(path: str) -> bool:
@@ -79,24 +90,53 @@ def has_scheme(path: str) -> bool:
     return "://" in path and _SCHEME.match(path) is not None
 
 
+def is_in_store(path: str) -> bool:
+    """Whether a path is the URL of something in an object store."""
+    parts = split_scheme(path)
+    return parts is not None and parts[0] in STORE_SCHEMES
+
+
+def leads_elsewhere(path: str, folder: str) -> bool:
+    """Whether a path that a file gives names another store or bucket than that of the folder which the file is in.
+
+    It is not followed: a file must not make a program talk to a server that nobody named to it.
+    """
+    there, here = split_scheme(path), split_scheme(folder)
+    return there is not None and there[0] != "file" and (here is None or there[:2] != here[:2])
+
+
+def tidied(path: str) -> str:
+    """The path without `.`, `..` and doubled slashes, as far as that can be told without a look at the disk."""
+    parts = split_scheme(path)
+    if parts is None:
+        return posixpath.normpath(path)
+    rest = posixpath.normpath(f"/{parts[2].lstrip('/')}")
+    return f"{parts[0]}://{parts[1]}{rest if rest != '/' else ''}"
+
+
 def require_plain(path: str) -> None:
-    """UnimplementedError for a scheme that is not served, InvalidArgumentError for one that had to be taken off."""
+    """UnimplementedError for a URL of a store, InvalidArgumentError for a scheme that had to be taken off."""
+    if is_in_store(path):
+        raise UnimplementedError(f'"{path}" is in a store; a path of this machine is wanted here')
     if without_scheme(path) != path:
         raise InvalidArgumentError(f'"{path}": a plain path is wanted here, "{without_scheme(path)}"')
 
 
 def without_scheme(path: str) -> str:
-    """The plain path that `path` leads to. UnimplementedError for a scheme, or a machine, that is not served."""
-    parts = _SCHEME.match(path) if "://" in path else None
+    """The plain path that `path` leads to; of a store, its URL. UnimplementedError for what is not served."""
+    parts = split_scheme(path)
     if parts is None:
         return path
-    if parts[1] not in SCHEMES:  # begins with TensorFlow's words
+    scheme, host, rest = parts
+    if scheme in STORE_SCHEMES:
+        return f"{scheme}://{host}{rest}"
+    if scheme not in SCHEMES:  # begins with TensorFlow's words
         raise UnimplementedError(
-            f"File system scheme '{parts[1]}' not implemented (file: '{path}'): plain paths and file:///… are served; "
-            f"copy what is there to a local folder, or write to one and copy that"
+            f"File system scheme '{scheme}' not implemented (file: '{path}'): plain paths, file:///… and "
+            f"{', '.join(f'{known}://' for known in STORE_SCHEMES)} are served; copy what is there to one of them"
         )
-    if parts[2] not in _HOSTS:
+    if host not in _HOSTS:
         raise UnimplementedError(
-            f"'{path}' names a file of the machine \"{parts[2]}\"; those of this one are file:///…, with three slashes"
+            f"'{path}' names a file of the machine \"{host}\"; those of this one are file:///…, with three slashes"
         )
-    return parts[3] or "/"
+    return rest or "/"

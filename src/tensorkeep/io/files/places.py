@@ -24,7 +24,7 @@ from tensorkeep.errors import (
     UnimplementedError,
 )
 from tensorkeep.io.coding.text_and_bytes import PathOrBytes, as_bytes
-from tensorkeep.io.files.paths import IS_WINDOWS, with_slashes, without_scheme
+from tensorkeep.io.files.paths import IS_WINDOWS, is_in_store, tidied, with_slashes, without_scheme
 from tensorkeep.io.files.system_errors import COMMON, with_system_number
 
 _ERRORS: Final[Mapping[int, type[TensorKeepError]]] = {
@@ -57,10 +57,12 @@ def as_bytes_of_path(path: PathOrBytes) -> bytes:
 
 
 def place_of(path: PathOrBytes) -> str:
-    """The local path that `path` leads to; the empty one leads to itself."""
+    """The local path that `path` leads to, or the URL of a store; the empty one leads to itself."""
     text = text_of(path)
     if "\0" in text:
         raise InvalidArgumentError(f"{text!r} cannot be a path: it holds a NUL")
+    if is_in_store(text):
+        return tidied(text)
     text = without_scheme(text)
     if IS_WINDOWS:  # two slashes begin the name of a server
         return posixpath.normpath(with_slashes(text)) if text else text

@@ -16,6 +16,7 @@ import numpy.typing as npt
 from tensorkeep.arrays import Array
 from tensorkeep.errors import StorageError
 from tensorkeep.io.files.filesystem import path_text
+from tensorkeep.io.files.paths import require_plain
 from tensorkeep.io.files.system_errors import COMMON, with_system_number
 from tensorkeep.io.machine.system import delete_when_closed
 
@@ -30,6 +31,7 @@ class MappedMemory:
 
     def __init__(self, folder: str) -> None:
         self._folder = folder = path_text(folder)
+        require_plain(folder)
         self._lock = threading.Lock()
         self._size = 0
         self._free: dict[int, list[int]] = {}

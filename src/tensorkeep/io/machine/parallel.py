@@ -63,6 +63,27 @@ def in_parallel(work: Callable[[T], R], items: Iterable[T], threads: int | None 
         return list(pool.map(work, todo))
 
 
+def fetched_ahead(fetch: Callable[[T], R], items: Sequence[T], in_flight: int) -> Generator[tuple[T, R], None, None]:
+    """Each item, in order, with what `fetch` gives for it; up to `in_flight` of them are under way at a time."""
+    if in_flight <= 1 or len(items) <= 1:
+        yield from ((item, fetch(item)) for item in items)
+        return
+    waiting: deque[tuple[T, Future[R]]] = deque()
+    with ThreadPoolExecutor(min(in_flight, len(items))) as pool:
+        try:
+            for item in items:
+                waiting.append((item, pool.submit(fetch, item)))
+                if len(waiting) >= in_flight:
+                    first, future = waiting.popleft()
+                    yield first, future.result()
+            while waiting:
+                first, future = waiting.popleft()
+                yield first, future.result()
+        finally:
+            for _, future in waiting:
+                future.cancel()
+
+
 def ahead(work: Callable[[T], R], items: Iterable[T]) -> Generator[R, None, None]:
     """The results of `work` on every item, in order; other threads work on the next few while one is used.
 

@@ -15,11 +15,13 @@ A file system or a checkpoint format of yours is tested by a subclass of a few l
 
     checkpoint_format  what every checkpoint format has to do
     file_system        what every file system has to do
+    object_store       what every object store has to do: what a file system does, and what stores do instead
     tensor_format      what every format has to do that tensors are converted to and from
 """
 
 from tensorkeep.testing.conformance.checkpoint_format import CheckpointFormatConformance
 from tensorkeep.testing.conformance.file_system import FileSystemConformance
+from tensorkeep.testing.conformance.object_store import ObjectStoreConformance
 from tensorkeep.testing.conformance.tensor_format import TensorFormatConformance
 
-__all__ = ["CheckpointFormatConformance", "FileSystemConformance", "TensorFormatConformance"]
+__all__ = ["CheckpointFormatConformance", "FileSystemConformance", "ObjectStoreConformance", "TensorFormatConformance"]
