@@ -25,6 +25,12 @@ _NAMES = {
     "tensorkeep.cluster.jobs.looking": "checkpoint_statistics compare examine",
     "tensorkeep.cluster.ray_executor": "RayExecutor",
     "tensorkeep.cluster.ray_start": "connect disconnect",
+    "tensorkeep.cluster.tables.links": "PartitionLostError",
+    "tensorkeep.cluster.tables.placing": "TablesOnRay",
+    "tensorkeep.cluster.tables.sharded_table": "ShardedEmbeddingTable",
+    "tensorkeep.cluster.training.programs": "TrainingProgram",
+    "tensorkeep.cluster.training.running": "Trained Training train train_serially",
+    "tensorkeep.cluster.training.servers": "TrainingOptions",
 }
 
 __getattr__, __dir__, __all__ = _on_first_use(globals(), _NAMES)

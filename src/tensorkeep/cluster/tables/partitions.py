@@ -102,6 +102,10 @@ class Partition:
         """How many keys have rows, how many are only counted, and how many bytes of memory all take."""
         return len(self._table), self._table.filtered_count, self._table.nbytes
 
+    def slot_defaults(self) -> list[tuple[str, Array]]:
+        """The slots in their order, with their default rows."""
+        return [(column.name, self._table.default(column.name)) for column in self._table.columns if column.name]
+
     def add_column(self, name: str, default: Array) -> None:
         self._table.add_column(name, default.shape[1], default, dtype=default.dtype)
 
@@ -226,6 +230,6 @@ class Partition:
 
 
 _OWN: Final = frozenset(
-    "status amounts add_column clear retain reset_column sweep freeze freeze_quietly frozen_rows write release "
+    "status amounts slot_defaults add_column clear retain reset_column sweep freeze freeze_quietly frozen_rows write release "
     "restore".split()
 )

@@ -97,7 +97,7 @@ class ShardedEmbeddingTable:
         self._kernels = kernels_for(None, None)
         self._state = read_state(link.spec)
         self._columns: dict[str, Column] = {"": _column(self._pattern, "")}
-        for known, default in self._state.columns:
+        for known, default in link.ask({0: Request("slot_defaults")})[0]:
             self._add_pattern(known, default)
         self._files = TableFiles(link)
 
@@ -165,6 +165,11 @@ class ShardedEmbeddingTable:
     def nbytes(self) -> int:
         """The memory that keys and rows take, in all parts."""
         return sum(size for _, _, size in self._everywhere("amounts"))
+
+    @property
+    def can_be_filled(self) -> bool:
+        """Never: each part fills itself when it is restored."""
+        return False
 
     def __len__(self) -> int:
         """How many keys have rows."""
@@ -426,6 +431,15 @@ class ShardedEmbeddingTable:
         if stem in (None, self.name):
             self._note(replace(self._state, full=full, delta=over, step=step))
         return tuple(report for reports in found for report in reports)
+
+    @property
+    def link(self) -> PartitionLink:
+        """How its parts are reached."""
+        return self._link
+
+    def note_saved(self, full: str, delta: str | None, step: int | None) -> None:
+        """Notes what was saved of the table by somebody who saves several tables together."""
+        self._note(replace(self._state, full=full, delta=delta, step=step))
 
     def rollback(self) -> int | None:
         """Takes all parts back to what was saved last, and returns the step of that, if it is known."""
