@@ -90,9 +90,18 @@ class TrainingServer:
         self._find_tables()
         with self._condition:
             if self._latest() is None:
-                self._save()
+                self._save_first()
             else:
                 self._restore()
+
+    def _save_first(self) -> None:
+        """Saves what there is before the first step. A part that is lost meanwhile had no rows yet."""
+        for _ in range(sum(table.partitions for table in self._tables.values())):
+            try:
+                return self._save()
+            except PartitionLostError:
+                continue
+        self._save()
 
     def _find_tables(self) -> None:
         for name, variable in self._built.tables.items():
