@@ -84,6 +84,13 @@ def check_checkpoint(
         return CheckpointReport(reader.path, intact, tuple(problems))
 
 
+def tensor_problems(
+    reader: CheckpointReader, names: Sequence[str], *, threads: int | None = None
+) -> list[TensorProblem | None]:
+    """What is wrong with each of these tensors; None where nothing is."""
+    return list(_results(reader, names, threads, None))
+
+
 def _results(
     reader: CheckpointReader, names: Sequence[str], threads: int | None, progress: Progress | None
 ) -> Iterator[TensorProblem | None]:

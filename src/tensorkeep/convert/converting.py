@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack, closing
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 from tensorkeep.checkpoint.casting import CastLoss, refuse_losses
@@ -70,6 +70,8 @@ class ConvertOptions:
     """What is needed beside tensors, where the target is a graph or one table."""
     durability: Durability = Durability.DISK
     progress: Progress | None = field(default=None, compare=False)
+    written: frozenset[str] | None = None
+    """The tensors of the result that are written, where several processes write it together; all, if None."""
 
 
 @dataclass(frozen=True)
@@ -132,7 +134,8 @@ def convert(
     with closing(_by_variable(from_format.open_source(given, fs), rules, to_format)) as opened:
         _tell_of_records(opened, fs)
         _tell_of_remarks(opened)
-        applied = _applied(opened, rules, options.only)
+        whole = _applied(opened, rules, options.only)
+        applied = _written(whole, options.written)
         made = {name: Made(item.dtype, item.shape, item.chunks) for name, item in applied.tensors.items()}
         refuse(f'cannot convert "{given}" to "{path}"', applied.problems + to_format.problems(made))
         sink_options = _sink_options(options)
@@ -157,11 +160,18 @@ def convert(
         target_format=to_format.name,
         files=files,
         nbytes=sum(item.nbytes for item in applied.tensors.values()),
-        explanation=applied.explanation(),
+        explanation=whole.explanation(),
         proof=proof,
         is_dry_run=options.dry_run,
         losses=losses,
     )
+
+
+def _written(applied: Applied, names: frozenset[str] | None) -> Applied:
+    """What rules make of tensors, those alone of it that are written here."""
+    if names is None:
+        return applied
+    return replace(applied, tensors={name: item for name, item in applied.tensors.items() if name in names})
 
 
 def explain(

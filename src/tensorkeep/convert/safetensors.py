@@ -21,6 +21,7 @@ from tensorkeep.convert.hub import HEAD, OpenTensors, SinkOptions, Tensors, Tens
 from tensorkeep.convert.shards import Assigned, assigned, open_shards, parsed_object
 from tensorkeep.convert.writing import FileSink, FilesSink, Planned
 from tensorkeep.dtypes import DType
+from tensorkeep.edit.plan import Made
 from tensorkeep.errors import DataLossError
 from tensorkeep.io.files.filesystem import FileSystem, RandomAccessFile
 from tensorkeep.shapes import element_count
@@ -164,6 +165,16 @@ def _assigned(path: str, tensors: Tensors, options: SinkOptions) -> Assigned:
     """The files, and what each shall hold, the widest types first."""
     order = sorted(tensors, key=lambda name: (-tensors[name].dtype.itemsize, name))
     return assigned(path, ".safetensors", {name: tensors[name] for name in order}, options.shard_bytes)
+
+
+def safetensors_files(
+    path: str, kinds: Mapping[str, tuple[DType, tuple[int, ...]]], shard_bytes: int
+) -> tuple[dict[str, tuple[str, ...]], tuple[str, bytes] | None]:
+    """The files for tensors of these types and shapes, with the names that each holds; and the index, if it needs one."""
+    tensors = {name: Made(dtype, shape, lambda: iter(())) for name, (dtype, shape) in kinds.items()}
+    found = _assigned(path, tensors, SinkOptions(shard_bytes=shard_bytes))
+    files = {file: tuple(part) for file, part in found.files.items()}
+    return files, (found.index, found.index_contents()) if found.index else None
 
 
 def _planned(path: str, tensors: Mapping[str, Any]) -> Planned:

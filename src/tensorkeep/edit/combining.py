@@ -83,13 +83,14 @@ def average(
     Floating-point tensors are averaged, in double precision. What is not a floating-point number, such as the global
     step, is copied from the last one. All must have the same tensors.
     """
-    shares = _shares(len(sources), weights)
+    shares = normal_shares(len(sources), weights)
     with ExitStack() as stack:
         readers = _opened(sources, stack, fs)
         _require_alike(readers)
         last = readers[-1]
         plan: dict[str, Origin] = {name: Stored(last, name) for name in last}
-        made = sorted(name for name in last if last[name].dtype.is_floating or last[name].dtype.is_complex)
+        numbers = (name for name in last if last[name].dtype.is_floating or last[name].dtype.is_complex)
+        made = sorted(name for name in numbers if options.wants(name))
         averages = stack.enter_context(closing(Averages(readers, made, shares)))
         for name in made:
             info = last[name]
@@ -117,7 +118,8 @@ def interpolate(
     return average((first, second), target, options, weights=(1 - share, share), fs=fs)
 
 
-def _shares(count: int, weights: Sequence[float] | None) -> list[float]:
+def normal_shares(count: int, weights: Sequence[float] | None) -> list[float]:
+    """How much each of several checkpoints counts, adding up to 1. InvalidArgumentError for what makes no sense."""
     if count < 1:
         raise InvalidArgumentError("there are no checkpoints to average")
     if weights is None:

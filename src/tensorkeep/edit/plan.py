@@ -86,6 +86,12 @@ class EditOptions:
     """Whether only to find out what would be done. What can be wrong with the names is found out too."""
     durability: Durability = Durability.DISK
     progress: Progress | None = field(default=None, compare=False)
+    only: frozenset[str] | None = None
+    """The tensors of the new checkpoint that are written, where several processes write it together; all, if None."""
+
+    def wants(self, name: str) -> bool:
+        """Whether a tensor of the new checkpoint is to be written here."""
+        return self.only is None or name in self.only
 
 
 @dataclass(frozen=True)
@@ -124,6 +130,7 @@ def write_plan(
 ) -> Written:
     """Writes the checkpoint that a plan describes: whole, or not at all."""
     path = path_text(target)
+    plan = {name: origin for name, origin in plan.items() if options.wants(name)}
     if not plan:
         raise InvalidArgumentError(f'nothing would be left in "{path}": an edit has to leave at least one tensor')
     if not options.overwrite:

@@ -59,7 +59,8 @@ def cast(
             if info.dtype is not wanted:
                 chunks = partial(_cast_chunks, reader, name, wanted)
                 plan[name] = Made(wanted, info.shape, chunks, hash_slices(info.slices))
-        losses = {name: counted_losses(reader.source(name).chunks, wanted) for name in chosen if name in _made(plan)}
+        counted = [name for name in chosen if name in _made(plan) and options.wants(name)]
+        losses = {name: counted_losses(reader.source(name).chunks, wanted) for name in counted}
         if not allow_loss:
             refuse_losses(f'casting "{reader.path}" to {wanted}', losses)
         return replace(write_plan(target, plan, options, fs=fs), losses=losses)

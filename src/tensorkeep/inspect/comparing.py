@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 import numpy as np
+import numpy.typing as npt
 
 from tensorkeep.arrays import Array
 from tensorkeep.checkpoint.reader import TensorInfo
@@ -93,84 +94,139 @@ def compare(
     `rename` says what a name of the second is in the first. Numbers that differ by no more than `tolerance` are the
     same. Tensors are read in chunks, side by side.
     """
+    matched = matched_names(first, second, rename)
+    differences = {
+        name: source_difference(first.source(name), second.source(new), tolerance)
+        for name, new in matched.shared.items()
+    }
+    return matched.comparison(differences)
+
+
+@dataclass(frozen=True)
+class MatchedNames:
+    """Which tensors of two checkpoints go together, and what is to be said of the others."""
+
+    removed: tuple[str, ...]
+    added: tuple[str, ...]
+    reshaped: Mapping[str, tuple[TensorInfo, TensorInfo]]
+    shared: Mapping[str, str]
+    """The tensors whose elements can be compared: by the name in the first, the name in the second."""
+
+    def comparison(self, differences: Mapping[str, TensorDifference]) -> Comparison:
+        """How the checkpoints differ, if that is how the tensors do that can be compared."""
+        changed = {name: found for name, found in differences.items() if found.differing}
+        same = tuple(name for name, found in differences.items() if not found.differing)
+        return Comparison(self.removed, self.added, self.reshaped, changed, same)
+
+
+def matched_names(first: Tensors, second: Tensors, rename: Callable[[str], str] | None = None) -> MatchedNames:
+    """Which tensors are to be compared with which, told from names, types and shapes alone."""
     new_names = {(name if rename is None else rename(name)): name for name in second}
     old_names = list(first)
-    reshaped: dict[str, tuple[TensorInfo, TensorInfo]] = {}
-    changed: dict[str, TensorDifference] = {}
-    same: list[str] = []
-    for name in old_names:
-        if name not in new_names:
-            continue
-        before, after = first[name], second[new_names[name]]
-        if (before.dtype, before.shape) != (after.dtype, after.shape):
-            reshaped[name] = before, after
-            continue
-        difference = _difference(first.source(name), second.source(new_names[name]), tolerance)
-        if difference.differing:
-            changed[name] = difference
-        else:
-            same.append(name)
     known = set(old_names)
-    removed = tuple(name for name in old_names if name not in new_names)
-    added = tuple(name for name in new_names if name not in known)
-    return Comparison(removed, added, reshaped, changed, tuple(same))
+    pairs = {name: new_names[name] for name in old_names if name in new_names}
+    reshaped = {
+        name: (first[name], second[new])
+        for name, new in pairs.items()
+        if (first[name].dtype, first[name].shape) != (second[new].dtype, second[new].shape)
+    }
+    return MatchedNames(
+        tuple(name for name in old_names if name not in new_names),
+        tuple(name for name in new_names if name not in known),
+        reshaped,
+        {name: new for name, new in pairs.items() if name not in reshaped},
+    )
 
 
-def _difference(first: ArraySource, second: ArraySource, tolerance: float) -> TensorDifference:
+def source_difference(first: ArraySource, second: ArraySource, tolerance: float) -> TensorDifference:
+    """How two tensors of one type and shape differ."""
     if first.dtype.is_object:
         pairs = list(zip(first.elements(), second.elements(), strict=True))
         return TensorDifference(sum(left != right for left, right in pairs), len(pairs))
-    sums = _Sums()
-    for left, right in in_step([map(np.asarray, first.chunks), map(np.asarray, second.chunks)]):
-        sums.add(_wide(left), _wide(right), tolerance)
-    return sums.difference()
+    return folded_difference(chunk_differences(first.chunks, second.chunks, tolerance))
+
+
+class ChunkDifference(NamedTuple):
+    """What two chunks of numbers add to the difference of their tensors. Chunks that are folded in order add up alike,
+    whoever compared them.
+    """
+
+    count: int
+    differing: int
+    compared: int
+    largest: float
+    total: float
+    squares: float
+    first: float
+    second: float
+    product: float
+
+
+def chunk_differences(
+    first: Iterable[npt.ArrayLike], second: Iterable[npt.ArrayLike], tolerance: float
+) -> Iterator[ChunkDifference]:
+    """How two tensors of numbers differ, chunk by chunk."""
+    for left, right in in_step([map(np.asarray, first), map(np.asarray, second)]):
+        yield _chunk_difference(_wide(left), _wide(right), tolerance)
 
 
 def _wide(chunk: Array) -> Array:
     return chunk.astype(np.complex128 if np.iscomplexobj(chunk) else np.float64)
 
 
-class _Sums:
-    """What adds up from chunk to chunk."""
-
-    def __init__(self) -> None:
-        self.count = self.differing = self.compared = 0
-        self.largest = self.total = self.squares = self.first = self.second = self.product = 0.0
-
-    def add(self, left: Array, right: Array, tolerance: float) -> None:
-        self.count += left.size
-        with np.errstate(invalid="ignore", over="ignore"):
-            is_same = (left == right) | (np.isnan(left) & np.isnan(right))
-            apart = np.abs(right - left)
-            if tolerance:
-                is_same |= apart <= tolerance
-            self.differing += left.size - int(is_same.sum())
-            sound = np.isfinite(left) & np.isfinite(right)
-            if not sound.all():
-                left, right, apart = left[sound], right[sound], apart[sound]
-            if not left.size:
-                return
-            self.compared += left.size
-            self.largest = max(self.largest, float(apart.max()))
-            self.total += float(apart.sum())
-            # Of complex numbers, the sum of both parts' products is the real part of the product of one and the
-            # conjugate of the other.
-            left, right = left.view(np.float64), right.view(np.float64)
-            self.squares += float(inner_product(apart, apart))
-            self.first += float(inner_product(left, left))
-            self.second += float(inner_product(right, right))
-            self.product += float(inner_product(left, right))
-
-    def difference(self) -> TensorDifference:
-        norms = np.sqrt(self.first) * np.sqrt(self.second)
-        return TensorDifference(
-            self.differing,
-            self.count,
-            self.largest,
-            self.total / self.compared if self.compared else 0.0,
-            float(np.sqrt(self.squares) / np.sqrt(self.first)) if self.first else None,
-            float(np.clip(self.product / norms, -1, 1)) if norms else None,
+def _chunk_difference(left: Array, right: Array, tolerance: float) -> ChunkDifference:
+    count = left.size
+    with np.errstate(invalid="ignore", over="ignore"):
+        is_same = (left == right) | (np.isnan(left) & np.isnan(right))
+        apart = np.abs(right - left)
+        if tolerance:
+            is_same |= apart <= tolerance
+        differing = count - int(is_same.sum())
+        sound = np.isfinite(left) & np.isfinite(right)
+        if not sound.all():
+            left, right, apart = left[sound], right[sound], apart[sound]
+        if not left.size:
+            return ChunkDifference(count, differing, 0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
+        compared = left.size
+        # Of complex numbers, the sum of both parts' products is the real part of the product of one and the
+        # conjugate of the other.
+        left, right = left.view(np.float64), right.view(np.float64)
+        return ChunkDifference(
+            count,
+            differing,
+            compared,
+            float(apart.max()),
+            float(apart.sum()),
+            float(inner_product(apart, apart)),
+            float(inner_product(left, left)),
+            float(inner_product(right, right)),
+            float(inner_product(left, right)),
         )
+
+
+def folded_difference(chunks: Iterable[ChunkDifference]) -> TensorDifference:
+    """The difference of two tensors of numbers, of what their chunks add, in their order."""
+    count = differing = compared = 0
+    largest = total = squares = first = second = product = 0.0
+    for chunk in chunks:
+        count += chunk.count
+        differing += chunk.differing
+        compared += chunk.compared
+        largest = max(largest, chunk.largest)
+        total += chunk.total
+        squares += chunk.squares
+        first += chunk.first
+        second += chunk.second
+        product += chunk.product
+    norms = np.sqrt(first) * np.sqrt(second)
+    return TensorDifference(
+        differing,
+        count,
+        largest,
+        total / compared if compared else 0.0,
+        float(np.sqrt(squares) / np.sqrt(first)) if first else None,
+        float(np.clip(product / norms, -1, 1)) if norms else None,
+    )
 
 
 @dataclass(frozen=True)
@@ -192,8 +248,10 @@ def drift(checkpoints: Sequence[tuple[str, Tensors]]) -> Drift:
     steps: dict[str, tuple[float | None, ...]] = {}
     total: dict[str, float | None] = {}
     for name in names:
-        steps[name] = tuple(_difference(a.source(name), b.source(name), 0.0).relative for a, b in pairwise(tensors))
-        total[name] = _difference(tensors[0].source(name), tensors[-1].source(name), 0.0).relative
+        steps[name] = tuple(
+            source_difference(a.source(name), b.source(name), 0.0).relative for a, b in pairwise(tensors)
+        )
+        total[name] = source_difference(tensors[0].source(name), tensors[-1].source(name), 0.0).relative
     return Drift(tuple(label for label, _ in checkpoints), steps, total)
 
 

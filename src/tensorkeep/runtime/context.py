@@ -74,9 +74,10 @@ class Surroundings:
 class KernelContext:
     """The surroundings of one operation. It lasts as long as the session, so what it keeps outlives a run."""
 
-    __slots__ = ("_files", "_kept", "device", "name", "surroundings")
+    __slots__ = ("_files", "_kept", "_op", "device", "name", "surroundings")
 
     def __init__(self, op: Operation, surroundings: Surroundings) -> None:
+        self._op = op
         self.name = op.name
         self.device = op.device
         self.surroundings = surroundings
@@ -91,6 +92,11 @@ class KernelContext:
     def filesystem(self) -> FileSystem:
         """The files that this operation sees."""
         return self.surroundings.filesystem if self._files is None else self._files
+
+    def mark(self, name: str) -> bytes:
+        """What the graph says of this operation under a name that begins with an underscore; nothing, if it does not."""
+        found = self._op.attr(name)
+        return found if isinstance(found, bytes) else b""
 
     @property
     def checkpoints(self) -> object:

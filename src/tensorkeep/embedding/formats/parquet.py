@@ -8,7 +8,7 @@ Rows are sorted by (bucket, key), those of keys without rows last, with a null f
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any
 
 import numpy as np
@@ -40,17 +40,21 @@ def export_parquet(
     filtered: bool = True,
     compression: str = "snappy",
     progress: Progress | None = None,
+    only: Collection[int] | None = None,
     fs: FileSystem = FILES,
 ) -> list[str]:
     """Writes an embedding of a checkpoint, its weights or a slot, as Parquet; returns the files.
 
-    With several `parts` there is a file for the keys of each, named as shards are: `x-00001-of-00004.parquet`.
+    With several `parts` there is a file for the keys of each, named as shards are: `x-00001-of-00004.parquet`. `only`
+    has the numbers of those that are written, where several processes write them together.
     """
     arrow, parquet = _pyarrow()
-    paths = parquet_paths(path_text(target), parts)
+    every = parquet_paths(path_text(target), parts)
+    wanted = range(parts) if only is None else sorted(only)
+    paths = [every[number] for number in wanted]
     with opened_for_export(source, name, column, fs) as found:
         told = Told(progress, found.column.count)
-        for number, path in enumerate(paths):
+        for number, path in zip(wanted, paths, strict=True):
             schema = _schema(arrow, found, number, parts)
             with (
                 writing_file(path, fs) as file,

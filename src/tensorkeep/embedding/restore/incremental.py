@@ -27,6 +27,7 @@ from tensorkeep.embedding.stored.buckets import (
     BUCKETS,
     bucket_offsets,
     buckets_of,
+    buckets_of_partition,
     checked_partition,
     find_in_order,
     is_in_order,
@@ -201,6 +202,8 @@ class OverlaidColumn:
 
     full: OrderedColumn
     delta: StoredDelta
+    partition: tuple[int, int] = (0, 1)
+    """The part k of P whose keys are asked for; of the others nothing is read."""
 
     def __post_init__(self) -> None:
         if self.full.dim != self.delta.rows.dim:
@@ -247,14 +250,16 @@ class OverlaidColumn:
     @cached_property
     def bucket_sizes(self) -> Integers:
         sizes = np.zeros(BUCKETS, np.int64)
-        for group in grouped_buckets(self.full.bucket_sizes + self.delta.rows.bucket_sizes, np.arange(BUCKETS)):
+        wanted = buckets_of_partition(self.partition)
+        for group in grouped_buckets(self.full.bucket_sizes + self.delta.rows.bucket_sizes, wanted):
             sizes += np.bincount(buckets_of(self.read_buckets(group, Fields()).keys), minlength=BUCKETS)
         return sizes
 
     @cached_property
     def filtered_sizes(self) -> Integers:
         sizes = np.zeros(BUCKETS, np.int64)
-        for group in grouped_buckets(self.full.filtered_sizes + self.delta.rows.filtered_sizes, np.arange(BUCKETS)):
+        wanted = buckets_of_partition(self.partition)
+        for group in grouped_buckets(self.full.filtered_sizes + self.delta.rows.filtered_sizes, wanted):
             sizes += np.bincount(buckets_of(self.read_filtered(group).keys), minlength=BUCKETS)
         return sizes
 

@@ -192,6 +192,61 @@ class SelectedColumn:
 
 
 @dataclass(frozen=True, eq=False)
+class ColumnWithin:
+    """The part of a column that lies in some buckets; the others are empty, and nothing of them is read."""
+
+    column: OrderedColumn
+    buckets: Integers
+
+    @property
+    def name(self) -> str:
+        return self.column.name
+
+    @property
+    def dim(self) -> int:
+        return self.column.dim
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        return self.column.dtype
+
+    @property
+    def key_dtype(self) -> np.dtype[Any]:
+        return self.column.key_dtype
+
+    @property
+    def has_freqs(self) -> bool:
+        return self.column.has_freqs
+
+    @property
+    def has_versions(self) -> bool:
+        return self.column.has_versions
+
+    @property
+    def filtered_has_versions(self) -> bool:
+        return self.column.filtered_has_versions
+
+    @cached_property
+    def bucket_sizes(self) -> Integers:
+        return self._only(self.column.bucket_sizes)
+
+    @cached_property
+    def filtered_sizes(self) -> Integers:
+        return self._only(self.column.filtered_sizes)
+
+    def _only(self, sizes: Integers) -> Integers:
+        mine = np.zeros(BUCKETS, np.int64)
+        mine[self.buckets] = sizes[self.buckets]
+        return mine
+
+    def read_buckets(self, buckets: Integers, fields: Fields) -> Batch:
+        return self.column.read_buckets(buckets, fields)
+
+    def read_filtered(self, buckets: Integers) -> Batch:
+        return self.column.read_filtered(buckets)
+
+
+@dataclass(frozen=True, eq=False)
 class AlignedColumn:
     """A slot with exactly the keys of the weights; frequencies, versions and counted keys are those of the weights.
 

@@ -17,7 +17,7 @@ from tensorkeep.checkpoint.sources import ArraySource
 from tensorkeep.embedding.restore.finding_deltas import DELTA_FOLDER, check_goes_with, newest_delta
 from tensorkeep.embedding.restore.incremental import OverlaidColumn, StoredDelta
 from tensorkeep.embedding.stored.embeddings import StoredEmbedding, stored_deltas
-from tensorkeep.embedding.stored.naming import DELTA_KEYS, DELTA_OFFSETS, DELTA_VALUES
+from tensorkeep.embedding.stored.naming import DELTA_KEYS, DELTA_OFFSETS, DELTA_VALUES, part_stem, slot_stem
 from tensorkeep.embedding.tools.rewriting import Rewrite, opened_for_tools
 from tensorkeep.errors import DataLossError, NotFoundError
 from tensorkeep.io.files.everywhere import FILES
@@ -33,24 +33,33 @@ def compact_checkpoint(
     delta: PathLike | None = None,
     *,
     progress: Progress | None = None,
+    only: frozenset[str] | None = None,
     fs: FileSystem = FILES,
 ) -> str:
     """Writes a full checkpoint with an incremental one put over it. Without a `delta` it is the newest of that one.
 
     A folder stands for the latest full checkpoint in it. Deltas are cumulative: of a chain, the newest alone is needed.
-    That of another full checkpoint is refused.
+    That of another full checkpoint is refused. `only` names the tensors, and the stems of embeddings, that are written,
+    where several processes write the checkpoint together.
     """
     prefix, newest = full_and_newest_delta(full, delta, fs=fs)
     with opened_for_tools(prefix, fs) as reader, opened_for_tools(newest, fs) as changes:
-        work = Rewrite.of(reader, fs, progress)
-        deltas = stored_deltas(changes)
-        for name, entry in deltas.items():
-            _put_embedding(work, changes, name, entry, fs)
-        for name in changes:
-            if not _is_of_embedding(name, deltas):
-                _put_tensor(work, changes, name)
+        work = Rewrite.of(reader, fs, progress, only)
+        put_delta(work, changes, fs)
+        if only is not None:
+            return work.write(target)
         layout = _Layout(reader)
         return work.write(target, layout.arranged, layout.file_count)
+
+
+def put_delta(work: Rewrite, changes: CheckpointReader, fs: FileSystem) -> None:
+    """Puts an incremental checkpoint over the full one that is about to be written anew."""
+    deltas = stored_deltas(changes)
+    for name, entry in deltas.items():
+        _put_embedding(work, changes, name, entry, fs)
+    for name in changes:
+        if not _is_of_embedding(name, deltas):
+            _put_tensor(work, changes, name)
 
 
 def plan_compacting(full: str, delta: str, *, fs: FileSystem = FILES) -> dict[str, str]:
@@ -95,9 +104,12 @@ def _put_embedding(work: Rewrite, changes: CheckpointReader, name: str, entry: S
     if absent := [column for column in full.columns if column not in entry.columns]:
         raise DataLossError(f'"{changes.path}" has changes of "{name}", but none of its slot "{absent[0]}"')
     work.drop(full)
+    count = full.shard_count
     for column in full.columns:
-        overlaid = OverlaidColumn(full.open(work.reader, column, fs=fs), StoredDelta(changes, entry, column))
-        work.put_shards(name, column, overlaid, full.shard_count)
+        stored, delta = full.open(work.reader, column, fs=fs), StoredDelta(changes, entry, column)
+        for number in range(count):
+            overlaid = OverlaidColumn(stored, delta, (number, count))
+            work.put(slot_stem(part_stem(name, number, count), column), overlaid, (number, count))
 
 
 def _is_of_embedding(name: str, deltas: dict[str, StoredEmbedding]) -> bool:
@@ -118,6 +130,8 @@ def _put_tensor(work: Rewrite, changes: CheckpointReader, name: str) -> None:
         work.put_from(changes, name)
         return
     variable = name.removesuffix(DELTA_KEYS)
+    if not work.wants(variable):
+        return
     if variable not in work.reader:
         raise DataLossError(f'"{changes.path}" has rows of "{variable}", which "{work.reader.path}" does not hold')
     rows, values = changes.read(name), changes.read(variable + DELTA_VALUES)

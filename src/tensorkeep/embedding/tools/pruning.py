@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from typing import Final, Literal, Protocol
 
@@ -10,9 +10,12 @@ import numpy as np
 import numpy.typing as npt
 
 from tensorkeep.arrays import Array
-from tensorkeep.embedding.stored.embeddings import StoredColumn, StoredEmbedding
+from tensorkeep.embedding.stored.buckets import buckets_of_partition
+from tensorkeep.embedding.stored.embeddings import StoredEmbedding
+from tensorkeep.embedding.stored.naming import part_stem, slot_stem
 from tensorkeep.embedding.stored.ordered_columns import (
     AlignedColumn,
+    ColumnWithin,
     OrderedColumn,
     SelectedColumn,
     Selection,
@@ -32,16 +35,19 @@ __all__ = [
     "KeepUpdatedSince",
     "PruneReport",
     "PruneRule",
+    "Score",
     "drop_slots",
+    "nothing_left",
     "plan_pruning",
     "prune_checkpoint",
     "row_norms",
+    "scores_of",
 ]
 
 Booleans = npt.NDArray[np.bool_]
 Score = Literal["frequency", "version", "norm"]
 
-_FIELDS: Final = {"frequency": Fields(freqs=True), "version": Fields(versions=True), "norm": Fields(values=True)}
+SCORE_FIELDS: Final = {"frequency": Fields(freqs=True), "version": Fields(versions=True), "norm": Fields(values=True)}
 _HELD: Final = 1 << 20  # scores in memory beyond those that are kept
 
 
@@ -65,7 +71,9 @@ class KeepFrequent:
     count: int
 
     def selection(self, column: OrderedColumn) -> Selection:
-        return Selection.of(column, lambda batch: _scores(column, batch, "frequency") >= self.count, Fields(freqs=True))
+        return Selection.of(
+            column, lambda batch: scores_of(column, batch, "frequency") >= self.count, Fields(freqs=True)
+        )
 
     @property
     def filtered(self) -> Callable[[Batch], Booleans] | None:
@@ -79,7 +87,9 @@ class KeepUpdatedSince:
     step: int
 
     def selection(self, column: OrderedColumn) -> Selection:
-        return Selection.of(column, lambda batch: self._is_kept(_scores(column, batch, "version")), _FIELDS["version"])
+        return Selection.of(
+            column, lambda batch: self._is_kept(scores_of(column, batch, "version")), SCORE_FIELDS["version"]
+        )
 
     @property
     def filtered(self) -> Callable[[Batch], Booleans] | None:
@@ -99,7 +109,7 @@ class KeepByNorm:
     norm: float
 
     def selection(self, column: OrderedColumn) -> Selection:
-        return Selection.of(column, lambda batch: _scores(column, batch, "norm") >= self.norm, _FIELDS["norm"])
+        return Selection.of(column, lambda batch: scores_of(column, batch, "norm") >= self.norm, SCORE_FIELDS["norm"])
 
     @property
     def filtered(self) -> Callable[[Batch], Booleans] | None:
@@ -117,8 +127,10 @@ class KeepTop:
     by: Score = "frequency"
 
     def __post_init__(self) -> None:
-        if self.count < 0 or self.by not in _FIELDS:
-            raise InvalidArgumentError(f"expected a count of 0 or more, by one of {', '.join(_FIELDS)}; got {self}")
+        if self.count < 0 or self.by not in SCORE_FIELDS:
+            raise InvalidArgumentError(
+                f"expected a count of 0 or more, by one of {', '.join(SCORE_FIELDS)}; got {self}"
+            )
 
     def selection(self, column: OrderedColumn) -> Selection:
         least, ties = self._threshold(column)
@@ -126,22 +138,22 @@ class KeepTop:
 
         def choose(batch: Batch) -> Booleans:
             nonlocal left
-            scores = _scores(column, batch, self.by)
+            scores = scores_of(column, batch, self.by)
             equal = np.flatnonzero(scores == least)[:left]
             left -= equal.size
             chosen = scores > least
             chosen[equal] = True
             return chosen
 
-        return Selection.of(column, choose, _FIELDS[self.by])
+        return Selection.of(column, choose, SCORE_FIELDS[self.by])
 
     def _threshold(self, column: OrderedColumn) -> tuple[float, int]:
         """The least score that is kept, and how many of the keys that have just this one are."""
         if self.count == 0:
             return np.inf, 0
         best = np.zeros(0, np.float64)
-        for batch in in_order(column, fields=_FIELDS[self.by]):
-            best = np.concatenate([best, _scores(column, batch, self.by)])
+        for batch in in_order(column, fields=SCORE_FIELDS[self.by]):
+            best = np.concatenate([best, scores_of(column, batch, self.by)])
             if best.size > self.count + _HELD:
                 best = np.partition(best, best.size - self.count)[best.size - self.count :]
         if best.size <= self.count:
@@ -180,15 +192,18 @@ def prune_checkpoint(
     keep_filtered: bool = True,
     allow_empty: bool = False,
     progress: Progress | None = None,
+    only: frozenset[str] | None = None,
     fs: FileSystem = FILES,
 ) -> dict[str, PruneReport]:
     """Writes a checkpoint whose embeddings (all, unless named) have only the keys that the rule keeps.
 
     Slots lose the same keys. `keep_filtered=False` leaves out all keys that are counted and have no rows. A rule that
-    keeps not one row of a table that has some is refused, unless `allow_empty` says that this is meant.
+    keeps not one row of a table that has some is refused, unless `allow_empty` says that this is meant. `only` names
+    the tensors, and the stems of embeddings, that are written, where several processes write the checkpoint together;
+    the report then counts the keys of their parts.
     """
     with opened_for_tools(source, fs) as reader:
-        work = Rewrite.of(reader, fs, progress)
+        work = Rewrite.of(reader, fs, progress, only)
         pruned = _pruned(work, rule, names, keep_filtered)
         if not allow_empty:
             _check_something_is_left(reader.path, rule, pruned)
@@ -215,7 +230,7 @@ def plan_pruning(
         return {entry.name: _report(weights, kept) for entry, weights, kept in pruned}
 
 
-_Pruned = tuple[StoredEmbedding, StoredColumn, SelectedColumn]
+_Pruned = tuple[StoredEmbedding, OrderedColumn, SelectedColumn]
 """An embedding, its weights, and those of its keys that are kept."""
 
 
@@ -223,36 +238,56 @@ def _pruned(work: Rewrite, rule: PruneRule, names: Collection[str] | None, keep_
     filtered = rule.filtered if keep_filtered else _none
     pruned = []
     for entry in work.chosen_embeddings(names):
-        weights = entry.open(work.reader, fs=work.fs)
+        weights = _wanted_of(work, entry)
         pruned.append((entry, weights, SelectedColumn(weights, rule.selection(weights), filtered)))
     return pruned
 
 
-def _report(weights: StoredColumn, kept: SelectedColumn) -> PruneReport:
-    counted = int(kept.filtered_sizes.sum())
-    return PruneReport(
-        kept.selection.count, weights.count - kept.selection.count, counted, weights.filtered_count - counted
-    )
+def _wanted_of(work: Rewrite, entry: StoredEmbedding) -> OrderedColumn:
+    """The weights of an embedding; of those parts alone that are written here, if not all are."""
+    weights = entry.open(work.reader, fs=work.fs)
+    count = entry.shard_count
+    stems = {number: part_stem(entry.name, number, count) for number in range(count)}
+    mine = [
+        number for number, stem in stems.items() if any(work.wants(slot_stem(stem, column)) for column in entry.columns)
+    ]
+    if len(mine) == count:
+        return weights
+    parts = [buckets_of_partition((number, count)) for number in mine]
+    return ColumnWithin(weights, np.sort(np.concatenate([np.zeros(0, np.int64), *parts])))
+
+
+def _report(weights: OrderedColumn, kept: SelectedColumn) -> PruneReport:
+    counted, chosen = int(kept.filtered_sizes.sum()), kept.selection.count
+    before, before_counted = int(weights.bucket_sizes.sum()), int(weights.filtered_sizes.sum())
+    return PruneReport(chosen, before - chosen, counted, before_counted - counted)
 
 
 def _check_something_is_left(path: str, rule: PruneRule, pruned: list[_Pruned]) -> None:
-    emptied = [weights for _, weights, kept in pruned if weights.count and not kept.selection.count]
-    if not emptied:
-        return
-    lines = [f'"{weights.name}" would lose all of its {weights.count} keys{_why(rule, weights)}' for weights in emptied]
-    raise InvalidArgumentError(
+    emptied = [weights for _, weights, kept in pruned if weights.bucket_sizes.any() and not kept.selection.count]
+    if emptied:
+        raise nothing_left(path, rule, emptied)
+
+
+def nothing_left(path: str, rule: PruneRule, emptied: Sequence[OrderedColumn]) -> InvalidArgumentError:
+    """The error for tables that would lose all of their keys."""
+    lines = [
+        f'"{weights.name}" would lose all of its {int(weights.bucket_sizes.sum())} keys{_why(rule, weights)}'
+        for weights in emptied
+    ]
+    return InvalidArgumentError(
         f'"{path}" by {rule}: {"; ".join(lines)}. If that is meant, say allow_empty=True (--allow-empty)'
     )
 
 
-def _why(rule: PruneRule, weights: StoredColumn) -> str:
+def _why(rule: PruneRule, weights: OrderedColumn) -> str:
     """The end of the message that a rule by frequency keeps no key: the highest frequency that is stored. Empty for
     other rules.
     """
     if not isinstance(rule, KeepFrequent):
         return ""
     most = max(
-        int(_scores(weights, batch, "frequency").max()) for batch in in_order(weights, fields=Fields(freqs=True))
+        int(scores_of(weights, batch, "frequency").max()) for batch in in_order(weights, fields=Fields(freqs=True))
     )
     # DeepRec drops the count when a key is admitted and stores the threshold, unless TF_RECORD_FREQ is set.
     return (
@@ -261,7 +296,7 @@ def _why(rule: PruneRule, weights: StoredColumn) -> str:
     )
 
 
-def _put(work: Rewrite, entry: StoredEmbedding, weights: StoredColumn, kept: SelectedColumn, fs: FileSystem) -> None:
+def _put(work: Rewrite, entry: StoredEmbedding, weights: OrderedColumn, kept: SelectedColumn, fs: FileSystem) -> None:
     work.drop(entry)
     for column in entry.columns:
         chosen: OrderedColumn = kept
@@ -278,7 +313,8 @@ def row_norms(values: Array) -> npt.NDArray[np.float64]:
     return np.sqrt(squares)
 
 
-def _scores(column: OrderedColumn, batch: Batch, by: Score) -> Array:
+def scores_of(column: OrderedColumn, batch: Batch, by: Score) -> Array:
+    """What the keys of a batch are chosen by. InvalidArgumentError if that is not stored."""
     found = {"frequency": batch.freqs, "version": batch.versions, "norm": batch.values}[by]
     if found is None:
         raise InvalidArgumentError(

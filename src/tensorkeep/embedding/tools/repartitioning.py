@@ -35,16 +35,18 @@ def repartition_checkpoint(
     shards: int | Mapping[str, int],
     *,
     progress: Progress | None = None,
+    only: frozenset[str] | None = None,
     fs: FileSystem = FILES,
 ) -> str:
     """Writes a checkpoint with its embeddings in so many shards each, or in so many as the mapping says by name.
 
     Those that it does not name stay as they are, and so does every other tensor. A table in one shard goes by its own
-    name, without `/part_0`.
+    name, without `/part_0`. `only` names the tensors, and the stems of embeddings, that are written, where several
+    processes write the checkpoint together.
     """
     with opened_for_tools(source, fs) as reader:
-        work = Rewrite.of(reader, fs, progress)
-        for entry, count in _wanted(work, shards):
+        work = Rewrite.of(reader, fs, progress, only)
+        for entry, count in wanted_shards(work, shards):
             work.drop(entry, count)
             for column in entry.columns:
                 work.put_shards(entry.name, column, entry.open(reader, column, fs=fs), count)
@@ -58,7 +60,7 @@ def plan_repartitioning(
     with opened_for_tools(source, fs) as reader:
         work = Rewrite.of(reader, fs)
         reports = {}
-        for entry, count in _wanted(work, shards):
+        for entry, count in wanted_shards(work, shards):
             work.drop(entry, count)  # which refuses what cannot be spread
             weights = entry.open(reader, fs=fs)
             parts = [buckets_of_partition((number, count)) for number in range(count)]
@@ -70,7 +72,7 @@ def plan_repartitioning(
         return reports
 
 
-def _wanted(work: Rewrite, shards: int | Mapping[str, int]) -> list[tuple[StoredEmbedding, int]]:
+def wanted_shards(work: Rewrite, shards: int | Mapping[str, int]) -> list[tuple[StoredEmbedding, int]]:
     """The embeddings that are spread anew, each with how many parts it shall have."""
     wanted = dict.fromkeys(work.embeddings, shards) if isinstance(shards, int) else dict(shards)
     chosen = work.chosen_embeddings(tuple(wanted))

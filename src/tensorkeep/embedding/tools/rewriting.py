@@ -68,14 +68,27 @@ class Rewrite:
     embeddings: Mapping[str, StoredEmbedding]
     told: Told
     durability: Durability = Durability.DISK
+    only: frozenset[str] | None = None
+    """Where several processes write the checkpoint together: the tensors, and the stems of embeddings, that are written
+    here; all, if None."""
     _added: dict[str, ArraySource] = field(default_factory=dict)
     _dropped: set[str] = field(default_factory=set)
     _others: dict[str, CheckpointReader] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, reader: CheckpointReader, fs: FileSystem, progress: Progress | None = None) -> Rewrite:
+    def of(
+        cls,
+        reader: CheckpointReader,
+        fs: FileSystem,
+        progress: Progress | None = None,
+        only: frozenset[str] | None = None,
+    ) -> Rewrite:
         """Everything as it is, for now."""
-        return cls(reader, fs, stored_embeddings(reader, fs=fs), Told(progress))
+        return cls(reader, fs, stored_embeddings(reader, fs=fs), Told(progress), only=only)
+
+    def wants(self, unit: str) -> bool:
+        """Whether a tensor, or all tensors of a stem, are to be written here."""
+        return self.only is None or unit in self.only
 
     def chosen_embeddings(self, names: Collection[str] | None) -> list[StoredEmbedding]:
         """The embeddings of these names; all, if none are given. NotFoundError if there is none to choose."""
@@ -100,6 +113,8 @@ class Rewrite:
 
     def put(self, stem: str, column: OrderedColumn, partition: Sequence[int] = (0, 1)) -> None:
         """Puts in the part of a column that belongs to a partition, under a stem."""
+        if not self.wants(stem):
+            return
         self.told.total += int(column.bucket_sizes[buckets_of_partition(partition)].sum())
         self.put_tensors(column_tensors(stem, column, partition, self.told.add))
 
@@ -113,6 +128,15 @@ class Rewrite:
         self._dropped.update(tensors)
         self._added.update(tensors)
 
+    def units(self) -> dict[str, int]:
+        """What the checkpoint will consist of, in names as `only` takes them, and about how many bytes each has.
+
+        Embeddings are told by those who put them in.
+        """
+        kept = {name: self.reader for name in self.reader if name not in self._dropped} | self._others
+        found = {name: reader[name].nbytes for name, reader in kept.items()}
+        return found | {name: source.nbytes for name, source in self._added.items()}
+
     def added_tensor(self, name: str) -> ArraySource:
         """A tensor that was put in."""
         return self._added[name]
@@ -125,7 +149,8 @@ class Rewrite:
     def write(self, target: PathLike, arranged: Arrangement | None = None, files: int = 1) -> str:
         """Writes the checkpoint, sorted by name into one data file, unless `arranged` says otherwise."""
         path = path_text(target)
-        kept = {name: self.reader for name in self.reader if name not in self._dropped} | self._others
+        kept = {name: self.reader for name in self.reader if name not in self._dropped and self.wants(name)}
+        kept |= {name: other for name, other in self._others.items() if self.wants(name)}
         pieces: list[tuple[str, TensorSlice | None]] = [(name, None) for name in self._added]
         pieces += [(name, part) for name, reader in kept.items() for part in reader[name].slices or (None,)]
         pieces.sort(key=lambda piece: piece[0])
@@ -138,10 +163,11 @@ class Rewrite:
                     writer.add(name, self._added[name], shard=shard)
                 else:
                     _carry(writer, kept[name], name, part, shard)
-            self._carry_records(path)  # first: once the checkpoint is there, nothing may be missing
+            if self.only is None:
+                self.carry_records(path)  # first: once the checkpoint is there, nothing may be missing
         return path
 
-    def _carry_records(self, target: str) -> None:
+    def carry_records(self, target: str) -> None:
         """Gives the files of SSD tiers that are not merged in a name beside the new checkpoint."""
         for entry in self.embeddings.values():
             if entry.stems[min(entry.stems)] + KEYS in self._dropped:

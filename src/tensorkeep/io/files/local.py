@@ -230,6 +230,10 @@ def _being_written(path: str) -> LocalWritableFile | None:
 class LocalFileSystem(FileSystem):
     """The operating system's files. `LOCAL` is the one instance anybody needs."""
 
+    def __reduce__(self) -> str | tuple[object, ...]:
+        """Another process has a `LOCAL` of its own."""
+        return "LOCAL" if self is LOCAL else (LocalFileSystem, ())
+
     def open(self, path: str) -> LocalFile:
         return LocalFile(path)
 

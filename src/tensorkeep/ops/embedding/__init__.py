@@ -7,6 +7,7 @@ hash_table_updates      the ops that optimizers update hash tables with, under D
 hash_tables             DeepRec's older tables by key, `tf.hash_table`
 incremental             incremental checkpoints: what was touched since the last full save, written and read
 lookups                 embedding variables: tables of rows by 64-bit keys, behind handles
+placements              where the tables of embedding variables are, if not in their session
 _recording              what changed since a full checkpoint, for incremental ones
 session_hash_tables     the hash tables of a session
 session_tables          the embedding variables of a session

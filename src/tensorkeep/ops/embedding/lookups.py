@@ -19,6 +19,7 @@ from tensorkeep.graph.arguments import emit
 from tensorkeep.graph.composites import IndexedSlices
 from tensorkeep.graph.graph import HandleShape, Operation, Tensor
 from tensorkeep.graph.registry.opspec import OpSpec, not_differentiable, op, takes_attributes
+from tensorkeep.ops.embedding.placements import MARK, placement_of
 from tensorkeep.ops.embedding.session_tables import (
     TABLE_ATTRIBUTES,
     EmbeddingResource,
@@ -72,8 +73,9 @@ def kv_var_handle_kernel(
             f'embedding variable "{name}" has rows of shape {shape}, expected one known dimension'
         )
     dim = shape.dims[0]
+    placement = placement_of(name, ctx.mark(MARK).decode())
     return ctx.resources.get_or_create(
-        container.decode(), name, EmbeddingResource, lambda: EmbeddingResource(name, Tkeys, dtype, dim)
+        container.decode(), name, EmbeddingResource, lambda: EmbeddingResource(name, Tkeys, dtype, dim, placement)
     )
 
 

@@ -19,11 +19,18 @@ from tensorkeep.embedding.table.admission import AdmitAll, BloomFilter, CounterF
 from tensorkeep.embedding.table.embedding_table import EmbeddingTable
 from tensorkeep.embedding.table.eviction import GlobalStep, KeepAll, L2Weight
 from tensorkeep.embedding.table.tiers import Cache, FileTier, Memory
-from tensorkeep.errors import FailedPreconditionError, InvalidArgumentError, NotFoundError, WrongTypeError
+from tensorkeep.errors import (
+    FailedPreconditionError,
+    InvalidArgumentError,
+    NotFoundError,
+    UnimplementedError,
+    WrongTypeError,
+)
 from tensorkeep.graph.registry.capabilities import STORED_IN_FILES
 from tensorkeep.io.machine.resources import is_switched_on
 from tensorkeep.ops.embedding._recording import Recorder
 from tensorkeep.ops.embedding._snapshots import SavedTables, saved_tables
+from tensorkeep.ops.embedding.placements import TablePlacement
 from tensorkeep.ops.shared.kernel_types import Array, Handle
 
 _LAST_PLAIN_STORAGE: Final = 5  # kinds of storage above it keep frequencies and versions by themselves
@@ -157,8 +164,17 @@ def owner_of(resource: EmbeddingResource, primary: Handle, attrs: Mapping[str, A
 class EmbeddingResource:
     """An embedding variable: a column of a table. The one that is its own owner has the table."""
 
-    def __init__(self, name: str, key_dtype: DType, value_dtype: DType, dim: int) -> None:
+    def __init__(
+        self,
+        name: str,
+        key_dtype: DType,
+        value_dtype: DType,
+        dim: int,
+        placement: TablePlacement | None = None,
+    ) -> None:
         self.name = name
+        self.placement = placement
+        """Who makes the table, if it is not in the session."""
         self.key_dtype = key_dtype
         self.value_dtype = value_dtype
         self.dim = dim
@@ -218,14 +234,20 @@ class EmbeddingResource:
             self._add_to(owner._table)
 
     def _make_table(self, matrix: Array) -> None:
-        self._table = self.settings.table(self.dim, matrix, self.key_dtype, self.value_dtype)
+        if self.placement is None:
+            self._table = self.settings.table(self.dim, matrix, self.key_dtype, self.value_dtype)
+        else:
+            self._table = self.placement.table(self.name, self.settings, matrix, self.key_dtype, self.value_dtype)
         for slot in self._columns.values():
             slot._add_to(self._table)
 
     def _add_to(self, table: EmbeddingTable) -> None:
         assert self._matrix is not None
         if self.column in [column.name for column in table.columns]:
-            if np.array_equal(table.default(self.column), self._matrix):
+            is_same = np.array_equal(table.default(self.column), self._matrix)
+            if is_same and self.owner.placement is not None:
+                return  # somebody else has made it, and may have changed it by now
+            if is_same:
                 with table.snapshot() as snapshot:
                     table.reset_column(self.column, snapshot.keys)
                 return
@@ -234,6 +256,11 @@ class EmbeddingResource:
 
     def record_touched(self) -> Recorder:
         """Has the keys of the table recorded that are touched from now on."""
+        if self.placement is not None:
+            raise UnimplementedError(
+                f'the table of "{self.name}" is shared with other processes, whose changes this one does not see: save '
+                "it incrementally by `tensorkeep.cluster`, whose parts record what is changed"
+            )
         with self._lock:
             if self._recorder is None:
                 self._recorder = Recorder()

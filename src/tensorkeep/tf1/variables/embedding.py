@@ -37,6 +37,7 @@ from tensorkeep.graph.prefixes import strip_name_scope
 from tensorkeep.graph.saveable import Saveable
 from tensorkeep.graph.tensor_shape import TensorShape
 from tensorkeep.io.machine.resources import is_switched_on
+from tensorkeep.ops.embedding.placements import MARK, TablePlacement, register_placement
 from tensorkeep.ops.shared.expressions import constant
 from tensorkeep.proto.messages import VariableDef
 from tensorkeep.shapes import Shape
@@ -78,9 +79,13 @@ class TableRecipe:
     option: EmbeddingVariableOption = field(default_factory=EmbeddingVariableOption)
     record_freq: bool = False
     record_version: bool = False
+    placement: TablePlacement | None = None
+    """Where the table is, if not in the session."""
 
     @classmethod
-    def of(cls, key_dtype: DTypeLike, option: EmbeddingVariableOption) -> TableRecipe:
+    def of(
+        cls, key_dtype: DTypeLike, option: EmbeddingVariableOption, placement: TablePlacement | None = None
+    ) -> TableRecipe:
         """The recipe for these keys and options; TF_RECORD_FREQ and TF_RECORD_VERSION of the environment count too."""
         keys = DType.of(key_dtype)
         if keys.name not in KEY_DTYPES:
@@ -91,6 +96,7 @@ class TableRecipe:
             option,
             by_storage or is_switched_on("TF_RECORD_FREQ"),
             by_storage or is_switched_on("TF_RECORD_VERSION"),
+            placement,
         )
 
     def attributes(self) -> dict[str, Any]:
@@ -121,6 +127,11 @@ class TableRecipe:
             found["false_positive_probability"] = chosen.false_positive_probability
             found["counter_type"] = DType.of(chosen.counter_type)
         return found
+
+
+def _placement_mark(recipe: TableRecipe) -> dict[str, bytes]:
+    """What the handle says of where the table is; nothing, for a table in the session."""
+    return {} if recipe.placement is None else {MARK: register_placement(recipe.placement).encode()}
 
 
 def is_inference() -> bool:
@@ -180,9 +191,10 @@ class EmbeddingVariable(BaseResourceVariable):
             with name_scope("Initializer"), device(None):
                 made = initial_value() if callable(initial_value) else initial_value
                 self._initial_value = convert(made, dtype, name="initial_value")
-            self._handle = emit(
-                HANDLE, shape=Shape((dim,)), dtype=dtype, shared_name=own_name, Tkeys=recipe.key_dtype, name=scope
-            )
+            with attr_scope(_placement_mark(recipe)):
+                self._handle = emit(
+                    HANDLE, shape=Shape((dim,)), dtype=dtype, shared_name=own_name, Tkeys=recipe.key_dtype, name=scope
+                )
         self._handle_name = f"{own_name}:0"
         self._shape = TensorShape([dim])
         self._dtype = dtype
@@ -272,6 +284,11 @@ class EmbeddingVariable(BaseResourceVariable):
     def recipe(self) -> TableRecipe:
         """How its table is made."""
         return self._recipe
+
+    @property
+    def owns_table(self) -> bool:
+        """Whether it has a table of its own: a slot is a column of another variable's."""
+        return self._initializing_op().inputs[1] is self._handle
 
     @property
     def partition(self) -> tuple[int, int]:

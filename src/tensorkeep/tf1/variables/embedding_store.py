@@ -16,6 +16,7 @@ from tensorkeep.graph.building import name_scope
 from tensorkeep.graph.conversion import convert
 from tensorkeep.graph.graph import Tensor
 from tensorkeep.graph.tensor_shape import TensorShape
+from tensorkeep.ops.embedding.placements import TablePlacement
 from tensorkeep.tf1.functions.arrays.shapes import fill, reshape
 from tensorkeep.tf1.variables.embedding import EmbeddingVariable, TableRecipe
 from tensorkeep.tf1.variables.embedding_options import (
@@ -61,6 +62,7 @@ class EmbeddingRequest:
     ev_option: EmbeddingVariableOption | None = None
     steps_to_live: int | None = None
     custom_getter: CustomGetter | None = None
+    placement: TablePlacement | None = None
 
 
 @dataclass(frozen=True)
@@ -94,11 +96,14 @@ def get_embedding_variable(
     steps_to_live: int | None = None,
     init_data_source: object = None,
     ev_option: EmbeddingVariableOption | None = None,
+    placement: TablePlacement | None = None,
 ) -> EmbeddingVariable | PartitionedVariable:
     """The embedding variable of that name in the current scope, found or made as the scope says.
 
     With a partitioner, here or of the scope, it is a PartitionedVariable of shards; a key is in shard
     `key mod 1000 mod shards`. New keys begin as rows of `initializer`, by default a truncated normal distribution.
+    `placement` (our own) has the table somewhere else than in the session, where other processes use it too:
+    `tensorkeep.cluster.TablesOnRay`.
     """
     refuse_data_source(init_data_source)
     options = VariableOptions(
@@ -106,7 +111,7 @@ def get_embedding_variable(
         collections=collections, caching_device=caching_device, partitioner=partitioner,
         validate_shape=validate_shape, constraint=constraint,
     )  # fmt: skip
-    request = EmbeddingRequest(embedding_dim, options, key_dtype, ev_option, steps_to_live, custom_getter)
+    request = EmbeddingRequest(embedding_dim, options, key_dtype, ev_option, steps_to_live, custom_getter, placement)
     return get_or_make_embedding(get_variable_scope(), variable_store(), name, request)
 
 
@@ -136,9 +141,13 @@ def get_or_make_embedding(
     wanted = _Wanted(
         request.dim,
         chosen if chosen is not None else TruncatedNormal() if scope.initializer is None else scope.initializer,
-        TableRecipe.of(request.key_dtype, option),
+        TableRecipe.of(request.key_dtype, option, request.placement),
         with_defaults(request.options, scope),
     )
+    if request.placement is not None and wanted.options.partitioner is not None:
+        raise InvalidArgumentError(
+            f'"{name}" has a placement, which cuts the table itself, and a partitioner: expected one of them'
+        )
     getter = partial(_get_or_make, store, wanted)
     custom = scope.custom_getter if request.custom_getter is None else request.custom_getter
     with name_scope(None):

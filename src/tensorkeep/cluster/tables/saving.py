@@ -1,0 +1,104 @@
+"""Saving a table in parts: every part writes a checkpoint of its own, and one step makes one of them all."""
+
+from __future__ import annotations
+
+import posixpath
+import uuid
+from collections.abc import Mapping
+from typing import Any, Final
+
+from tensorkeep.checkpoint.bundle.merging import merge_bundles
+from tensorkeep.checkpoint.bundle.writer import delete_quietly
+from tensorkeep.checkpoint.saving import SaveOptions, save_checkpoint
+from tensorkeep.cluster.tables.links import PartitionLink, PartitionLostError, Request
+from tensorkeep.errors import TensorKeepError
+from tensorkeep.io.files.filesystem import Durability, FileSystem, PathLike, path_text, prepare_directory
+
+_ENDING: Final = ".tensorkeep-parts"
+
+
+class TableFiles:
+    """Writes the parts of a table."""
+
+    def __init__(self, link: PartitionLink) -> None:
+        self._link = link
+        self._fs = link.spec.fs
+
+    def place(self, path: PathLike) -> str:
+        """A path as all machines spell it."""
+        folder, slash, name = path_text(path).rpartition("/")
+        return f"{self._fs.canonical(folder + slash if slash else '.').rstrip('/')}/{name}"
+
+    def save(
+        self,
+        prefix: PathLike,
+        tensors: Mapping[str, Any],
+        *,
+        step: int | None,
+        is_delta: bool,
+        durability: Durability,
+    ) -> str:
+        """Writes all parts, and other tensors, as one checkpoint: whole, or not at all."""
+        return save_parts([self._link], self.place(prefix), tensors, step=step, is_delta=is_delta, durability=durability)
+
+
+def save_parts(
+    links: list[PartitionLink],
+    target: str,
+    tensors: Mapping[str, Any],
+    *,
+    step: int | None,
+    is_delta: bool,
+    durability: Durability,
+) -> str:
+    """Writes the parts of tables, and other tensors, as one checkpoint: whole, or not at all.
+
+    First all parts keep what they hold, which takes a moment; then they write it, while others change them.
+    """
+    fs = links[0].spec.fs
+    token = uuid.uuid4().hex
+    folder = f"{target}{_ENDING}"
+    is_saved = False
+    try:
+        for link in links:
+            link.ask(_all(link, "freeze_quietly", token, step))
+        _emptied(fs, folder)
+        prepare_directory(fs, folder, durability)
+        written = []
+        for table, link in enumerate(links):
+            places = {number: f"{folder}/{table}-{number}" for number in range(link.spec.partitions)}
+            named = {"delta": is_delta, "durability": durability.value}
+            link.ask({number: Request("write", (token, place), named) for number, place in places.items()})
+            written += list(places.values())
+        if tensors:
+            written.append(save_checkpoint(f"{folder}/others", tensors, SaveOptions(durability=durability), fs=fs))
+        merge_bundles(written, target, durability=durability, fs=fs)
+        is_saved = not is_delta
+    finally:
+        _emptied(fs, folder)
+        for link in links:
+            _released(link, token, is_saved)
+    return target
+
+
+def _released(link: PartitionLink, token: str, is_saved: bool) -> None:
+    """Lets parts forget what they kept. One that died meanwhile has forgotten it, and is told to who asks next."""
+    try:
+        link.ask(_all(link, "release", token, is_saved))
+    except PartitionLostError:
+        if is_saved:
+            raise
+
+
+def _all(link: PartitionLink, method: str, *arguments: Any) -> dict[int, Request]:
+    return {number: Request(method, arguments) for number in range(link.spec.partitions)}
+
+
+def _emptied(fs: FileSystem, folder: str) -> None:
+    """Removes the folder of parts, of this save or of one that died."""
+    if fs.is_directory(folder):
+        delete_quietly(fs, [posixpath.join(folder, name) for name in fs.list(folder)])
+        try:
+            fs.remove_directory(folder)
+        except TensorKeepError:
+            return
