@@ -70,6 +70,7 @@ _NAMES = {
         Record RetentionPolicy Rule
     """,
     "tensorkeep.shapes": "Shape",
+    "tensorkeep.viewer.notebook": "View view",
 }
 # Reached as attributes, too, and not in `__all__`.
 _MODULES = """

@@ -62,6 +62,7 @@ from tensorkeep.saving.retention import (
     Record, RetentionPolicy, Rule,
 )
 from tensorkeep.shapes import Shape
+from tensorkeep.viewer.notebook import View, view
 
 __all__ = [
     "AbortedError", "About", "Adapt", "AllOf", "AlreadyExistsError", "AnyOf", "ArraySource", "BundleReader",
@@ -76,10 +77,10 @@ __all__ = [
     "Rule", "SaveOptions", "SavedAttribute", "Selection", "Shape", "ShardByName", "ShardBySize", "Sharding",
     "SliceFileReader", "SliceFileWriter", "SlotVariable", "Storage", "StorageError", "Suggestion", "TensorInfo",
     "TensorKeepError", "TensorProblem", "TensorSlice", "UnauthenticatedError", "UnavailableError",
-    "UnimplementedError", "UnknownError", "VariableNames", "Variant", "Wanted", "WrongTypeError", "__version__",
-    "about", "check_checkpoint", "export_onnx", "extract_sub_graph", "freeze", "freeze_meta_graph", "identify_proto",
-    "latest_checkpoint", "list_tensors", "load_objects", "load_saved_model", "load_tensor", "load_tensors",
-    "merge_bundles", "named_variables", "open_checkpoint", "open_graph", "plan_restore", "read_checkpoint_state",
-    "read_graph", "read_meta_graph_file", "remove_training_nodes", "restore_arrays", "save_checkpoint", "save_objects",
-    "storage", "variable_names", "write_checkpoint_state",
+    "UnimplementedError", "UnknownError", "VariableNames", "Variant", "View", "Wanted", "WrongTypeError",
+    "__version__", "about", "check_checkpoint", "export_onnx", "extract_sub_graph", "freeze", "freeze_meta_graph",
+    "identify_proto", "latest_checkpoint", "list_tensors", "load_objects", "load_saved_model", "load_tensor",
+    "load_tensors", "merge_bundles", "named_variables", "open_checkpoint", "open_graph", "plan_restore",
+    "read_checkpoint_state", "read_graph", "read_meta_graph_file", "remove_training_nodes", "restore_arrays",
+    "save_checkpoint", "save_objects", "storage", "variable_names", "view", "write_checkpoint_state",
 ]

@@ -48,12 +48,12 @@ STANDS_ON: Final[dict[str, tuple[str, ...]]] = {
     "saved_model.export": ("saved_model.layers",),  # models made of functions that build graphs
     "convert": ("edit", "saved_model.export"),
     "inspect": ("edit", "saved_model"),
-    "__init__": ("_about", "convert", "edit", "inspect", "tf1"),
+    "viewer": ("convert", "inspect"),  # pages for a browser, served or written; `tensorkeep.view` makes one
+    "__init__": ("_about", "convert", "edit", "inspect", "tf1", "viewer"),
     "serving": ("inspect",),  # a server of models; `tensorkeep serve` starts it
     "cli": ("__init__", "serving"),
     "__main__": ("cli",),  # `python -m tensorkeep`
     "tools": ("__init__", "serving"),  # TensorFlow's own command-line programs, run as modules
-    "viewer": ("__init__",),
     "v1": ("__init__",),
     "testing": ("__init__",),
 }

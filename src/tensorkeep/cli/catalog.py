@@ -33,6 +33,7 @@ COMMANDS: Final[dict[str, Listed]] = {
     "health": Listed("looking.stats", "Tell by the exit code whether checkpoints are fit for use"),
     "diff": Listed("looking.diff", "Compare two checkpoints or models, or tell how far the tensors of a run moved"),
     "graph": Listed("looking.graph", "Show what a graph consists of and what it costs, and draw it"),
+    "view": Listed("looking.view", "Show models in a browser: graph, weights, tables, history, health"),
     "report": Listed("looking.report", "Write a page for a browser about a checkpoint or a model"),
     "rename": Listed("changing.change_names", "Give the tensors of a checkpoint other names"),
     "keep": Listed("changing.change_names", "Write a checkpoint with some of the tensors"),
@@ -95,7 +96,8 @@ COMMANDS: Final[dict[str, Listed]] = {
 }  # fmt: skip
 
 _SECTIONS: Final = {
-    "look into checkpoints, models and files of tensors": "what list show checkpoints print stats diff graph report",
+    "look into checkpoints, models and files of tensors": "what list show checkpoints print stats diff graph view "
+    "report",
     "trust them": "verify health scan sign check salvage repair-state gc retain",
     "convert": "convert presets",
     "make a checkpoint of another": "rename keep drop strip-optimizer ema-swap cast set split convert-format "

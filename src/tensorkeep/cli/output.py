@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
@@ -11,6 +10,7 @@ from typing import Any, Final, TextIO
 
 from tensorkeep.cli.fitting import GAP, Column, fit, shortened, width_of, wrapped
 from tensorkeep.io.showing.amounts import amount_of, size_text
+from tensorkeep.io.showing.json_values import json_value, text_bytes
 from tensorkeep.io.showing.terminal import NO_TERMINAL, Terminal
 
 _STYLES: Final = {"bold": "1", "dim": "2", "red": "31", "green": "32", "yellow": "33", "blue": "34", "cyan": "36"}
@@ -69,7 +69,7 @@ class Output:
 
     def data(self, schema: str, data: Mapping[str, Any]) -> None:
         """Prints a JSON document. `schema` names what it holds and is changed only together with its number."""
-        self.write(json.dumps({"schema": f"tensorkeep.{schema}", **_finite(data)}, indent=2, allow_nan=False) + "\n")
+        self.write(json.dumps({"schema": f"tensorkeep.{schema}", **json_value(data)}, indent=2, allow_nan=False) + "\n")
 
     def note(self, text: str, kind: str = "note", style: str = "yellow") -> None:
         """Says something on standard error."""
@@ -150,16 +150,8 @@ def shown(value: object) -> str:
     text = str(value)
     if text.isprintable():
         return text
-    readable = _encoded(text).decode("utf-8", "replace").translate(_UNPRINTABLE)
+    readable = text_bytes(text).decode("utf-8", "replace").translate(_UNPRINTABLE)
     return "".join(letter if letter.isprintable() else ascii(letter)[1:-1] for letter in readable)
-
-
-def _encoded(text: str) -> bytes:
-    """Text as bytes. Those that were no text at first are as they were; half a pair, as JSON may have, is spelled."""
-    try:
-        return text.encode("utf-8", "surrogateescape")
-    except UnicodeEncodeError:
-        return text.encode("utf-8", "backslashreplace")
 
 
 def _safe(text: str) -> str:
@@ -170,17 +162,6 @@ def _safe(text: str) -> str:
 def shape_text(shape: Sequence[int]) -> str:
     """A shape: [3,4]."""
     return f"[{','.join(map(str, shape))}]"
-
-
-def _finite(value: Any) -> Any:
-    """A value for JSON, which has no numbers that are not finite: these become "NaN", "Infinity" and "-Infinity"."""
-    if isinstance(value, float) and not math.isfinite(value):
-        return "NaN" if math.isnan(value) else "Infinity" if value > 0 else "-Infinity"
-    if isinstance(value, str):
-        return _encoded(value).decode("utf-8", "backslashreplace")
-    if isinstance(value, Mapping):
-        return {_finite(key): _finite(item) for key, item in value.items()}
-    return [_finite(item) for item in value] if isinstance(value, list | tuple) else value
 
 
 def _encodable(text: str, stream: TextIO) -> str:

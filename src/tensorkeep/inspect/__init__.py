@@ -17,7 +17,7 @@ Every name is imported when it is first asked for.
     inlining           graphs with the functions that they call written out, to be looked at and not to be run
     listing            what a checkpoint holds, told from its index
     manifests          a model's files and their digests, as one document that can be kept, compared and signed
-    page               a report on a model or a checkpoint as one page for a browser
+    page               all that a report on a model or a checkpoint tells, as data
     plotting           small line plots as SVG, readable on light and on dark ground
     reader_listing     what a checkpoint of any kind and size, or another file of tensors, holds
     scanning           scans of all models in folders, and under patterns of paths
@@ -38,7 +38,7 @@ _NAMES = {
     "tensorkeep.inspect.health": "HealthReport examine examine_tensors",
     "tensorkeep.inspect.identifying": "Identification identify",
     "tensorkeep.inspect.listing": "CheckpointListing StoredTensor list_checkpoint",
-    "tensorkeep.inspect.page": "PageData gather html",
+    "tensorkeep.inspect.page": "PageData gather",
     "tensorkeep.inspect.plotting": "line_plot",
     "tensorkeep.inspect.reader_listing": "list_opened list_variables list_with_reader",
     "tensorkeep.inspect.scanning": "sarif scan_all",

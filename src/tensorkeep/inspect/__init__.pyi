@@ -9,7 +9,7 @@ from tensorkeep.inspect.graphs import GraphSummary, read_graphs, summarize_graph
 from tensorkeep.inspect.health import HealthReport, examine, examine_tensors
 from tensorkeep.inspect.identifying import Identification, identify
 from tensorkeep.inspect.listing import CheckpointListing, StoredTensor, list_checkpoint
-from tensorkeep.inspect.page import PageData, gather, html
+from tensorkeep.inspect.page import PageData, gather
 from tensorkeep.inspect.plotting import line_plot
 from tensorkeep.inspect.reader_listing import list_opened, list_variables, list_with_reader
 from tensorkeep.inspect.scanning import sarif, scan_all
@@ -20,7 +20,7 @@ __all__ = [
     "CheckpointListing", "Comparison", "Cost", "Drift", "FolderEntry", "GraphComparison", "GraphSummary",
     "HealthReport", "Identification", "Order", "PageData", "Picture", "Scope", "SortKey", "StoredTensor",
     "TensorDifference", "TensorStatistics", "checkpoint_statistics", "compare", "compare_graphs", "drift", "examine",
-    "examine_tensors", "gather", "graph_cost", "graphviz", "html", "identify", "line_plot", "list_checkpoint",
+    "examine_tensors", "gather", "graph_cost", "graphviz", "identify", "line_plot", "list_checkpoint",
     "list_checkpoints", "list_opened", "list_variables", "list_with_reader", "picture", "read_graphs", "sarif",
     "scan_all", "scope_tree", "selected", "summarize_graphs", "svg", "tensor_statistics",
 ]

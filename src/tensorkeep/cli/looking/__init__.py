@@ -6,11 +6,13 @@ checkpoints      `tensorkeep checkpoints`
 diff             `tensorkeep diff`
 graph            `tensorkeep graph`
 list_tensors     `tensorkeep list`
+pages            pages that commands write
 print_tensor     `tensorkeep print`
 report           `tensorkeep report`
 show             `tensorkeep show`
 stats            `tensorkeep stats` and `health`
 tensor_filters   the arguments by which tensors are chosen and sorted, which several commands have
 verify           `tensorkeep verify`
+view             `tensorkeep view`
 what             `tensorkeep what`
 """

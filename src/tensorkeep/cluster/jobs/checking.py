@@ -21,8 +21,8 @@ from tensorkeep.cluster.jobs.cutting import (
 )
 from tensorkeep.errors import NotFoundError, TensorKeepError
 from tensorkeep.io.coding.crc32c import combine
+from tensorkeep.io.files.everywhere import FILES
 from tensorkeep.io.files.filesystem import FileSystem, PathLike, path_text
-from tensorkeep.io.files.local import LOCAL
 from tensorkeep.io.showing.progress import Progress, Told
 
 
@@ -53,7 +53,7 @@ def _checksum(reader: CheckpointReader, extent: Extent) -> TensorProblem | int:
 
 
 def check_checkpoint(
-    path: PathLike, executor: Executor = SERIAL, *, progress: Progress | None = None, fs: FileSystem = LOCAL
+    path: PathLike, executor: Executor = SERIAL, *, progress: Progress | None = None, fs: FileSystem = FILES
 ) -> CheckpointReport:
     """What `tensorkeep.check_checkpoint` reports, found by the workers of a cluster.
 

@@ -22,8 +22,8 @@ from tensorkeep.convert.converting import convert as convert_serially
 from tensorkeep.convert.rules import AnyRule
 from tensorkeep.convert.safetensors import SAFETENSORS, safetensors_files
 from tensorkeep.errors import InvalidArgumentError, UnimplementedError
+from tensorkeep.io.files.everywhere import FILES
 from tensorkeep.io.files.filesystem import Durability, FileSystem, PathLike, atomic_write, path_text
-from tensorkeep.io.files.local import LOCAL
 from tensorkeep.shapes import element_count
 
 _DEFAULT: Final = ConvertOptions()
@@ -90,7 +90,7 @@ def convert(
     options: ConvertOptions = _DEFAULT,
     executor: Executor = SERIAL,
     *,
-    fs: FileSystem = LOCAL,
+    fs: FileSystem = FILES,
 ) -> Converted:
     """What `tensorkeep.convert.convert` writes, by the workers of a cluster.
 

@@ -24,8 +24,8 @@ from tensorkeep.edit.names import Selection
 from tensorkeep.edit.plan import EditOptions, Written, require_free
 from tensorkeep.edit.values import cast as cast_serially
 from tensorkeep.errors import InvalidArgumentError
+from tensorkeep.io.files.everywhere import FILES
 from tensorkeep.io.files.filesystem import Durability, FileSystem, PathLike, path_text
-from tensorkeep.io.files.local import LOCAL
 from tensorkeep.shapes import element_count
 
 _DEFAULT: Final = EditOptions()
@@ -109,7 +109,7 @@ def cast(
     executor: Executor = SERIAL,
     *,
     allow_loss: bool = False,
-    fs: FileSystem = LOCAL,
+    fs: FileSystem = FILES,
 ) -> Written:
     """What `tensorkeep.edit.cast` writes, by the workers of a cluster, each into a data file of its own."""
     wanted = DType.of(dtype)
@@ -150,7 +150,7 @@ def average(
     executor: Executor = SERIAL,
     *,
     weights: Sequence[float] | None = None,
-    fs: FileSystem = LOCAL,
+    fs: FileSystem = FILES,
 ) -> Written:
     """What `tensorkeep.edit.average` writes, by the workers of a cluster, each into a data file of its own."""
     normal_shares(len(sources), weights)  # refuses what is wrong with them
@@ -172,7 +172,7 @@ def split(
     options: EditOptions = _DEFAULT,
     executor: Executor = SERIAL,
     *,
-    fs: FileSystem = LOCAL,
+    fs: FileSystem = FILES,
 ) -> Written:
     """What `tensorkeep.edit.split` writes, byte for byte, by the workers of a cluster, each some of the data files."""
     place = _free_place(target, options, fs)

@@ -26,8 +26,8 @@ from tensorkeep.embedding.tools.pruning import prune_checkpoint as prune_seriall
 from tensorkeep.embedding.tools.repartitioning import repartition_checkpoint as repartition_serially
 from tensorkeep.embedding.tools.repartitioning import wanted_shards
 from tensorkeep.embedding.tools.rewriting import Rewrite, opened_for_tools
+from tensorkeep.io.files.everywhere import FILES
 from tensorkeep.io.files.filesystem import Durability, FileSystem, PathLike, path_text
-from tensorkeep.io.files.local import LOCAL
 from tensorkeep.io.showing.progress import Progress
 
 
@@ -93,7 +93,7 @@ def repartition_checkpoint(
     executor: Executor = SERIAL,
     *,
     progress: Progress | None = None,
-    fs: FileSystem = LOCAL,
+    fs: FileSystem = FILES,
 ) -> str:
     """What `tensorkeep.embedding.repartition_checkpoint` writes, by the workers of a cluster."""
     with opened_for_tools(source, fs) as reader:
@@ -116,7 +116,7 @@ def compact_checkpoint(
     executor: Executor = SERIAL,
     *,
     progress: Progress | None = None,
-    fs: FileSystem = LOCAL,
+    fs: FileSystem = FILES,
 ) -> str:
     """The tensors that `tensorkeep.embedding.compact_checkpoint` writes, by the workers of a cluster.
 
@@ -146,7 +146,7 @@ def prune_checkpoint(
     keep_filtered: bool = True,
     allow_empty: bool = False,
     progress: Progress | None = None,
-    fs: FileSystem = LOCAL,
+    fs: FileSystem = FILES,
 ) -> dict[str, PruneReport]:
     """What `tensorkeep.embedding.prune_checkpoint` writes and reports, by the workers of a cluster."""
     with opened_for_tools(source, fs) as reader:
@@ -268,7 +268,7 @@ def export_parquet(
     filtered: bool = True,
     compression: str = "snappy",
     progress: Progress | None = None,
-    fs: FileSystem = LOCAL,
+    fs: FileSystem = FILES,
 ) -> list[str]:
     """The files that `tensorkeep.embedding.export_parquet` writes, by the workers of a cluster: each some of them.
 

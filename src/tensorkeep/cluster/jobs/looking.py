@@ -52,8 +52,8 @@ from tensorkeep.inspect.statistics import (
     tensor_statistics,
 )
 from tensorkeep.io.coding.crc32c import combine
+from tensorkeep.io.files.everywhere import FILES
 from tensorkeep.io.files.filesystem import FileSystem, PathLike, path_text
-from tensorkeep.io.files.local import LOCAL
 from tensorkeep.io.showing.progress import Progress, Told
 from tensorkeep.saved_model.files.layout import contains_saved_model, variables_path
 
@@ -150,7 +150,7 @@ def checkpoint_statistics(
     bins: int = 0,
     absurd: float = ABSURD,
     progress: Progress | None = None,
-    fs: FileSystem = LOCAL,
+    fs: FileSystem = FILES,
 ) -> list[TensorStatistics]:
     """What `tensorkeep.inspect.checkpoint_statistics` gives for a checkpoint, found by the workers of a cluster."""
     check_reachable(fs, is_serial=executor is SERIAL)
@@ -178,7 +178,7 @@ def examine(
     *,
     absurd: float = ABSURD,
     progress: Progress | None = None,
-    fs: FileSystem = LOCAL,
+    fs: FileSystem = FILES,
 ) -> HealthReport:
     """What `tensorkeep.inspect.examine` reports of a checkpoint or a SavedModel, found by the workers of a cluster."""
     given = path_text(path)
@@ -202,7 +202,7 @@ def compare(
     rename: Mapping[str, str] | None = None,
     tolerance: float = 0.0,
     progress: Progress | None = None,
-    fs: FileSystem = LOCAL,
+    fs: FileSystem = FILES,
 ) -> Comparison:
     """What `tensorkeep.inspect.compare` says of two checkpoints, found by the workers of a cluster.
 

@@ -139,7 +139,9 @@ class RayLink:
             spec = ray.get(first.spec.remote())
             others = [ray.get_actor(_name(name, number), _NAMESPACE) for number in range(1, spec.partitions)]
         except ValueError as error:
-            raise NotFoundError(f'no table "{name}" is on the cluster: make it first, or see whether it ended') from error
+            raise NotFoundError(
+                f'no table "{name}" is on the cluster: make it first, or see whether it ended'
+            ) from error
         return cls(spec, [first, *others], is_owner=False)
 
     def ask(self, requests: Mapping[int, Request]) -> dict[int, Any]:

@@ -40,8 +40,8 @@ from tensorkeep.embedding.table.native_kernels import kernels_for
 from tensorkeep.embedding.table.rows import Column
 from tensorkeep.embedding.table.snapshot import ColumnInfo
 from tensorkeep.errors import InvalidArgumentError
+from tensorkeep.io.files.everywhere import FILES
 from tensorkeep.io.files.filesystem import Durability, FileSystem, PathLike, path_text
-from tensorkeep.io.files.local import LOCAL
 from tensorkeep.io.showing.amounts import amount_of
 
 Keys = npt.NDArray[np.int64]
@@ -71,7 +71,7 @@ class ShardedEmbeddingTable:
         memory: int | None = None,
         address: str | None = None,
         in_process: bool = False,
-        fs: FileSystem = LOCAL,
+        fs: FileSystem = FILES,
         **options: Any,
     ) -> None:
         """`processors` and `memory` are what each part is given of its machine. `in_process` does without Ray."""

@@ -21,8 +21,8 @@ from tensorkeep.checkpoint.saving import save_checkpoint
 from tensorkeep.embedding.stored.writing import StoredForm
 from tensorkeep.embedding.table.embedding_table import EmbeddingTable
 from tensorkeep.errors import InvalidArgumentError, NotFoundError
+from tensorkeep.io.files.everywhere import FILES
 from tensorkeep.io.files.filesystem import FileSystem
-from tensorkeep.io.files.local import LOCAL
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,7 +40,7 @@ class TableSpec:
     form: StoredForm = StoredForm()
     home: str | None = None
     """The folder in which what is saved of it is noted; None if a part that dies comes back empty."""
-    fs: FileSystem = LOCAL
+    fs: FileSystem = FILES
     threads: int = 1
     """How many threads of a part work on one batch."""
 

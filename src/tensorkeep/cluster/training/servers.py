@@ -26,8 +26,8 @@ from tensorkeep.cluster.tables.saving import save_parts
 from tensorkeep.cluster.tables.sharded_table import ShardedEmbeddingTable
 from tensorkeep.cluster.training.programs import BuiltProgram, Gradients, TrainingProgram
 from tensorkeep.errors import DataLossError, InvalidArgumentError
+from tensorkeep.io.files.everywhere import FILES
 from tensorkeep.io.files.filesystem import Durability, FileSystem
-from tensorkeep.io.files.local import LOCAL
 
 Mode = Literal["synchronous", "asynchronous"]
 
@@ -49,7 +49,7 @@ class TrainingOptions:
     base: str = "model"
     """What checkpoints are called, with their step behind it."""
     durability: Durability = Durability.DISK
-    fs: FileSystem = LOCAL
+    fs: FileSystem = FILES
 
     def __post_init__(self) -> None:
         if self.mode not in ("synchronous", "asynchronous"):

@@ -21,7 +21,7 @@ from tensorkeep.graph.graph import PLACEHOLDERS, Graph, HandleShape, Operation, 
 from tensorkeep.io.showing.amounts import some_of
 from tensorkeep.runtime.plan import make_plan
 from tensorkeep.runtime.session import Session
-from tensorkeep.saved_model.load.graph_parts import GraphPart
+from tensorkeep.saved_model.load.graph_parts import GraphPart, flat_part
 from tensorkeep.saved_model.load.tensor_values import shape_text
 from tensorkeep.shapes import Shape
 
@@ -54,10 +54,10 @@ def chosen_ends(part: GraphPart, wider: Callable[[], GraphPart] | None, options:
     tried = [part]
     found, problems = _looked_up(part, inputs, outputs)
     if problems:
-        tried.append(_flat(part))
+        tried.append(flat_part(part))
         found, problems = _looked_up(tried[-1], inputs, outputs)
     if problems and wider is not None:
-        widest = _flat(wider())
+        widest = flat_part(wider())
         other, more = _looked_up(_with_ends(widest, part), inputs, outputs)
         found, problems = (other, more) if len(more) < len(problems) else (found, problems)
     if problems:
@@ -174,18 +174,6 @@ def _ends_of(graph: Graph) -> str:
 
 
 # -------------------------------------------------------------------------------------------------------------- parts
-
-
-def _flat(part: GraphPart) -> GraphPart:
-    """The same with the calls of functions written out, so that operations in them have names."""
-    copy = copied_graph(part.session.graph, flat=True)
-    return GraphPart(
-        part.session.beside(copy.graph),
-        {name: copy.tensor(tensor) for name, tensor in part.inputs.items()},
-        {name: copy.tensor(tensor) for name, tensor in part.outputs.items()},
-        {copy.tensor(tensor): item for tensor, item in part.captured.items()},
-        part.shapes,
-    )
 
 
 def _with_ends(whole: GraphPart, part: GraphPart) -> GraphPart:

@@ -77,6 +77,14 @@ def encode_npy(array: Array) -> bytes:
     return target.getvalue()
 
 
+def npy_header(dtype: np.dtype[Any], shape: tuple[int, ...]) -> bytes:
+    """What an .npy file begins with, before the elements of an array in the order of C."""
+    target = BytesIO()
+    described = {"descr": np.lib.format.dtype_to_descr(dtype), "fortran_order": False, "shape": shape}
+    np.lib.format.write_array_header_1_0(target, described)
+    return target.getvalue()
+
+
 def decode_npy(data: bytes | bytearray | memoryview, what: str) -> Array:
     """The array of an .npy file in memory, as a view of it. Never a pickle: PickleRefusedError."""
     view = memoryview(data)

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from tensorkeep.errors import DataLossError
+from tensorkeep.graph.flattening import copied_graph
 from tensorkeep.graph.graph import Tensor
 from tensorkeep.runtime.session import Session
 from tensorkeep.saved_model.files.structures import CompositeSpec
@@ -31,6 +32,18 @@ class GraphPart:
     """What tensors lead to that are given with the part and not to be given by anybody: variables, tables."""
     shapes: Mapping[str, Shape] = field(default_factory=dict)
     """What is said of the shapes of inputs, beyond what the graph says."""
+
+
+def flat_part(part: GraphPart) -> GraphPart:
+    """The same with the calls of functions written out, so that operations in them have names."""
+    copy = copied_graph(part.session.graph, flat=True)
+    return GraphPart(
+        part.session.beside(copy.graph),
+        {name: copy.tensor(tensor) for name, tensor in part.inputs.items()},
+        {name: copy.tensor(tensor) for name, tensor in part.outputs.items()},
+        {copy.tensor(tensor): item for tensor, item in part.captured.items()},
+        part.shapes,
+    )
 
 
 def named_components(specs: Mapping[str, Spec]) -> dict[str, TensorSpec]:
