@@ -16,7 +16,7 @@ from tensorkeep.checkpoint.saving import CheckpointFormat, ShardBySize
 from tensorkeep.checkpoint.storage import Place
 from tensorkeep.edit.object_keys import object_graph_origin
 from tensorkeep.edit.plan import EditOptions, Origin, Stored, Written, write_plan
-from tensorkeep.errors import AlreadyExistsError, InvalidArgumentError, NotFoundError
+from tensorkeep.errors import AlreadyExistsError, InvalidArgumentError, NotFoundError, UnimplementedError
 from tensorkeep.io.files.everywhere import FILES
 from tensorkeep.io.files.filesystem import FileSystem, PathLike, path_text
 from tensorkeep.io.showing.amounts import amount_of, some_of
