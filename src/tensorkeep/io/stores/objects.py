@@ -12,15 +12,13 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
 
 from tensorkeep.errors import (
     AlreadyExistsError,
-    DeadlineExceededError,
     FailedPreconditionError,
     MissingFileError,
     TensorKeepError,
-    UnavailableError,
     UnimplementedError,
 )
 from tensorkeep.io.stores.connections import connection, imported_obstore
-from tensorkeep.io.stores.store_errors import explained
+from tensorkeep.io.stores.store_errors import CutAnswerError, explained
 from tensorkeep.io.stores.urls import StoreUrl
 
 if TYPE_CHECKING:
@@ -99,7 +97,7 @@ class Objects:
         def ask() -> memoryview:
             data = memoryview(self._obstore.get(self._store, key, options=options).bytes())
             if len(data) != end - start:
-                raise UnavailableError(f'"{self.url(key)}": {len(data)} bytes came of {end - start}')
+                raise CutAnswerError(f'"{self.url(key)}": {len(data)} bytes came of {end - start}')
             return data
 
         try:
@@ -201,7 +199,7 @@ class Objects:
             try:
                 with explained("read", self._url.root):
                     return ask()
-            except (UnavailableError, DeadlineExceededError):
+            except CutAnswerError:
                 time.sleep(pause)
                 pause *= 2
             except TensorKeepError:
