@@ -7,6 +7,7 @@ import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache
+from typing import Any
 
 import tensorkeep as tk
 
@@ -23,7 +24,7 @@ def s3_endpoint() -> str:
     return f"http://{host}:{port}"
 
 
-def s3_client() -> object:
+def s3_client() -> Any:
     """A client of that server which is not ours."""
     import boto3
 
@@ -37,10 +38,10 @@ def s3_client() -> object:
 
 
 @contextmanager
-def s3_bucket(endpoint: str | None = None, **options: object) -> Iterator[str]:
+def s3_bucket(endpoint: str | None = None, **options: Any) -> Iterator[str]:
     """The URL of a new bucket, which tensorkeep has been told how to reach."""
     name = f"bucket-{uuid.uuid4().hex[:12]}"
-    s3_client().create_bucket(Bucket=name)  # type: ignore[attr-defined]
+    s3_client().create_bucket(Bucket=name)
     url = f"s3://{name}"
     tk.storage(
         url,

@@ -62,7 +62,6 @@ from tensorkeep.io.files.filesystem import (
     prepare_directory,
     temporary_path,
 )
-from tensorkeep.io.files.memory import bytes_written_by
 from tensorkeep.native.checksums import crc32c_of_stretches
 from tensorkeep.table.table_writer import TableWriter
 
@@ -523,7 +522,19 @@ def _write_index(
 
 
 def _index_bytes(header: Header, entries: Mapping[bytes, bytes], shift: int) -> bytes:
-    return bytes_written_by(lambda file: _write_entries(TableWriter(file), header, entries, shift))
+    collected = _Collected()
+    _write_entries(TableWriter(collected), header, entries, shift)
+    return b"".join(collected.pieces)
+
+
+class _Collected:
+    """What is written, in memory."""
+
+    def __init__(self) -> None:
+        self.pieces: list[bytes] = []
+
+    def write(self, data: Buffer) -> None:
+        self.pieces.append(bytes(data))
 
 
 def _write_entries(writer: TableWriter, header: Header, entries: Mapping[bytes, bytes], shift: int) -> None:

@@ -55,7 +55,8 @@ def _connected(url: StoreUrl, said: Storage) -> ObjectStore:
     }
     with explained("reach", url.root):
         if url.scheme in ("http", "https"):
-            return stores.HTTPStore.from_url(url.root, client_options=client, retry_config=retry)
+            served: ObjectStore = stores.HTTPStore.from_url(url.root, client_options=client, retry_config=retry)
+            return served
         store: ObjectStore = stores.from_url(url.root, client_options=client, retry_config=retry, **options)
         return store
 

@@ -12,15 +12,13 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
 
 from tensorkeep.errors import (
     AlreadyExistsError,
-    DeadlineExceededError,
     FailedPreconditionError,
     MissingFileError,
     TensorKeepError,
-    UnavailableError,
     UnimplementedError,
 )
 from tensorkeep.io.stores.connections import connection, imported_obstore
-from tensorkeep.io.stores.store_errors import explained
+from tensorkeep.io.stores.store_errors import CutAnswerError, explained
 from tensorkeep.io.stores.urls import StoreUrl
 
 if TYPE_CHECKING:
@@ -29,6 +27,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 _ATTEMPTS: Final = 5  # for answers that end too early, which obstore takes for whole requests
+_LISTED: Final = 1000  # keys by one request
 _FIRST_PAUSE: Final = 0.05  # seconds
 
 
@@ -98,7 +97,7 @@ class Objects:
         def ask() -> memoryview:
             data = memoryview(self._obstore.get(self._store, key, options=options).bytes())
             if len(data) != end - start:
-                raise UnavailableError(f'"{self.url(key)}": {len(data)} bytes came of {end - start}')
+                raise CutAnswerError(f'"{self.url(key)}": {len(data)} bytes came of {end - start}')
             return data
 
         try:
@@ -154,20 +153,20 @@ class Objects:
     def copy(self, source: str, target: str) -> None:
         """Has the store copy an object over another, or to where none is."""
         with explained("copy", self.url(source)):
-            self._obstore.copy(self._store, source, target)
+            self._retried(lambda: self._obstore.copy(self._store, source, target))
 
     def delete(self, key: str) -> None:
         """Deletes an object; fine if there is none."""
         try:
             with explained("delete", self.url(key)):
-                self._obstore.delete(self._store, key)
+                self._retried(lambda: self._obstore.delete(self._store, key))
         except MissingFileError:
             return
 
     def list(self, folder: str) -> Listing:
         """What lies in a folder, not what lies in folders below it."""
         with explained("list", self.url(folder)):
-            found = self._obstore.list_with_delimiter(self._store, folder or None)
+            found = self._retried(lambda: self._obstore.list_with_delimiter(self._store, folder or None))
         start = len(folder) + 1 if folder else 0
         # An object with the name of the folder itself is a mark by which other programs show empty folders.
         objects = {item["path"][start:]: _found(item) for item in found["objects"] if item["path"] != folder}
@@ -175,9 +174,23 @@ class Objects:
 
     def below(self, folder: str) -> Iterator[str]:
         """The keys of all objects in a folder and in those below it."""
+        last: str | None = None
+        while True:
+            batch = self._some_below(folder, last)
+            yield from (key for key in batch if key != folder)
+            if len(batch) < _LISTED:
+                return
+            last = batch[-1]
+
+    def _some_below(self, folder: str, after: str | None) -> list[str]:
+        """The keys of the next objects below a folder."""
+
+        def ask() -> list[str]:
+            stream = self._obstore.list(self._store, folder or None, offset=after, chunk_size=_LISTED)
+            return [item["path"] for item in next(iter(stream), ())]
+
         with explained("list", self.url(folder)):
-            for batch in self._obstore.list(self._store, folder or None, chunk_size=1000):
-                yield from (item["path"] for item in batch if item["path"] != folder)
+            return self._retried(ask)
 
     def _retried(self, ask: Callable[[], T]) -> T:
         """Asks again if an answer ends before it is whole: obstore asks again only where none began."""
@@ -186,7 +199,7 @@ class Objects:
             try:
                 with explained("read", self._url.root):
                     return ask()
-            except (UnavailableError, DeadlineExceededError):
+            except CutAnswerError:
                 time.sleep(pause)
                 pause *= 2
             except TensorKeepError:

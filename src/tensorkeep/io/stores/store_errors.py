@@ -59,6 +59,10 @@ _CONNECTION: Final = re.compile(
 )
 
 
+class CutAnswerError(UnavailableError):
+    """An answer began and did not end. obstore does not ask again then; whoever can, does."""
+
+
 @contextmanager
 def explained(action: str, url: str) -> Iterator[None]:
     """Turns the errors of obstore into ours, naming what was tried, on which URL, and what to do."""
@@ -143,8 +147,8 @@ def _on_the_way(text: str, status: int, what: str, url: str, code: str) -> Tenso
         return UnavailableError(f"{what}: the store answers {status}{_shown(code)}, after several attempts")
     if "NotPartial" in text or "UnexpectedRange" in text or status == 416:
         return UnimplementedError(f"{what}: the server does not serve ranges of it")
-    if "incomplete" in text or "body" in text.lower() or "Truncated" in text:
-        return UnavailableError(f"{what}: the connection ended before the answer did, after several attempts")
+    if not status and ("incomplete" in text or "body" in text.lower() or "Truncated" in text):
+        return CutAnswerError(f"{what}: the connection ended before the answer did, after several attempts")
     shown = f"status {status}{_shown(code)}" if status else "the request failed"
     return StorageError(f"{what}: {shown}")
 
