@@ -71,8 +71,8 @@ class RayExecutor:
         except self._ray.exceptions.RayError as error:
             first = str(error).strip().splitlines()[0]
             raise UnavailableError(
-                f"a part of the job failed {self._retries + 1} times on the cluster: {first}; see the logs of Ray, give "
-                "each worker more memory, or run fewer at a time"
+                f"a part of the job failed {self._retries + 1} times on the cluster: {first}; see the logs of Ray, "
+                "give each worker more memory, or run fewer at a time"
             ) from error
         return outcome.value()
 

@@ -28,7 +28,8 @@ def ray_module() -> Any:
         return import_module("ray")
     except ImportError as error:
         raise UnimplementedError(
-            f'work on a cluster needs the package ray, which cannot be imported ({error}): pip install "tensorkeep[ray]"'
+            f"work on a cluster needs the package ray, which cannot be imported ({error}): "
+            'pip install "tensorkeep[ray]"'
         ) from error
 
 
@@ -57,8 +58,8 @@ def connect(address: str | None = None, *, processors: int | None = None, store:
     except (ConnectionError, RuntimeError, OSError, TimeoutError) as error:
         raise UnavailableError(
             f'no Ray cluster answers at "{where}" ({_first_line(error)}): start one by `ray start --head`, name the '
-            'address of one that runs (HOST:PORT, or "auto" on a machine of it), or say "local" for one of this machine '
-            "that lasts as long as the command"
+            'address of one that runs (HOST:PORT, or "auto" on a machine of it), or say "local" for one of this '
+            "machine that lasts as long as the command"
         ) from error
     except ValueError as error:
         raise InvalidArgumentError(

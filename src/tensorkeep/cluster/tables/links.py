@@ -18,7 +18,7 @@ from tensorkeep.cluster.tables.partitions import Partition, PartStatus
 from tensorkeep.cluster.tables.specs import TableSpec
 from tensorkeep.errors import AbortedError, AlreadyExistsError, NotFoundError, UnavailableError
 
-_RETURN_SECONDS: Final = 120  # that a part may take to come back, before others give up
+_RETURN_SECONDS: Final = 60  # that a part may take to come back, before others give up
 _NAMESPACE: Final = "tensorkeep"
 _THREADS: Final = 4  # calls that a part works on at a time: a save must not keep lookups waiting
 
@@ -139,7 +139,9 @@ class RayLink:
             spec = ray.get(first.spec.remote())
             others = [ray.get_actor(_name(name, number), _NAMESPACE) for number in range(1, spec.partitions)]
         except ValueError as error:
-            raise NotFoundError(f'no table "{name}" is on the cluster: make it first, or see whether it ended') from error
+            raise NotFoundError(
+                f'no table "{name}" is on the cluster: make it first, or see whether it ended'
+            ) from error
         return cls(spec, [first, *others], is_owner=False)
 
     def ask(self, requests: Mapping[int, Request]) -> dict[int, Any]:
@@ -170,8 +172,8 @@ class RayLink:
         first = lost[0]
         numbers = ", ".join(str(status.number) for status in lost)
         return PartitionLostError(
-            f'part {numbers} of "{self.spec.name}" was lost, and is back {first.saved_text}: what was changed there since '
-            "is gone, and in the other parts it is not; `rollback()` takes all parts back to what was saved",
+            f'part {numbers} of "{self.spec.name}" was lost, and is back {first.saved_text}: what was changed there '
+            "since is gone, and in the other parts it is not; `rollback()` takes all parts back to what was saved",
             first.number,
             first.step,
         )
@@ -190,8 +192,8 @@ class RayLink:
                 last = error
                 break
         raise UnavailableError(
-            f'part {number} of "{self.spec.name}" is gone, and does not come back ({type(last).__name__}): see whether the '
-            "cluster has room for it, and make the table anew from what was saved"
+            f'part {number} of "{self.spec.name}" is gone, and does not come back ({type(last).__name__}): see whether '
+            "the cluster has room for it, and make the table anew from what was saved"
         ) from last
 
     def close(self) -> None:

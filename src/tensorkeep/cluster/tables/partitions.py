@@ -209,9 +209,7 @@ class Partition:
         """Restores the part from a checkpoint, whatever the number of parts there, and a delta over it."""
         partition = (self._number, self._spec.partitions)
         with open_checkpoint(prefix, fs=self._spec.fs) as reader:
-            reports = restore_table(
-                self._table, reader, stem, partition=partition, extend=extend, fs=self._spec.fs
-            )
+            reports = restore_table(self._table, reader, stem, partition=partition, extend=extend, fs=self._spec.fs)
         self._touched = TouchedKeys()
         if delta is not None:
             with open_checkpoint(delta, fs=self._spec.fs) as changes:
@@ -230,6 +228,20 @@ class Partition:
 
 
 _OWN: Final = frozenset(
-    "status amounts slot_defaults add_column clear retain reset_column sweep freeze freeze_quietly frozen_rows write release "
-    "restore".split()
+    (
+        "add_column",
+        "amounts",
+        "clear",
+        "freeze",
+        "freeze_quietly",
+        "frozen_rows",
+        "release",
+        "reset_column",
+        "restore",
+        "retain",
+        "slot_defaults",
+        "status",
+        "sweep",
+        "write",
+    )
 )

@@ -1,6 +1,6 @@
 """Which keys of a batch go to which part of a table, each once.
 
-    shard(key) = key mod 1000 mod parts         DeepRec's rule, by which parts are stored too
+shard(key) = key mod 1000 mod parts         DeepRec's rule, by which parts are stored too
 """
 
 from __future__ import annotations

@@ -39,7 +39,9 @@ class TableFiles:
         durability: Durability,
     ) -> str:
         """Writes all parts, and other tensors, as one checkpoint: whole, or not at all."""
-        return save_parts([self._link], self.place(prefix), tensors, step=step, is_delta=is_delta, durability=durability)
+        return save_parts(
+            [self._link], self.place(prefix), tensors, step=step, is_delta=is_delta, durability=durability
+        )
 
 
 def save_parts(

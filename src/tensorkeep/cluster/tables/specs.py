@@ -37,7 +37,7 @@ class TableSpec:
     """The default rows of the weights."""
     options: Mapping[str, Any] = field(default_factory=dict)
     """The other arguments of EmbeddingTable, by name."""
-    form: StoredForm = StoredForm()
+    form: StoredForm = field(default_factory=StoredForm)
     home: str | None = None
     """The folder in which what is saved of it is noted; None if a part that dies comes back empty."""
     fs: FileSystem = LOCAL

@@ -27,8 +27,8 @@ def batches_of_worker(batches: Batches, number: int, count: int, start: int = 0)
         return islice(batches(number, count), start, None)
     if not isinstance(batches, Iterable) or isinstance(batches, Iterator):
         raise WrongTypeError(
-            f"batches are {type(batches).__name__}, expected something that can be gone through several times (a list, a "
-            "dataset of Ray Data), or a function of the worker's number and the number of workers"
+            f"batches are {type(batches).__name__}, expected something that can be gone through several times (a list, "
+            "a dataset of Ray Data), or a function of the worker's number and the number of workers"
         )
     return islice(batches, number + start * count, None, count)
 

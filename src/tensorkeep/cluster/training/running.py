@@ -86,7 +86,9 @@ class RemoteServer:
             except ray.exceptions.ActorUnavailableError:
                 ray.wait([self._actor.call.remote("steps", ())], timeout=1)
             except (ray.exceptions.RayActorError, ray.exceptions.GetTimeoutError) as error:
-                raise UnavailableError(f"the server of the training is gone, and does not come back: {error}") from error
+                raise UnavailableError(
+                    f"the server of the training is gone, and does not come back: {error}"
+                ) from error
         raise UnavailableError(f"the server of the training did not come back within {_PATIENCE} seconds")
 
 
@@ -121,13 +123,11 @@ class Training:
         self._own.initialize()
         lasting: dict[str, Any] = {"max_restarts": -1, "num_cpus": processors, "scheduling_strategy": "SPREAD"}
         server = self._ray.remote(ServerActor)
-        self.server = server.options(
-            **lasting, max_task_retries=0, max_concurrency=options.workers + _THREADS
-        ).remote(build, options)
+        self.server = server.options(**lasting, max_task_retries=0, max_concurrency=options.workers + _THREADS).remote(
+            build, options
+        )
         worker = self._ray.remote(WorkerActor).options(**lasting, max_task_retries=-1)
-        self.workers = [
-            worker.remote(build, self.server, number, options.workers) for number in range(options.workers)
-        ]
+        self.workers = [worker.remote(build, self.server, number, options.workers) for number in range(options.workers)]
         parts = split_for_workers(batches, options.workers)
         self._results = [actor.work.remote(part) for actor, part in zip(self.workers, parts, strict=True)]
 
@@ -141,8 +141,8 @@ class Training:
             losses = self._ray.get(self.server.losses.remote())
         except self._ray.exceptions.RayActorError as error:
             raise UnavailableError(
-                f"a process of the training is gone, and does not come back: {error}; what was saved last is whole, and "
-                "the next run goes on from there"
+                f"a process of the training is gone, and does not come back: {error}; what was saved last is whole, "
+                "and the next run goes on from there"
             ) from error
         return Trained(latest, steps, losses)
 
@@ -182,9 +182,7 @@ def train_serially(build: Callable[[], TrainingProgram], batches: Batches, optio
     server = TrainingServer(build, options)
     workers = [TrainingWorker(build, server, number, options.workers) for number in range(options.workers)]
     turns = [server.begin(number) for number in range(options.workers)]
-    parts = [
-        batches_of_worker(batches, number, options.workers, turn.position) for number, turn in enumerate(turns)
-    ]
+    parts = [batches_of_worker(batches, number, options.workers, turn.position) for number, turn in enumerate(turns)]
     while any(_one_round(server, workers, parts, turns)):
         continue
     latest = server.latest()
