@@ -114,7 +114,8 @@ def refuse_records(reader: CheckpointReader, names: Iterable[str], fs: FileSyste
     if stems := [stem for stem in stems_with_records(reader, fs) if stem + KEYS in kept]:
         raise FailedPreconditionError(
             f'"{reader.path}" has rows of "{stems[0]}" beside it, as records of an SSD tier, which workers of a '
-            f"cluster do not carry along: put them into the checkpoint first, with `tensorkeep ev repair {reader.path} TARGET`"
+            "cluster do not carry along: put them into the checkpoint first, with "
+            f"`tensorkeep ev repair {reader.path} TARGET`"
         )
 
 
