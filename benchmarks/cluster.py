@@ -1,4 +1,4 @@
-"""Work on a Ray cluster of this machine: checkpoints verified, tables looked up and saved, by one process and by two."""
+"""Work on a Ray cluster of this machine: checkpoints verified, tables looked up and saved, by one process and two."""
 
 from __future__ import annotations
 
