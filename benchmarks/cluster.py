@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import itertools
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -138,25 +138,25 @@ def by_example(ray: Any, actors: list[Any], keys: Any) -> Any:
 def saving(folder: Path, count: int, rounds: int) -> str:
     random = np.random.default_rng(2)
     rows_at_once = random.random((AT_ONCE, DIM), dtype=np.float32)
-    seconds: dict[str, list[float]] = {}
-    size = 0
-    for writers in (1, 2):
-        with cluster.ShardedEmbeddingTable(
-            DIM, name=f"saved-{writers}", partitions=writers, processors=0.5, capacity=count // writers
-        ) as sharded:
+    contenders = []
+    with ExitStack() as stack:
+        for writers in (1, 2):
+            sharded = stack.enter_context(
+                cluster.ShardedEmbeddingTable(
+                    DIM, name=f"saved-{writers}", partitions=writers, processors=0.5, capacity=count // writers
+                )
+            )
             for at in range(0, count, AT_ONCE):
                 keys = np.arange(at, min(at + AT_ONCE, count)) * 2_654_435_761 % (1 << 50)
                 sharded.assign(keys, rows_at_once[: keys.size])
-            numbers = itertools.count()
-            contender = Contender(
-                f"{writers} writer{'s' if writers > 1 else ''}",
-                lambda table=sharded, numbers=numbers: table.save(
-                    folder / f"saved-{next(numbers) % 2}", durability=Durability.CACHE
-                ),
+            contenders.append(
+                Contender(
+                    f"{writers} writer{'s' if writers > 1 else ''}",
+                    lambda table=sharded: table.save(folder / f"saved-{table.partitions}", durability=Durability.CACHE),
+                )
             )
-            seconds |= take_turns([contender], rounds)
-        files = folder.glob("saved-0.data-*")
-        size = sum(file.stat().st_size for file in files)
+        seconds = take_turns(contenders, rounds)
+    size = sum(file.stat().st_size for file in folder.glob("saved-1.data-*"))
     found = medians(seconds)
     rows = [
         (name, f"{taken:.2f}", f"{count / taken / 1e6:.1f}", f"{found['1 writer'] / taken:.2f}", spread(seconds[name]))

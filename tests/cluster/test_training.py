@@ -33,7 +33,9 @@ def test_two_workers_at_a_barrier_come_to_what_one_program_with_whole_batches_co
             for first, second in zip(batches[::2], batches[1::2], strict=True):
                 feeds = {tensor: np.concatenate([first[name], second[name]]) for name, tensor in program.inputs.items()}
                 session.run(program.train_op, feeds)
-            weights = session.run(graph.get_tensor_by_name("weights/Read/ReadVariableOp:0"))
+            [weights] = [
+                session.run(variable.read_value()) for _, variable in program.gradients if variable.op.name == "weights"
+            ]
     with tk.open_checkpoint(trained.checkpoint) as reader:
         np.testing.assert_allclose(reader.read("weights"), weights, rtol=1e-5)
         assert reader.read("global_step") == trained.steps == 6

@@ -7,6 +7,7 @@ statistics of use are off; a cluster that somebody else has started is left as i
 from __future__ import annotations
 
 import logging
+import socket
 from importlib import import_module
 from typing import Any, Final
 
@@ -17,6 +18,7 @@ LOCAL_CLUSTER: Final = "local"
 """In the place of an address: a cluster of this machine, which ends with this process."""
 
 _STATISTICS: Final = "RAY_USAGE_STATS_ENABLED"
+_PATIENCE: Final = 10  # seconds that a cluster may take to answer
 _STORE: Final = 256 << 20  # bytes of the object store of a cluster that we start
 
 
@@ -54,6 +56,7 @@ def connect(address: str | None = None, *, processors: int | None = None, store:
                 **quiet,
             )
         else:
+            _check_answers(where)
             ray.init(address=where, **quiet)
     except (ConnectionError, RuntimeError, OSError, TimeoutError) as error:
         raise UnavailableError(
@@ -66,6 +69,13 @@ def connect(address: str | None = None, *, processors: int | None = None, store:
             f'"{where}" is no address of a Ray cluster: {_first_line(error)}; expected HOST:PORT, "auto" or "local"'
         ) from error
     return ray
+
+
+def _check_answers(address: str) -> None:
+    """OSError if nobody listens at HOST:PORT, which Ray itself finds out after minutes."""
+    host, colon, port = address.rpartition(":")
+    if colon and port.isdecimal() and "://" not in address:
+        socket.create_connection((host.strip("[]"), int(port)), _PATIENCE).close()
 
 
 def disconnect() -> None:

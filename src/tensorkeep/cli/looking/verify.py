@@ -69,7 +69,6 @@ COMMANDS = {
             "verify run/model-1000",
             "verify run/model-1000 export/1   # the variables of a SavedModel too",
             "verify run --json",
-            "verify run/model-1000 --cluster auto   # by the workers of a Ray cluster",
         ),
         _add_arguments,
         _run,

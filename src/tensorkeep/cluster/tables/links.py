@@ -202,9 +202,12 @@ class RayLink:
                 self._ray.kill(actor)
             self._actors = []
 
-    def kill(self, number: int, *, comes_back: bool = True) -> None:
-        """Ends the process of a part, as a fault would: for tests of what happens then."""
-        self._ray.kill(self._actors[number], no_restart=not comes_back)
+    def kill(self, number: int) -> None:
+        """Ends the process of a part, as a fault would, and waits until the part is back: to see what happens then."""
+        life = self._status(number).life
+        self._ray.kill(self._actors[number], no_restart=False)
+        while self._status(number).life == life:  # it ends a moment later
+            continue
 
 
 def _name(table: str, number: int) -> str:
