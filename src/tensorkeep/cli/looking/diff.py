@@ -95,8 +95,8 @@ def _run_two(given: Namespace, output: Output) -> int:
         first, second = _opened(given.paths, stack)
         _require_names(names, first, second)
         if executor is not None:
-            paths = [_checkpoint(path) for path in given.paths]
-            found = compare_on_cluster(*paths, executor, rename=names, tolerance=given.tolerance, progress=bar)
+            old, new = map(_checkpoint, given.paths)
+            found = compare_on_cluster(old, new, executor, rename=names, tolerance=given.tolerance, progress=bar)
         else:
             watch = Told(bar, bytes_of(first) + bytes_of(second))
             found = compare(
