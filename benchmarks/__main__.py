@@ -20,7 +20,7 @@ def main() -> int:
         "names",
         nargs="*",
         help="which to run: save load rows small memory footprint graphs saver embedding embedding_files start "
-        "models engines editing images serving (all)",
+        "models engines editing images serving cluster (all)",
     )
     parser.add_argument("--mib", type=int, default=1024, help="size of the large checkpoint")
     parser.add_argument("--edited", type=int, default=4096, help="size of the checkpoint that is edited, in MiB")
@@ -28,7 +28,7 @@ def main() -> int:
     parser.add_argument("--rounds", type=int, default=7, help="rounds after the first, which warms up")
     parser.add_argument("--keys", type=int, default=10_000_000, help="number of keys of an embedding table")
     parser.add_argument(
-        "--case", default="", help="of graphs, engines and serving, only the cases whose names contain this"
+        "--case", default="", help="of graphs, engines, serving and cluster, only the cases whose names contain this"
     )
     parser.add_argument(
         "--fragmented", type=float, metavar="GIB", help="fragment all memory meanwhile, but for so much that stays free"
@@ -43,6 +43,7 @@ def main() -> int:
     import tensorkeep as tk
     from benchmarks import (
         chart,
+        cluster,
         editing,
         embedding,
         embedding_files,
@@ -78,6 +79,9 @@ def main() -> int:
             "models": lambda: models.models(folder / "models", rounds),
             "engines": lambda: engines.engines(folder / "engines", rounds, arguments.case),
             "images": lambda: images.images(rounds),
+            "cluster": lambda: cluster.clusters(
+                folder / "cluster", 2 * size, arguments.keys, min(rounds, 5), arguments.case
+            ),
             "serving": lambda: server_report.serving(folder / "serving", min(rounds, 3), arguments.case),
             "editing": lambda: editing.editing(folder / "editing", arguments.edited << 20, min(rounds, 3)),
         }

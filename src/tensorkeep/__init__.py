@@ -74,7 +74,7 @@ _NAMES = {
 }
 # Reached as attributes, too, and not in `__all__`.
 _MODULES = """
-    checkpoint convert dtypes edit embedding errors graph inspect io proto saved_model saving shapes table
+    checkpoint cluster convert dtypes edit embedding errors graph inspect io proto saved_model saving shapes table
 """
 
 

@@ -1,9 +1,9 @@
 # Written by tools/write_stubs.py. Where the names are is said in __init__.py.
 
 from tensorkeep import (
-    checkpoint as checkpoint, convert as convert, dtypes as dtypes, edit as edit, embedding as embedding,
-    errors as errors, graph as graph, inspect as inspect, io as io, proto as proto, saved_model as saved_model,
-    saving as saving, shapes as shapes, table as table,
+    checkpoint as checkpoint, cluster as cluster, convert as convert, dtypes as dtypes, edit as edit,
+    embedding as embedding, errors as errors, graph as graph, inspect as inspect, io as io, proto as proto,
+    saved_model as saved_model, saving as saving, shapes as shapes, table as table,
 )
 from tensorkeep._about import About, about
 from tensorkeep._version import __version__

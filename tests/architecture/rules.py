@@ -48,8 +48,9 @@ STANDS_ON: Final[dict[str, tuple[str, ...]]] = {
     "saved_model.export": ("saved_model.layers",),  # models made of functions that build graphs
     "convert": ("edit", "saved_model.export"),
     "inspect": ("edit", "saved_model"),
+    "cluster": ("convert", "inspect"),  # jobs and tables on Ray
     "viewer": ("convert", "inspect"),  # pages for a browser, served or written; `tensorkeep.view` makes one
-    "__init__": ("_about", "convert", "edit", "inspect", "tf1", "viewer"),
+    "__init__": ("_about", "cluster", "convert", "edit", "inspect", "tf1", "viewer"),
     "serving": ("inspect",),  # a server of models; `tensorkeep serve` starts it
     "cli": ("__init__", "serving"),
     "__main__": ("cli",),  # `python -m tensorkeep`

@@ -28,6 +28,7 @@ _NAMES = {
     "tensorkeep.cluster.tables.links": "PartitionLostError",
     "tensorkeep.cluster.tables.placing": "TablesOnRay",
     "tensorkeep.cluster.tables.sharded_table": "ShardedEmbeddingTable",
+    "tensorkeep.cluster.training.batches": "DatasetBatches",
     "tensorkeep.cluster.training.programs": "TrainingProgram",
     "tensorkeep.cluster.training.running": "Trained Training train train_serially",
     "tensorkeep.cluster.training.servers": "TrainingOptions",

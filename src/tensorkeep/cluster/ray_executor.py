@@ -18,7 +18,6 @@ P = TypeVar("P")
 R = TypeVar("R")
 
 _LEAST_MEMORY: Final = 64 << 20
-_IN_FLIGHT: Final = 2  # parts of each worker that are under way or waiting
 
 
 class RayExecutor:
@@ -56,7 +55,7 @@ class RayExecutor:
         running: dict[Any, int] = {}
         try:
             while waiting or running:
-                while waiting and len(running) < self.workers * _IN_FLIGHT:
+                while waiting and len(running) < self.workers:
                     number, part = waiting.pop()
                     running[task.remote(named, part, self.memory)] = number
                 [ready], _ = self._ray.wait(list(running), num_returns=1)
@@ -71,8 +70,8 @@ class RayExecutor:
         except self._ray.exceptions.RayError as error:
             first = str(error).strip().splitlines()[0]
             raise UnavailableError(
-                f"a part of the job failed {self._retries + 1} times on the cluster: {first}; see the logs of Ray, give "
-                "each worker more memory, or run fewer at a time"
+                f"a part of the job failed {self._retries + 1} times on the cluster: {first}; see the logs of Ray, "
+                "give each worker more memory, or run fewer at a time"
             ) from error
         return outcome.value()
 

@@ -7,6 +7,7 @@ statistics of use are off; a cluster that somebody else has started is left as i
 from __future__ import annotations
 
 import logging
+import socket
 from importlib import import_module
 from typing import Any, Final
 
@@ -17,6 +18,7 @@ LOCAL_CLUSTER: Final = "local"
 """In the place of an address: a cluster of this machine, which ends with this process."""
 
 _STATISTICS: Final = "RAY_USAGE_STATS_ENABLED"
+_PATIENCE: Final = 10  # seconds that a cluster may take to answer
 _STORE: Final = 256 << 20  # bytes of the object store of a cluster that we start
 
 
@@ -28,7 +30,8 @@ def ray_module() -> Any:
         return import_module("ray")
     except ImportError as error:
         raise UnimplementedError(
-            f'work on a cluster needs the package ray, which cannot be imported ({error}): pip install "tensorkeep[ray]"'
+            f"work on a cluster needs the package ray, which cannot be imported ({error}): "
+            'pip install "tensorkeep[ray]"'
         ) from error
 
 
@@ -53,18 +56,26 @@ def connect(address: str | None = None, *, processors: int | None = None, store:
                 **quiet,
             )
         else:
+            _check_answers(where)
             ray.init(address=where, **quiet)
     except (ConnectionError, RuntimeError, OSError, TimeoutError) as error:
         raise UnavailableError(
             f'no Ray cluster answers at "{where}" ({_first_line(error)}): start one by `ray start --head`, name the '
-            'address of one that runs (HOST:PORT, or "auto" on a machine of it), or say "local" for one of this machine '
-            "that lasts as long as the command"
+            'address of one that runs (HOST:PORT, or "auto" on a machine of it), or say "local" for one of this '
+            "machine that lasts as long as the command"
         ) from error
     except ValueError as error:
         raise InvalidArgumentError(
             f'"{where}" is no address of a Ray cluster: {_first_line(error)}; expected HOST:PORT, "auto" or "local"'
         ) from error
     return ray
+
+
+def _check_answers(address: str) -> None:
+    """OSError if nobody listens at HOST:PORT, which Ray itself finds out after minutes."""
+    host, colon, port = address.rpartition(":")
+    if colon and port.isdecimal() and "://" not in address:
+        socket.create_connection((host.strip("[]"), int(port)), _PATIENCE).close()
 
 
 def disconnect() -> None:

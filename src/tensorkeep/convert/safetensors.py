@@ -170,7 +170,7 @@ def _assigned(path: str, tensors: Tensors, options: SinkOptions) -> Assigned:
 def safetensors_files(
     path: str, kinds: Mapping[str, tuple[DType, tuple[int, ...]]], shard_bytes: int
 ) -> tuple[dict[str, tuple[str, ...]], tuple[str, bytes] | None]:
-    """The files for tensors of these types and shapes, with the names that each holds; and the index, if it needs one."""
+    """The files for tensors of these types and shapes, with the names that each holds; and the index, if any."""
     tensors = {name: Made(dtype, shape, lambda: iter(())) for name, (dtype, shape) in kinds.items()}
     found = _assigned(path, tensors, SinkOptions(shard_bytes=shard_bytes))
     files = {file: tuple(part) for file, part in found.files.items()}

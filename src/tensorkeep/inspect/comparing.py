@@ -151,7 +151,7 @@ class ChunkDifference(NamedTuple):
     whoever compared them.
     """
 
-    count: int
+    elements: int
     differing: int
     compared: int
     largest: float
@@ -209,7 +209,7 @@ def folded_difference(chunks: Iterable[ChunkDifference]) -> TensorDifference:
     count = differing = compared = 0
     largest = total = squares = first = second = product = 0.0
     for chunk in chunks:
-        count += chunk.count
+        count += chunk.elements
         differing += chunk.differing
         compared += chunk.compared
         largest = max(largest, chunk.largest)

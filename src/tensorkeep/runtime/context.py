@@ -94,7 +94,7 @@ class KernelContext:
         return self.surroundings.filesystem if self._files is None else self._files
 
     def mark(self, name: str) -> bytes:
-        """What the graph says of this operation under a name that begins with an underscore; nothing, if it does not."""
+        """What the graph says of this operation under a name that begins with an underscore; nothing, by default."""
         found = self._op.attr(name)
         return found if isinstance(found, bytes) else b""
 

@@ -18,8 +18,8 @@ from tensorkeep.errors import InvalidArgumentError
 from tensorkeep.graph.graph import Graph
 from tensorkeep.graph.messages.graph_def import export_graph
 from tensorkeep.inspect.page import PageData
+from tensorkeep.io.files.everywhere import FILES
 from tensorkeep.io.files.filesystem import FileSystem, PathLike, atomic_write, path_text
-from tensorkeep.io.files.local import LOCAL
 from tensorkeep.io.files.memory import MemoryFileSystem
 from tensorkeep.saved_model.load.model import LoadedModel
 from tensorkeep.saved_model.load.opened_graph import OpenedGraph
@@ -42,7 +42,7 @@ class View:
         """The whole page, which needs no other file and no network."""
         return self._exported.text
 
-    def save(self, path: PathLike, *, fs: FileSystem = LOCAL) -> None:
+    def save(self, path: PathLike, *, fs: FileSystem = FILES) -> None:
         """Writes the page to a file."""
         atomic_write(fs, path_text(path), self.html.encode("utf-8"))
 
@@ -62,7 +62,7 @@ def view(
     *,
     height: int = _HEIGHT,
     checked: bool | None = None,
-    fs: FileSystem = LOCAL,
+    fs: FileSystem = FILES,
 ) -> View:
     """Shows a model, a checkpoint, a graph or an embedding table in a notebook, as `tensorkeep view` does in a browser.
 

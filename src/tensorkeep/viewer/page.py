@@ -15,8 +15,8 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from tensorkeep.errors import TensorKeepError
+from tensorkeep.io.files.everywhere import FILES
 from tensorkeep.io.files.filesystem import FileSystem, path_text
-from tensorkeep.io.files.local import LOCAL
 from tensorkeep.io.showing.json_values import json_value
 from tensorkeep.io.showing.progress import Progress
 from tensorkeep.viewer.answers.catalog import LONG, SHORT
@@ -41,7 +41,7 @@ class Exported:
 
 
 def export_page(
-    paths: Sequence[str], *, progress: Progress | None = None, fs: FileSystem = LOCAL, checked: bool = True
+    paths: Sequence[str], *, progress: Progress | None = None, fs: FileSystem = FILES, checked: bool = True
 ) -> Exported:
     """A page on what is at some paths. With `checked`, all of it is read, for statistics and checks."""
     sources = Sources([path_text(path) for path in paths], fs)

@@ -12,8 +12,8 @@ from typing import Final
 import uvicorn
 
 from tensorkeep.errors import InvalidArgumentError, UnavailableError
+from tensorkeep.io.files.everywhere import FILES
 from tensorkeep.io.files.filesystem import FileSystem
-from tensorkeep.io.files.local import LOCAL
 from tensorkeep.viewer.application import Viewer
 from tensorkeep.viewer.sources import Sources
 
@@ -44,7 +44,7 @@ class Server:
         *,
         token: str | None = None,
         in_notebook: bool = False,
-        fs: FileSystem = LOCAL,
+        fs: FileSystem = FILES,
     ) -> None:
         if not paths:
             raise InvalidArgumentError("there is nothing to look at: name a path")

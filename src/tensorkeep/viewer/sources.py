@@ -24,8 +24,8 @@ from tensorkeep.inspect.identifying import Identification, identify
 from tensorkeep.inspect.inlining import ShownGraph, shown_graph
 from tensorkeep.inspect.listing import CheckpointListing, StoredTensor, list_checkpoint
 from tensorkeep.inspect.reader_listing import list_opened, list_variables
+from tensorkeep.io.files.everywhere import FILES
 from tensorkeep.io.files.filesystem import FileSystem, path_text
-from tensorkeep.io.files.local import LOCAL
 from tensorkeep.proto.identification import FileKind
 from tensorkeep.proto.messages import MetaGraphDef, NodeDef
 from tensorkeep.saved_model.files.layout import contains_saved_model, variables_path
@@ -61,7 +61,7 @@ class OpenedGraph:
 class Source:
     """One path that is looked at. May be asked from several threads."""
 
-    def __init__(self, path: str, fs: FileSystem = LOCAL) -> None:
+    def __init__(self, path: str, fs: FileSystem = FILES) -> None:
         given = path_text(path)
         self.path = posixpath.dirname(given) or "." if posixpath.basename(given) in _MODEL_FILES else given
         self.fs = fs
@@ -226,7 +226,7 @@ class Source:
 class Sources:
     """All that a viewer looks at, in order."""
 
-    def __init__(self, paths: Iterable[str], fs: FileSystem = LOCAL) -> None:
+    def __init__(self, paths: Iterable[str], fs: FileSystem = FILES) -> None:
         self._lock = RLock()
         self._fs = fs
         self._sources = [Source(path, fs) for path in paths]

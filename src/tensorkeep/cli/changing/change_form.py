@@ -6,8 +6,10 @@ from argparse import Namespace
 
 from tensorkeep.checkpoint.saving import CheckpointFormat
 from tensorkeep.cli.changing.checkpoint_changes import add_places, change
+from tensorkeep.cli.cluster_options import add_cluster, cluster_of
 from tensorkeep.cli.command import DONE, Command, Parser
 from tensorkeep.cli.output import Output, amount_of, shown, size_text
+from tensorkeep.cluster.jobs.editing import split as split_on_cluster
 from tensorkeep.edit.forms import convert_format, dedupe, names_to_objects, objects_to_names, split
 from tensorkeep.edit.plan import EditOptions
 from tensorkeep.errors import FailedPreconditionError
@@ -17,11 +19,18 @@ from tensorkeep.io.showing.amounts import size_of
 def _add_split(parser: Parser) -> None:
     add_places(parser)
     parser.add_argument("--max-shard-size", metavar="SIZE", required=True, help="500MB, 2GiB, or bytes")
+    add_cluster(parser)
 
 
 def _run_split(given: Namespace, output: Output) -> int:
     limit = size_of(given.max_shard_size)
-    return change(given, output, lambda options: split(given.source, given.target, limit, options))
+    with cluster_of(given) as executor:
+        if executor is not None:
+            found = executor
+            return change(
+                given, output, lambda options: split_on_cluster(given.source, given.target, limit, options, found)
+            )
+        return change(given, output, lambda options: split(given.source, given.target, limit, options))
 
 
 def _add_format(parser: Parser) -> None:

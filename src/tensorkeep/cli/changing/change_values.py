@@ -5,9 +5,11 @@ from __future__ import annotations
 from argparse import Namespace
 
 from tensorkeep.cli.changing.checkpoint_changes import add_allow_loss, add_places, change, has_selection
+from tensorkeep.cli.cluster_options import add_cluster, cluster_of
 from tensorkeep.cli.command import Command, Parser
 from tensorkeep.cli.looking.tensor_filters import add_selection, selection_of
 from tensorkeep.cli.output import Output
+from tensorkeep.cluster.jobs.editing import cast as cast_on_cluster
 from tensorkeep.dtypes import ALL_DTYPES
 from tensorkeep.edit.values import cast, set_tensors
 from tensorkeep.errors import InvalidArgumentError
@@ -25,15 +27,19 @@ def _add_cast(parser: Parser) -> None:
     )
     add_selection(parser, "tensors to cast; all with floating-point numbers by default")
     add_allow_loss(parser)
+    add_cluster(parser)
 
 
 def _run_cast(given: Namespace, output: Output) -> int:
     selection = selection_of(given) if has_selection(given) else None
-    return change(
-        given,
-        output,
-        lambda options: cast(given.source, given.target, given.dtype, selection, options, allow_loss=given.allow_loss),
-    )
+    wanted = (given.source, given.target, given.dtype, selection)
+    with cluster_of(given) as executor:
+        if executor is not None:
+            found = executor
+            return change(
+                given, output, lambda options: cast_on_cluster(*wanted, options, found, allow_loss=given.allow_loss)
+            )
+        return change(given, output, lambda options: cast(*wanted, options, allow_loss=given.allow_loss))
 
 
 def _add_set(parser: Parser) -> None:

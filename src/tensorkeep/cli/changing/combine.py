@@ -5,8 +5,10 @@ from __future__ import annotations
 from argparse import Namespace
 
 from tensorkeep.cli.changing.checkpoint_changes import add_compact, add_places, change
+from tensorkeep.cli.cluster_options import add_cluster, cluster_of
 from tensorkeep.cli.command import Command, Parser
 from tensorkeep.cli.output import Output
+from tensorkeep.cluster.jobs.editing import average as average_on_cluster
 from tensorkeep.edit.combining import Conflict, average, exponential_weights, interpolate, merge
 from tensorkeep.errors import InvalidArgumentError
 
@@ -27,6 +29,7 @@ def _add_average(parser: Parser) -> None:
     add_places(parser, several=True)
     parser.add_argument("--weights", metavar="W,W,...", help="how much each counts; all the same by default")
     parser.add_argument("--decay", metavar="D", type=float, help="each counts D times as much as the next")
+    add_cluster(parser)
 
 
 def _run_average(given: Namespace, output: Output) -> int:
@@ -35,7 +38,12 @@ def _run_average(given: Namespace, output: Output) -> int:
     weights = _numbers(given.weights) if given.weights else None
     if given.decay is not None:
         weights = exponential_weights(len(given.sources), given.decay)
-    return change(given, output, lambda options: average(given.sources, given.target, options, weights=weights))
+    wanted = (given.sources, given.target)
+    with cluster_of(given) as executor:
+        if executor is not None:
+            found = executor
+            return change(given, output, lambda options: average_on_cluster(*wanted, options, found, weights=weights))
+        return change(given, output, lambda options: average(*wanted, options, weights=weights))
 
 
 def _numbers(text: str) -> list[float]:

@@ -18,11 +18,13 @@ from tensorkeep.cli.changing.checkpoint_changes import (
     require_name,
 )
 from tensorkeep.cli.changing.onnx_export import add_onnx, refuse_onnx_arguments, run_onnx
+from tensorkeep.cli.cluster_options import add_cluster, cluster_of
 from tensorkeep.cli.command import DONE, Command, Parser
 from tensorkeep.cli.looking.tensor_filters import add_selection, selection_of
 from tensorkeep.cli.models.model_arguments import add_run_initializers
 from tensorkeep.cli.output import Column, Output, amount_of, shape_text, shown, size_text
 from tensorkeep.cli.progress import ProgressBar
+from tensorkeep.cluster.jobs.converting import convert as convert_on_cluster
 from tensorkeep.convert import PRESETS, Converted, ConvertOptions, Explanation, ModelOptions, convert, explain
 from tensorkeep.convert.converting import TargetExistsError
 from tensorkeep.convert.formats import FORMATS
@@ -79,6 +81,7 @@ def _add_convert(parser: Parser) -> None:
     parser.add_argument("--ev", metavar="NAME", help="the embedding table, for Parquet")
     add_run_initializers(parser)
     add_onnx(parser)
+    add_cluster(parser)
     add_writing(parser)
 
 
@@ -116,7 +119,9 @@ def _run_convert(given: Namespace, output: Output) -> int:
         progress=bar,
     )
     try:
-        done = convert(given.source, given.target, _rules(given), options)
+        with cluster_of(given) as executor:
+            wanted = (given.source, given.target, _rules(given), options)
+            done = convert(*wanted) if executor is None else convert_on_cluster(*wanted, executor)
     except TargetExistsError as error:
         raise AlreadyExistsError(f"{listed(error.paths)} is there already: say --force to replace it") from None
     except CastLossError as error:

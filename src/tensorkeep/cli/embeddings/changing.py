@@ -6,15 +6,18 @@ from argparse import Namespace
 
 from tensorkeep.checkpoint.casting import CastLossError
 from tensorkeep.cli.changing.checkpoint_changes import add_allow_loss, allowing_loss
+from tensorkeep.cli.cluster_options import add_cluster, cluster_of
 from tensorkeep.cli.command import Command, Parser
 from tensorkeep.cli.embeddings.writing import add_places, write
 from tensorkeep.cli.output import Output
+from tensorkeep.cluster.jobs import embeddings as on_cluster
 from tensorkeep.embedding.tools.compacting import compact_checkpoint, full_and_newest_delta, plan_compacting
 from tensorkeep.embedding.tools.pruning import (
     KeepByNorm,
     KeepFrequent,
     KeepTop,
     KeepUpdatedSince,
+    PruneReport,
     PruneRule,
     plan_pruning,
     prune_checkpoint,
@@ -29,15 +32,19 @@ from tensorkeep.io.showing.progress import Progress
 def _add_repartition(parser: Parser) -> None:
     add_places(parser)
     parser.add_argument("--shards", metavar="N", type=int, required=True, help="how many parts each table shall have")
+    add_cluster(parser)
 
 
 def _run_repartition(given: Namespace, output: Output) -> int:
-    return write(
-        given,
-        output,
-        lambda bar: repartition_checkpoint(given.source, given.target, given.shards, progress=bar),
-        plan=lambda: plan_repartitioning(given.source, given.shards),
-    )
+    wanted = (given.source, given.target, given.shards)
+
+    def work(bar: Progress) -> str:
+        with cluster_of(given) as executor:
+            if executor is not None:
+                return on_cluster.repartition_checkpoint(*wanted, executor, progress=bar)
+            return repartition_checkpoint(*wanted, progress=bar)
+
+    return write(given, output, work, plan=lambda: plan_repartitioning(given.source, given.shards))
 
 
 def _add_prune(parser: Parser) -> None:
@@ -48,6 +55,7 @@ def _add_prune(parser: Parser) -> None:
     parser.add_argument("--top", metavar="N", type=int, help="keep the most frequent")
     parser.add_argument("--only", dest="names", metavar="NAME", action="append", help="a table; all by default")
     parser.add_argument("--allow-empty", action="store_true", help="write tables of which no key is left, too")
+    add_cluster(parser)
 
 
 def _run_prune(given: Namespace, output: Output) -> int:
@@ -59,10 +67,18 @@ def _run_prune(given: Namespace, output: Output) -> int:
     if len(rules) != 1:
         raise InvalidArgumentError("say one of --min-frequency, --min-version, --min-norm and --top")
     wanted = {"names": given.names, "allow_empty": given.allow_empty}
+
+    def work(bar: Progress) -> dict[str, PruneReport]:
+        with cluster_of(given) as executor:
+            if executor is not None:
+                places = (given.source, given.target)
+                return on_cluster.prune_checkpoint(*places, rules[0], executor, progress=bar, **wanted)
+            return prune_checkpoint(given.source, given.target, rules[0], progress=bar, **wanted)
+
     return write(
         given,
         output,
-        lambda bar: prune_checkpoint(given.source, given.target, rules[0], progress=bar, **wanted),
+        work,
         plan=lambda: plan_pruning(given.source, rules[0], **wanted) if given.dry_run else {},
     )
 
@@ -95,14 +111,22 @@ def _run_repair(given: Namespace, output: Output) -> int:
 def _add_compact(parser: Parser) -> None:
     add_places(parser)
     parser.add_argument("--delta", metavar="PATH", help="an incremental checkpoint; the newest of SOURCE by default")
+    add_cluster(parser)
 
 
 def _run_compact(given: Namespace, output: Output) -> int:
     full, delta = full_and_newest_delta(given.source, given.delta)
+
+    def work(bar: Progress) -> str:
+        with cluster_of(given) as executor:
+            if executor is not None:
+                return on_cluster.compact_checkpoint(full, given.target, delta, executor, progress=bar)
+            return compact_checkpoint(full, given.target, delta, progress=bar)
+
     return write(
         given,
         output,
-        lambda bar: compact_checkpoint(full, given.target, delta, progress=bar),
+        work,
         plan=lambda: {full: f"with {delta}", **(plan_compacting(full, delta) if given.dry_run else {})},
     )
 

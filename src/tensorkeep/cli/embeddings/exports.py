@@ -8,9 +8,11 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
+from tensorkeep.cli.cluster_options import add_cluster, cluster_of
 from tensorkeep.cli.command import Command, Parser
 from tensorkeep.cli.embeddings.writing import add_force, write
 from tensorkeep.cli.output import Output, amount_of
+from tensorkeep.cluster.jobs.embeddings import export_parquet as export_on_cluster
 from tensorkeep.embedding.formats.csv import export_csv, import_csv, read_csv
 from tensorkeep.embedding.formats.maxcompute import MaxComputeTable, export_maxcompute
 from tensorkeep.embedding.formats.npz import export_npz
@@ -20,6 +22,7 @@ from tensorkeep.embedding.table.snapshot import ArraySnapshot
 from tensorkeep.embedding.tools.rewriting import Rewrite, opened_for_tools
 from tensorkeep.errors import InvalidArgumentError
 from tensorkeep.io.files.everywhere import FILES
+from tensorkeep.io.showing.progress import Progress
 
 
 @dataclass(frozen=True)
@@ -79,6 +82,7 @@ def _add_export(parser: Parser) -> None:
     parser.add_argument("--hashes", metavar="N", type=int, help=".resp: rows in N hashes in place of a string for each")
     parser.add_argument("--prefix", metavar="TEXT", help=".resp: what names begin with; {name}: by default")
     add_force(parser)
+    add_cluster(parser)
 
 
 def _run_export(given: Namespace, output: Output) -> int:
@@ -88,10 +92,20 @@ def _run_export(given: Namespace, output: Output) -> int:
     export = _EXPORTS[extension]
     chosen = _chosen(given, extension, export)
     targets = parquet_paths(given.target, chosen.get("parts", 1)) if extension == ".parquet" else [given.target]
+    if given.cluster and extension != ".parquet":
+        raise InvalidArgumentError(f"--cluster writes Parquet, in several files; {extension} is one, of one process")
+
+    def work(bar: Progress) -> object:
+        with cluster_of(given) as executor:
+            wanted = (given.source, given.target, given.name)
+            if executor is None:
+                return export.write(*wanted, progress=bar, **chosen)
+            return export_on_cluster(*wanted, executor=executor, progress=bar, **{"parts": 1, **chosen})
+
     return write(
         given,
         output,
-        lambda bar: export.write(given.source, given.target, given.name, progress=bar, **chosen),
+        work,
         plan=lambda: _counts(given),
         targets=targets,
         is_there=FILES.exists,

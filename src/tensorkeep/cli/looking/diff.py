@@ -10,11 +10,13 @@ from typing import Any
 
 from tensorkeep.checkpoint.reader import TensorInfo
 from tensorkeep.cli.changing.checkpoint_changes import pairs_of
+from tensorkeep.cli.cluster_options import add_cluster, cluster_of
 from tensorkeep.cli.command import DONE, FOUND, Command, Parser
 from tensorkeep.cli.files import require_free, write_text
-from tensorkeep.cli.looking.any_tensors import meant, open_any
+from tensorkeep.cli.looking.any_tensors import meant, open_any, require_checkpoint
 from tensorkeep.cli.output import Column, Output, amount_of, shape_text, shown
 from tensorkeep.cli.progress import watching
+from tensorkeep.cluster.jobs.looking import compare as compare_on_cluster
 from tensorkeep.convert.hub import OpenTensors, TensorSource
 from tensorkeep.errors import InvalidArgumentError, TensorKeepError
 from tensorkeep.inspect.comparing import Comparison, Drift, TensorDifference, Tensors, compare, drift
@@ -22,7 +24,9 @@ from tensorkeep.inspect.graph_differences import GraphComparison, compare_all_gr
 from tensorkeep.inspect.graphs import read_graphs
 from tensorkeep.inspect.plotting import line_plot
 from tensorkeep.inspect.watching import Watched, bytes_of
+from tensorkeep.io.files.everywhere import FILES
 from tensorkeep.io.showing.progress import Told
+from tensorkeep.saved_model.files.layout import contains_saved_model, variables_path
 
 _MOST_NODES = 20  # of a kind that are printed
 _COLUMNS = (
@@ -47,6 +51,7 @@ def _add_arguments(parser: Parser) -> None:
     parser.add_argument("--plot", metavar="FILE", help="of three or more, draw how tensors moved, as SVG")
     parser.add_argument("--force", action="store_true", help="replace FILE if it is there")
     parser.add_argument("--dry-run", action="store_true", help="write no FILE, and say what would be written")
+    add_cluster(parser)
 
 
 def _run(given: Namespace, output: Output) -> int:
@@ -54,6 +59,8 @@ def _run(given: Namespace, output: Output) -> int:
         raise InvalidArgumentError("say what shall be compared: at least two paths")
     if len(given.paths) == 2 and given.plot:
         raise InvalidArgumentError("--plot shows how tensors move from one to the next: name three or more")
+    if given.cluster and len(given.paths) > 2:
+        raise InvalidArgumentError("--cluster compares two checkpoints: name two")
     return _run_two(given, output) if len(given.paths) == 2 else _run_many(given, output)
 
 
@@ -84,15 +91,20 @@ def _has_graph(path: str) -> bool:
 def _run_two(given: Namespace, output: Output) -> int:
     names = {new: old for old, new in pairs_of(given.rename, "--rename").items()}
     with ExitStack() as stack, watching(output) as bar:
+        executor = stack.enter_context(cluster_of(given))
         first, second = _opened(given.paths, stack)
         _require_names(names, first, second)
-        watch = Told(bar, bytes_of(first) + bytes_of(second))
-        found = compare(
-            Watched(first, watch),
-            Watched(second, watch),
-            rename=lambda name: names.get(name, name),
-            tolerance=given.tolerance,
-        )
+        if executor is not None:
+            old, new = map(_checkpoint, given.paths)
+            found = compare_on_cluster(old, new, executor, rename=names, tolerance=given.tolerance, progress=bar)
+        else:
+            watch = Told(bar, bytes_of(first) + bytes_of(second))
+            found = compare(
+                Watched(first, watch),
+                Watched(second, watch),
+                rename=lambda name: names.get(name, name),
+                tolerance=given.tolerance,
+            )
         infos = {name: first[name] for name in (*found.removed, *found.changed)}
         news = {new: old for old, new in names.items()}
         infos |= {name: second[news.get(name, name)] for name in found.added}
@@ -102,6 +114,13 @@ def _run_two(given: Namespace, output: Output) -> int:
     else:
         _print(found, infos, graphs, output)
     return DONE if found.is_same and all(graph.is_same for graph in graphs) else FOUND
+
+
+def _checkpoint(path: str) -> str:
+    """The checkpoint at a path, as a cluster reads it: that of a SavedModel too."""
+    require_checkpoint(path, ", which a cluster does not read")
+    found = meant(path)
+    return variables_path(found) if contains_saved_model(found, FILES) else found
 
 
 def _require_names(names: dict[str, str], first: Tensors, second: Tensors) -> None:

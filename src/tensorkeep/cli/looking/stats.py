@@ -5,6 +5,7 @@ from __future__ import annotations
 from argparse import Namespace
 from typing import Any
 
+from tensorkeep.cli.cluster_options import add_cluster, cluster_of
 from tensorkeep.cli.command import DONE, FOUND, Command, Parser
 from tensorkeep.cli.looking.any_tensors import (
     PATH_HELP,
@@ -12,12 +13,16 @@ from tensorkeep.cli.looking.any_tensors import (
     list_any,
     meant,
     open_any,
+    require_checkpoint,
     tell_none,
     tell_remarks,
 )
 from tensorkeep.cli.looking.tensor_filters import add_filters, order_of, selection_of
 from tensorkeep.cli.output import Column, Output, amount_of, shape_text, shown
 from tensorkeep.cli.progress import watching
+from tensorkeep.cluster.executors import Executor
+from tensorkeep.cluster.jobs.looking import checkpoint_statistics as statistics_on_cluster
+from tensorkeep.cluster.jobs.looking import examine as examine_on_cluster
 from tensorkeep.errors import DataLossError
 from tensorkeep.inspect.folders import checkpoints_of
 from tensorkeep.inspect.health import Ailment, Finding, HealthReport, examine, examine_tensors
@@ -46,6 +51,7 @@ def _add_stats(parser: Parser) -> None:
     parser.add_argument("path", metavar="PATH", help=PATH_HELP)
     add_filters(parser)
     parser.add_argument("--bins", metavar="N", type=int, default=0, help="show a histogram of so many bins")
+    add_cluster(parser)
 
 
 def _run_stats(given: Namespace, output: Output) -> int:
@@ -53,15 +59,24 @@ def _run_stats(given: Namespace, output: Output) -> int:
     tell_remarks(listing, output)
     names = [tensor.name for tensor in selected(listing.tensors, selection_of(given), order_of(given))]
     tell_none(names, listing, output)
-    with open_any(listing.path) as reader, watching(output) as bar:
-        watch = Told(bar, bytes_of(reader, names) * (2 if given.bins > 0 else 1))
-        found = list(checkpoint_statistics(Watched(reader, watch), names, bins=max(given.bins, 0)))
+    found = _statistics(given, listing.path, names, output)
     if output.is_json:
         output.data("stats/1", {"path": listing.path, "tensors": [_data(item) for item in found]})
         return DONE
     columns = (*_COLUMNS, Column("histogram")) if given.bins > 0 else _COLUMNS
     output.table(columns, [_row(item, given.bins > 0) for item in found])
     return DONE
+
+
+def _statistics(given: Namespace, path: str, names: list[str], output: Output) -> list[TensorStatistics]:
+    bins = max(given.bins, 0)
+    with cluster_of(given) as executor, watching(output) as bar:
+        if executor is not None:
+            require_checkpoint(path, ", which a cluster does not read")
+            return statistics_on_cluster(path, executor, names, bins=bins, progress=bar)
+        with open_any(path) as reader:
+            watch = Told(bar, bytes_of(reader, names) * (2 if bins else 1))
+            return list(checkpoint_statistics(Watched(reader, watch), names, bins=bins))
 
 
 def _row(item: TensorStatistics, has_histogram: bool) -> list[object]:
@@ -105,12 +120,13 @@ def _add_health(parser: Parser) -> None:
     parser.add_argument("paths", metavar="PATH", nargs="+", help=PATH_HELP)
     parser.add_argument("--absurd", metavar="LIMIT", type=float, default=ABSURD, help="what is absurdly large: 1e8")
     parser.add_argument("--strict", action="store_true", help="warnings count as errors")
+    add_cluster(parser)
 
 
 def _run_health(given: Namespace, output: Output) -> int:
     paths = [prefix for path in given.paths for prefix in checkpoints_of(meant(path)) or [meant(path)]]
-    with watching(output) as bar:
-        reports = [_examined(path, given.absurd, bar) for path in paths]
+    with watching(output) as bar, cluster_of(given) as executor:
+        reports = [_examined(path, given.absurd, bar, executor) for path in paths]
     is_ill = any(report.findings if given.strict else not report.is_healthy for report in reports)
     if output.is_json:
         output.data("health/1", {"checkpoints": [_health_data(report) for report in reports]})
@@ -120,7 +136,10 @@ def _run_health(given: Namespace, output: Output) -> int:
     return FOUND if is_ill else DONE
 
 
-def _examined(path: str, absurd: float, progress: Progress) -> HealthReport:
+def _examined(path: str, absurd: float, progress: Progress, executor: Executor | None) -> HealthReport:
+    if executor is not None:
+        require_checkpoint(path, ", which a cluster does not read")
+        return examine_on_cluster(path, executor, absurd=absurd, progress=progress)
     if not holds_other(path):
         return examine(path, absurd=absurd, progress=progress)
     try:

@@ -6,10 +6,13 @@ from argparse import Namespace
 from typing import Any
 
 from tensorkeep.checkpoint.checking import CheckpointReport, check_checkpoint
+from tensorkeep.cli.cluster_options import add_cluster, cluster_of
 from tensorkeep.cli.command import DONE, FOUND, Command, Parser
 from tensorkeep.cli.looking.any_tensors import meant, require_checkpoint
 from tensorkeep.cli.output import Output, shown
 from tensorkeep.cli.progress import ProgressBar, watching
+from tensorkeep.cluster.executors import Executor
+from tensorkeep.cluster.jobs.checking import check_checkpoint as check_on_cluster
 from tensorkeep.inspect.folders import checkpoints_of
 from tensorkeep.io.files.everywhere import FILES
 from tensorkeep.saved_model.files.layout import contains_saved_model, variables_path
@@ -18,14 +21,15 @@ from tensorkeep.saved_model.files.layout import contains_saved_model, variables_
 def _add_arguments(parser: Parser) -> None:
     parser.add_argument("paths", metavar="PATH", nargs="+", help="prefixes of checkpoints, folders, SavedModels")
     parser.add_argument("--threads", metavar="N", type=int, help="how many threads read; as many as help by default")
+    add_cluster(parser)
 
 
 def _run(given: Namespace, output: Output) -> int:
     for path in given.paths:
         require_checkpoint(path, ", and has no checksums that could be compared")
     paths = [prefix for path in given.paths for prefix in checkpoints_of(meant(path)) or [meant(path)]]
-    with watching(output) as bar:
-        reports = [_check(path, given.threads, bar) for path in paths]
+    with watching(output) as bar, cluster_of(given) as executor:
+        reports = [_check(path, given.threads, bar, executor) for path in paths]
     if output.is_json:
         output.data("verify/1", {"checkpoints": [_data(report) for report in reports]})
     else:
@@ -34,8 +38,10 @@ def _run(given: Namespace, output: Output) -> int:
     return DONE if all(report.is_intact for report in reports) else FOUND
 
 
-def _check(path: str, threads: int | None, bar: ProgressBar) -> CheckpointReport:
+def _check(path: str, threads: int | None, bar: ProgressBar, executor: Executor | None) -> CheckpointReport:
     prefix = variables_path(path) if contains_saved_model(path, FILES) else path
+    if executor is not None:
+        return check_on_cluster(prefix, executor, progress=bar)
     return check_checkpoint(prefix, threads=threads, progress=bar)
 
 

@@ -46,7 +46,8 @@ def check_part(part: CheckPart) -> list[TensorProblem | int | None]:
 def _checksum(reader: CheckpointReader, extent: Extent) -> TensorProblem | int:
     try:
         stored = stored_bytes_of(reader, extent.name)
-        assert stored is not None and extent.stop is not None
+        assert stored is not None
+        assert extent.stop is not None
         return stretch_checksum(stored, extent.start, extent.stop)
     except TensorKeepError as error:
         return TensorProblem(extent.name, error)

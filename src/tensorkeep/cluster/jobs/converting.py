@@ -105,8 +105,8 @@ def convert(
     )
     if planned.target_format not in (BUNDLE.name, SAFETENSORS.name):
         raise UnimplementedError(
-            f"{planned.target_format} is one file, which one process writes; workers of a cluster write checkpoints, and "
-            "safetensors in several files"
+            f"{planned.target_format} is one file, which one process writes; workers of a cluster write "
+            "checkpoints, and safetensors in several files"
         )
     whole = planned.explanation
     sizes = {item.name: element_count(item.shape) * item.dtype.array_dtype.itemsize for item in whole.tensors}

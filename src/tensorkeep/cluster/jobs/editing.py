@@ -190,7 +190,7 @@ def split(
 
 
 def _whole_files(reader: CheckpointReader, limit: int) -> list[list[str]]:
-    """The tensors of each data file that a split makes, in order; those of several where one tensor is in all of them."""
+    """The tensors of each data file that a split makes, in order; of several together, where one is in all of them."""
     pieces = []
     for name in sorted(reader):
         info = reader[name]

@@ -1,7 +1,7 @@
 """Jobs that write: each worker writes files of its own, and one step makes the result of them appear.
 
-A job is cut into units, by name: tensors, or the stems of embedding tables, of which each part has some. A worker writes
-those of its part by the very function that one process uses, which is told to write these only.
+A job is cut into units, by name: tensors, or the stems of embedding tables, of which each part has some. A worker
+writes those of its part by the very function that one process uses, which is told to write these only.
 """
 
 from __future__ import annotations
@@ -113,8 +113,9 @@ def refuse_records(reader: CheckpointReader, names: Iterable[str], fs: FileSyste
     kept = set(names)
     if stems := [stem for stem in stems_with_records(reader, fs) if stem + KEYS in kept]:
         raise FailedPreconditionError(
-            f'"{reader.path}" has rows of "{stems[0]}" beside it, as records of an SSD tier, which workers of a cluster do '
-            f"not carry along: put them into the checkpoint first, with `tensorkeep ev repair {reader.path} TARGET`"
+            f'"{reader.path}" has rows of "{stems[0]}" beside it, as records of an SSD tier, which workers of a '
+            "cluster do not carry along: put them into the checkpoint first, with "
+            f"`tensorkeep ev repair {reader.path} TARGET`"
         )
 
 

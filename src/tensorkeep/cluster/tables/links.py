@@ -18,7 +18,7 @@ from tensorkeep.cluster.tables.partitions import Partition, PartStatus
 from tensorkeep.cluster.tables.specs import TableSpec
 from tensorkeep.errors import AbortedError, AlreadyExistsError, NotFoundError, UnavailableError
 
-_RETURN_SECONDS: Final = 120  # that a part may take to come back, before others give up
+_RETURN_SECONDS: Final = 60  # that a part may take to come back, before others give up
 _NAMESPACE: Final = "tensorkeep"
 _THREADS: Final = 4  # calls that a part works on at a time: a save must not keep lookups waiting
 
@@ -172,8 +172,8 @@ class RayLink:
         first = lost[0]
         numbers = ", ".join(str(status.number) for status in lost)
         return PartitionLostError(
-            f'part {numbers} of "{self.spec.name}" was lost, and is back {first.saved_text}: what was changed there since '
-            "is gone, and in the other parts it is not; `rollback()` takes all parts back to what was saved",
+            f'part {numbers} of "{self.spec.name}" was lost, and is back {first.saved_text}: what was changed there '
+            "since is gone, and in the other parts it is not; `rollback()` takes all parts back to what was saved",
             first.number,
             first.step,
         )
@@ -192,8 +192,8 @@ class RayLink:
                 last = error
                 break
         raise UnavailableError(
-            f'part {number} of "{self.spec.name}" is gone, and does not come back ({type(last).__name__}): see whether the '
-            "cluster has room for it, and make the table anew from what was saved"
+            f'part {number} of "{self.spec.name}" is gone, and does not come back ({type(last).__name__}): see whether '
+            "the cluster has room for it, and make the table anew from what was saved"
         ) from last
 
     def close(self) -> None:
@@ -202,9 +202,12 @@ class RayLink:
                 self._ray.kill(actor)
             self._actors = []
 
-    def kill(self, number: int, *, comes_back: bool = True) -> None:
-        """Ends the process of a part, as a fault would: for tests of what happens then."""
-        self._ray.kill(self._actors[number], no_restart=not comes_back)
+    def kill(self, number: int) -> None:
+        """Ends the process of a part, as a fault would, and waits until the part is back: to see what happens then."""
+        life = self._status(number).life
+        self._ray.kill(self._actors[number], no_restart=False)
+        while self._status(number).life == life:  # it ends a moment later
+            continue
 
 
 def _name(table: str, number: int) -> str:

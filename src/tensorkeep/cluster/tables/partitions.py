@@ -228,20 +228,20 @@ class Partition:
 
 
 _OWN: Final = frozenset(
-    [
-        "status",
-        "amounts",
-        "slot_defaults",
+    (
         "add_column",
+        "amounts",
         "clear",
-        "retain",
-        "reset_column",
-        "sweep",
         "freeze",
         "freeze_quietly",
         "frozen_rows",
-        "write",
         "release",
+        "reset_column",
         "restore",
-    ]
+        "retain",
+        "slot_defaults",
+        "status",
+        "sweep",
+        "write",
+    )
 )

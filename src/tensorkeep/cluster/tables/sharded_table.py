@@ -51,10 +51,10 @@ Integers = npt.NDArray[np.int64]
 class ShardedEmbeddingTable:
     """Rows of numbers by integer key, in parts, each of which is an actor of a Ray cluster.
 
-    It has the interface of EmbeddingTable. A batch goes to all parts at the same time, each key once. `name` is what the
-    table is stored as, and by which other processes attach to it; `home` is a folder that all machines reach, in which
-    what was saved is noted: a part that dies comes back from there, and the next call says so (PartitionLostError).
-    The other arguments are those of EmbeddingTable.
+    It has the interface of EmbeddingTable. A batch goes to all parts at the same time, each key once. `name` is what
+    the table is stored as, and by which other processes attach to it; `home` is a folder that all machines reach, in
+    which what was saved is noted: a part that dies comes back from there, and the next call says so
+    (PartitionLostError). The other arguments are those of EmbeddingTable.
     """
 
     def __init__(

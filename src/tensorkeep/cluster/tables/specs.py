@@ -17,6 +17,7 @@ import numpy as np
 
 from tensorkeep.arrays import Array
 from tensorkeep.checkpoint.finding.opening import open_checkpoint
+from tensorkeep.checkpoint.reader import CheckpointReader
 from tensorkeep.checkpoint.saving import save_checkpoint
 from tensorkeep.embedding.stored.writing import StoredForm
 from tensorkeep.embedding.table.embedding_table import EmbeddingTable
@@ -37,7 +38,7 @@ class TableSpec:
     """The default rows of the weights."""
     options: Mapping[str, Any] = field(default_factory=dict)
     """The other arguments of EmbeddingTable, by name."""
-    form: StoredForm = StoredForm()
+    form: StoredForm = field(default_factory=StoredForm)
     home: str | None = None
     """The folder in which what is saved of it is noted; None if a part that dies comes back empty."""
     fs: FileSystem = FILES
@@ -88,14 +89,18 @@ def read_state(spec: TableSpec) -> TableState:
         with open_checkpoint(path, fs=spec.fs) as reader:
             count = int(reader.read("columns"))
             columns = [
-                (reader.read(f"columns/{at}/name")[()].decode(), reader.read(f"columns/{at}/default"))
-                for at in range(count)
+                (_text(reader, f"columns/{at}/name"), reader.read(f"columns/{at}/default")) for at in range(count)
             ]
-            texts = {what: reader.read(what)[()].decode() or None for what in ("full", "delta")}
+            texts = {what: _text(reader, what) or None for what in ("full", "delta")}
             step = int(reader.read("step"))
             return TableState(tuple(columns), texts["full"], texts["delta"], None if step < 0 else step)
     except NotFoundError:
         return TableState()
+
+
+def _text(reader: CheckpointReader, name: str) -> str:
+    stored: bytes = reader.read(name).item()
+    return stored.decode()
 
 
 def write_state(spec: TableSpec, state: TableState) -> None:

@@ -182,7 +182,8 @@ def _check_fed(program: TrainingProgram, exchanged: Sequence[Exchanged]) -> None
     if needed:
         raise InvalidArgumentError(
             f"the updates of the program need {', '.join(needed)} besides gradients: give all gradients that train_op "
-            "applies, as compute_gradients gave them, and change them before apply_gradients only by what needs no batch"
+            "applies, as compute_gradients gave them, and change them before apply_gradients only by what needs no "
+            "batch"
         )
 
 

@@ -141,8 +141,8 @@ class Training:
             losses = self._ray.get(self.server.losses.remote())
         except self._ray.exceptions.RayActorError as error:
             raise UnavailableError(
-                f"a process of the training is gone, and does not come back: {error}; what was saved last is whole, and "
-                "the next run goes on from there"
+                f"a process of the training is gone, and does not come back: {error}; what was saved last is whole, "
+                "and the next run goes on from there"
             ) from error
         return Trained(latest, steps, losses)
 
@@ -182,7 +182,10 @@ def train_serially(build: Callable[[], TrainingProgram], batches: Batches, optio
     server = TrainingServer(build, options)
     workers = [TrainingWorker(build, server, number, options.workers) for number in range(options.workers)]
     turns = [server.begin(number) for number in range(options.workers)]
-    parts = [batches_of_worker(batches, number, options.workers, turn.position) for number, turn in enumerate(turns)]
+    given = split_for_workers(batches, options.workers)
+    parts = [
+        batches_of_worker(given[number], number, options.workers, turn.position) for number, turn in enumerate(turns)
+    ]
     while any(_one_round(server, workers, parts, turns)):
         continue
     latest = server.latest()

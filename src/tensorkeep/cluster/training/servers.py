@@ -261,8 +261,8 @@ class TrainingServer:
             steps = int(reader.read(STEPS))
         if positions.size != self._options.workers:
             raise InvalidArgumentError(
-                f'"{prefix}" was saved with {positions.size} workers, and there are {self._options.workers}: which batches '
-                "are in it cannot be told; use as many workers, or restore it into a new training"
+                f'"{prefix}" was saved with {positions.size} workers, and there are {self._options.workers}: which '
+                "batches are in it cannot be told; use as many workers, or restore it into a new training"
             )
         for table in self._tables.values():
             self._restore_table(table, prefix, steps)

@@ -4,6 +4,7 @@ blas             how many threads the library of products under NumPy (BLAS) wak
 huge_pages       whether fresh memory may come in huge pages
 large_arrays     memory for large arrays, fast to fill, and used again when it was freed
 mapped_memory    memory that lies in a file, for what is larger than the machine's own
+memory_limits    a bound on the memory that a block of code may take
 parallel         doing several things at once
 reused_memory    memory of large results, used again within a run as soon as nobody sees what was in it
 resources        what the machine has: memory, processors, and what its user has set

@@ -48,7 +48,7 @@ def placement_of(variable: str, key: str) -> TablePlacement | None:
     """The placement of that name; none for a variable whose table is in its session."""
     if key and key not in _KNOWN:
         raise NotFoundError(
-            f'the table of "{variable}" has the placement "{key}", which this process does not know: make it anew here, '
-            "and give it to register_placement (tensorkeep.cluster.TablesOnRay(...).register())"
+            f'the table of "{variable}" has the placement "{key}", which this process does not know: make it anew '
+            "here, and give it to register_placement (tensorkeep.cluster.TablesOnRay(...).register())"
         )
     return _KNOWN[key] if key else None

@@ -1,0 +1,38 @@
+"""`--cluster`: commands whose work a Ray cluster does."""
+
+from __future__ import annotations
+
+from argparse import Namespace
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from tensorkeep.cli.command import Parser
+from tensorkeep.cluster.executors import Executor
+from tensorkeep.cluster.ray_executor import RayExecutor
+from tensorkeep.errors import InvalidArgumentError
+from tensorkeep.io.showing.amounts import size_of
+
+
+def add_cluster(parser: Parser) -> None:
+    """Adds the options of commands that a cluster can do."""
+    parser.add_argument(
+        "--cluster",
+        metavar="ADDRESS",
+        help="have a Ray cluster do it: HOST:PORT, auto, or local for one of this machine",
+        values=("auto", "local"),
+    )
+    parser.add_argument("--workers", metavar="N", type=int, help="--cluster: parts done at a time; all processors")
+    parser.add_argument("--worker-memory", metavar="SIZE", help="--cluster: what each part may take: 500MB, 2GiB")
+
+
+@contextmanager
+def cluster_of(given: Namespace) -> Iterator[Executor | None]:
+    """The cluster that was named; None if none was."""
+    if given.cluster is None:
+        if given.workers is not None or given.worker_memory is not None:
+            raise InvalidArgumentError("--workers and --worker-memory go with --cluster, which is not given")
+        yield None
+        return
+    memory = size_of(given.worker_memory) if given.worker_memory else None
+    with RayExecutor(given.cluster, workers=given.workers, memory=memory) as executor:
+        yield executor

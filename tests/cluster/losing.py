@@ -1,0 +1,59 @@
+"""Programs that tests start as processes of their own: `python -m tests.cluster.losing node|driver FOLDER SEED`.
+
+node     trains on a cluster of three nodes, of which one is lost on the way
+driver   trains on a cluster of its own, until it is done or somebody kills it
+"""
+
+from __future__ import annotations
+
+import sys
+
+import numpy as np
+
+from tensorkeep import cluster
+from tensorkeep.cluster.ray_start import ray_module
+from tests.cluster.crafting import random_batches, two_tower_program
+
+BATCHES = 40
+EVERY = 3
+
+
+def options(folder: str, name: str) -> cluster.TrainingOptions:
+    return cluster.TrainingOptions(f"{folder}/{name}", workers=2, save_every=EVERY)
+
+
+def train_and_lose_a_node(folder: str, seed: int) -> None:
+    ray_module()
+    from ray.cluster_utils import Cluster
+
+    nodes = Cluster(
+        initialize_head=True,
+        head_node_args={"num_cpus": 1, "object_store_memory": 80 << 20, "include_dashboard": False},
+    )
+    try:
+        others = [nodes.add_node(num_cpus=2, object_store_memory=80 << 20) for _ in range(2)]
+        cluster.connect(nodes.address)
+        random = np.random.default_rng(seed)
+        program = two_tower_program(f"{folder}/home", partitions=3)
+        with cluster.Training(program, random_batches(BATCHES), options(folder, "lost"), processors=0.3) as training:
+            server = cluster.training.running.RemoteServer(training.server)
+            wanted = int(random.integers(1, 8))
+            while server.ask("steps") < wanted:
+                continue
+            nodes.remove_node(others[random.integers(2)], allow_graceful=False)
+            print(training.wait().checkpoint)
+    finally:
+        cluster.disconnect()
+        nodes.shutdown()
+
+
+def train_until_killed(folder: str, seed: int) -> None:
+    cluster.connect("local", processors=4, store=80 << 20)
+    program = two_tower_program(f"{folder}/home{seed}", partitions=2)
+    print(cluster.train(program, random_batches(BATCHES), options(folder, "killed"), processors=0.3).checkpoint)
+    cluster.disconnect()
+
+
+if __name__ == "__main__":
+    what, where, number = sys.argv[1:]
+    (train_and_lose_a_node if what == "node" else train_until_killed)(where, int(number))

@@ -1,0 +1,107 @@
+"""A node that is lost, and a driver that is killed: what is trained and what is written is what it would have been."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+import tensorkeep as tk
+from tensorkeep import cluster, edit
+from tests.cluster.crafting import assert_same_tensors, random_batches, save_mixed, two_tower_program
+from tests.cluster.losing import BATCHES, options
+
+ROOT = Path(__file__).resolve().parents[2]
+SEEDS = [0, *(pytest.param(seed, marks=pytest.mark.deep) for seed in range(1, 5))]
+PATIENCE = 200  # seconds that a process may take
+
+
+def started(*arguments: str) -> subprocess.Popen[str]:
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT / "src"), str(ROOT)])}
+    environment.pop("RAY_ADDRESS", None)
+    return subprocess.Popen(
+        [sys.executable, *arguments],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env=environment,
+        cwd=ROOT,
+        start_new_session=True,
+    )
+
+
+def expected(folder: str) -> str:
+    program = two_tower_program(f"{folder}/serial-home", in_process=True, partitions=2)
+    trained = cluster.train_serially(program, random_batches(BATCHES), options(folder, "serial"))
+    return trained.checkpoint
+
+
+def wait_until(is_so: Callable[[], bool], process: subprocess.Popen[str]) -> None:
+    end = time.monotonic() + PATIENCE
+    while not is_so() and process.poll() is None and time.monotonic() < end:
+        time.sleep(0.01)
+
+
+def repartitioned(source: str, target: str) -> str:
+    return tk.embedding.repartition_checkpoint(source, target, 1)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", SEEDS)
+def test_a_training_that_loses_a_node_comes_to_what_a_serial_run_comes_to(folder: str, seed: int) -> None:
+    process = started("-m", "tests.cluster.losing", "node", folder, str(seed))
+    printed, errors = process.communicate(timeout=PATIENCE)
+    assert process.returncode == 0, errors[-3000:]
+    found = printed.splitlines()[-1]
+    # Three parts there and two here: in one part they are alike.
+    assert_same_tensors(repartitioned(found, f"{folder}/found"), repartitioned(expected(folder), f"{folder}/expected"))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", SEEDS)
+def test_a_training_whose_driver_is_killed_goes_on_in_the_next_run(folder: str, seed: int) -> None:
+    first = started("-m", "tests.cluster.losing", "driver", folder, str(seed))
+    state = Path(f"{folder}/killed/model-{3 * (seed + 1)}.index")
+    wait_until(state.exists, first)
+    os.killpg(first.pid, signal.SIGKILL)  # the driver and what it has started, as when a machine goes
+    first.communicate()
+    latest = tk.latest_checkpoint(f"{folder}/killed")
+    assert latest is not None
+    assert tk.check_checkpoint(latest).is_intact
+    program = two_tower_program(f"{folder}/next-home", in_process=True, partitions=2)
+    trained = cluster.train_serially(program, random_batches(BATCHES), options(folder, "killed"))
+    assert_same_tensors(trained.checkpoint, expected(folder))
+
+
+JOB = """
+import sys
+from tensorkeep import cluster, edit
+from tensorkeep.cluster.jobs import cutting
+cutting._LEAST = 1 << 20
+cluster.split(sys.argv[1], sys.argv[2], 500, edit.EditOptions())
+"""
+
+
+@pytest.mark.parametrize("parts", [0, 1, *(pytest.param(part, marks=pytest.mark.deep) for part in range(2, 6))])
+def test_a_job_whose_driver_is_killed_leaves_nothing_and_goes_on(folder: str, parts: int, small_parts: None) -> None:
+    path = save_mixed(f"{folder}/model", megabytes=24)
+    target = f"{folder}/out/model"
+    process = started("-c", JOB, path, target)
+    journal = Path(f"{target}.tensorkeep-job")
+    wait_until(lambda: len(list(journal.glob("*.done"))) > parts or Path(f"{target}.index").exists(), process)
+    process.kill()
+    process.communicate()
+    if Path(f"{target}.index").exists():
+        assert tk.check_checkpoint(target).is_intact
+    cluster.split(path, target, 500, edit.EditOptions(overwrite=True))
+    edit.split(path, f"{folder}/expected/model", 500)
+    written, wanted = Path(f"{folder}/out"), Path(f"{folder}/expected")
+    assert {file.name: file.read_bytes() for file in written.iterdir()} == {
+        file.name: file.read_bytes() for file in wanted.iterdir()
+    }
