@@ -170,6 +170,18 @@ class Functions:
                 self.splits[reference.name] = program.split
             return body, program
 
+    def rewritten(
+        self, reference: FunctionRef, rewrite: Callable[[FunctionBody], FunctionBody | None]
+    ) -> Program | None:
+        """The program of what `rewrite` makes of the body of a function; None if it makes nothing of it."""
+        with self._lock:
+            library = self._library
+            body = rewrite(function_body(find_function(reference.name, library), library, reference.attrs))
+            if body is None:
+                return None
+            plan = make_plan(body.outputs, (), body.inputs)
+            return Compiler(plan, self._surroundings, self._contexts, self._allowed).program()
+
     def _differentiated(self, body: FunctionBody, dtypes: Sequence[DType]) -> FunctionBody:
         if not _DIFFERENTIATIONS:
             raise UnimplementedError(

@@ -41,6 +41,11 @@ class FunctionCaller(Protocol):
     def gradient(self, reference: FunctionRef, dtypes: Sequence[DType]) -> Callable[..., Sequence[Any]]:
         """Its gradient, to be called with its arguments and the gradients of its results; gives those of the former."""
 
+    def rewritten(
+        self, reference: FunctionRef, rewrite: Callable[[FunctionBody], FunctionBody | None]
+    ) -> Callable[..., Sequence[Any]] | None:
+        """What `rewrite` makes of its body, to be called like it; None if it makes nothing of it."""
+
 
 def log_line(text: str) -> None:
     """Where Print and PrintV2 go when nobody has said otherwise: the log, at a level that is shown by default."""
@@ -134,3 +139,11 @@ class KernelContext:
         caller = self.surroundings.caller
         assert caller is not None
         return caller.gradient(reference, dtypes)
+
+    def rewritten_function(
+        self, reference: FunctionRef, rewrite: Callable[[FunctionBody], FunctionBody | None]
+    ) -> Callable[..., Sequence[Any]] | None:
+        """What `rewrite` makes of the body of such a function, to be called; None if it makes nothing of it."""
+        caller = self.surroundings.caller
+        assert caller is not None
+        return caller.rewritten(reference, rewrite)

@@ -20,8 +20,6 @@ INSTEAD: Final[dict[str, str]] = {
     "autograph": "write tf.cond and tf.while_loop",
     "config": "sessions take a tf.ConfigProto",
     "contrib": f"use {_CORE}; much of it became tf.nn, tf.layers and tf.lookup",
-    "data": "feed arrays of any loader, or fill queues (tf.train.batch, tf.FIFOQueue) by readers such as "
-    "tf.TFRecordReader; models that hold datasets run them",
     "distribute": _ONE_PROCESS,
     "distributions": "use tf.random and tf.math",
     "estimator": f"use {_CORE}; {_LOAD}",

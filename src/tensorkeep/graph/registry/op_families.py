@@ -79,11 +79,41 @@ OP_FAMILIES: Final = {
         TensorListPushBackBatch TensorListReserve TensorListResize TensorListScatter TensorListScatterIntoExistingList
         TensorListScatterV2 TensorListSetItem TensorListSplit TensorListStack
     """,
+    "data.dataset_files": """
+        AnonymousMemoryCache CSVDataset CSVDatasetV2 CacheDataset CacheDatasetV2 DatasetToTFRecord DummyMemoryCache
+        ExperimentalCSVDataset ExperimentalDatasetToTFRecord ExperimentalMatchingFilesDataset FixedLengthRecordDataset
+        FixedLengthRecordDatasetV2 MatchingFilesDataset TFRecordDataset TFRecordDatasetV2 TextLineDataset
+    """,
+    "data.dataset_groups": """
+        DenseToSparseBatchDataset ExperimentalDenseToSparseBatchDataset ExperimentalGroupByReducerDataset
+        ExperimentalGroupByWindowDataset ExperimentalMapAndBatchDataset ExperimentalScanDataset
+        ExperimentalTakeWhileDataset ExperimentalUnbatchDataset ExperimentalUniqueDataset GeneratorDataset
+        GroupByReducerDataset GroupByWindowDataset MapAndBatchDataset ParallelFilterDataset ParseExampleDataset
+        ParseExampleDatasetV2 SparseTensorSliceDataset UniqueDataset WindowDataset
+    """,
+    "data.dataset_orders": """
+        AnonymousRandomSeedGenerator AnonymousSeedGenerator AssertCardinalityDataset DatasetCardinality
+        DirectedInterleaveDataset DummySeedGenerator ExperimentalDatasetCardinality
+        ExperimentalDirectedInterleaveDataset ExperimentalIgnoreErrorsDataset ExperimentalMaxIntraOpParallelismDataset
+        ExperimentalNonSerializableDataset ExperimentalParallelInterleaveDataset ExperimentalPrivateThreadPoolDataset
+        ExperimentalRandomDataset FinalizeDataset IgnoreErrorsDataset InterleaveDataset
+        LegacyParallelInterleaveDatasetV2 MaxIntraOpParallelismDataset ModelDataset NonSerializableDataset
+        OptimizeDataset OptimizeDatasetV2 ParallelInterleaveDataset ParallelInterleaveDatasetV2
+        ParallelInterleaveDatasetV3 ParallelInterleaveDatasetV4 PrivateThreadPoolDataset RandomDataset RandomDatasetV2
+        RebatchDatasetV2 ShardDataset ShuffleAndRepeatDataset ShuffleAndRepeatDatasetV2 ShuffleDataset ShuffleDatasetV2
+        ShuffleDatasetV3
+    """,
     "data.datasets": """
         BatchDataset BatchDatasetV2 ConcatenateDataset DatasetToSingleElement FilterDataset FlatMapDataset MapDataset
-        OptionsDataset PaddedBatchDatasetV2 ParallelBatchDataset ParallelMapDataset ParallelMapDatasetV2 PrefetchDataset
-        RangeDataset ReduceDataset RepeatDataset RewriteDataset ScanDataset SkipDataset TakeDataset TakeWhileDataset
-        TensorDataset TensorSliceDataset UnbatchDataset ZipDataset
+        OptionsDataset PaddedBatchDataset PaddedBatchDatasetV2 ParallelBatchDataset ParallelMapDataset
+        ParallelMapDatasetV2 PrefetchDataset RangeDataset ReduceDataset RepeatDataset RewriteDataset ScanDataset
+        SkipDataset TakeDataset TakeWhileDataset TensorDataset TensorSliceDataset UnbatchDataset ZipDataset
+    """,
+    "data.iterators": """
+        AnonymousIterator AnonymousIteratorV2 AnonymousIteratorV3 DeleteIterator DeserializeIterator Iterator
+        IteratorFromStringHandle IteratorFromStringHandleV2 IteratorGetNext IteratorGetNextAsOptional
+        IteratorGetNextSync IteratorToStringHandle IteratorV2 MakeIterator OneShotIterator OptionalFromValue
+        OptionalGetValue OptionalHasValue OptionalNone SerializeIterator
     """,
     "data.queues": """
         FIFOQueue FIFOQueueV2 PaddingFIFOQueue PaddingFIFOQueueV2 PriorityQueue PriorityQueueV2 QueueClose QueueCloseV2

@@ -135,18 +135,18 @@ def read_record_file(
 def _decompressed(fs: FileSystem, path: str, compression: RecordCompression) -> Iterator[bytes]:
     file = fs.open(path)
     try:
-        stream = _Stream(file, compression)
+        stream = InflatedBytes(file, compression)
         while True:
             at = stream.position
             header = stream.read(_HEADER.size)
             if not header:
                 return
-            yield _record(stream, header, at, file.path)
+            yield read_inflated_record(stream, header, at, file.path)
     finally:
         file.close()
 
 
-def _record(stream: _Stream, header: bytes, at: int, path: str) -> bytes:
+def read_inflated_record(stream: InflatedBytes, header: bytes, at: int, path: str) -> bytes:
     if len(header) < _HEADER.size:
         raise DataLossError(f'"{path}": truncated record at {at}: {len(header)} bytes are left')
     length, checksum = _HEADER.unpack(header)
@@ -161,7 +161,7 @@ def _record(stream: _Stream, header: bytes, at: int, path: str) -> bytes:
     return data
 
 
-class _Stream:
+class InflatedBytes:
     """The bytes that a compressed file stands for, read from its beginning."""
 
     def __init__(self, file: RandomAccessFile, compression: RecordCompression) -> None:

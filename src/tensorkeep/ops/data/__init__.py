@@ -1,8 +1,15 @@
 """Where the inputs of a graph come from: datasets, queues, readers.
 
-datasets        datasets inside graphs: those that models make of their inputs
-_queue_values   queues of tuples of tensors, as values of their handles
-queues          queues: what one thread's runs leave for another's
-_reader_values  readers: what takes names of files from a queue and gives their records, one after the other
-readers         readers as ops
+passes/           passes through datasets: what gives their elements one after the other
+_dataset_ops      what ops that give datasets have in common
+dataset_files     datasets of files: their records, lines, pieces and fields, and caches
+dataset_groups    datasets whose elements are made of several: windows, groups, batches
+dataset_orders    datasets in other orders: at random, several at a time, one chosen by another
+datasets          datasets inside graphs: sources, functions of elements, batches, parts
+_iterator_values  iterators as values of their handles
+iterators         iterators: where a session stands in a dataset, from run to run
+_queue_values     queues of tuples of tensors, as values of their handles
+queues            queues: what one thread's runs leave for another's
+_reader_values    readers: what takes names of files from a queue and gives their records, one after the other
+readers           readers as ops
 """

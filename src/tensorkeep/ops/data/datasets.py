@@ -1,16 +1,15 @@
-"""Datasets inside graphs: those that models make of their inputs, as `from_tensor_slices(...).map(...).batch(...)`.
+"""Datasets inside graphs: sources, functions of elements, batches, parts.
 
 A dataset is the value of a variant tensor: something that can be gone through any number of times, an element after the
-other, each a tuple of tensors. Nothing is computed before somebody wants the element. What TensorFlow does in parallel
-or ahead of time is done here when it is wanted, in order.
+other, each a tuple of tensors (`passes`). Nothing is computed before somebody wants the element, but for what is to be
+done ahead of time.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
-from itertools import chain, islice, repeat, takewhile
-from typing import Any, Final, TypeAlias
+from collections.abc import Sequence
+from itertools import islice
+from typing import Any
 
 import numpy as np
 
@@ -19,53 +18,32 @@ from tensorkeep.errors import InvalidArgumentError
 from tensorkeep.graph.messages.attrs import FunctionRef
 from tensorkeep.graph.registry.opspec import OpSpec, op
 from tensorkeep.ops.control.functional import truth
+from tensorkeep.ops.data._dataset_ops import (
+    ARGUMENTS,
+    KINDS,
+    METADATA,
+    dataset_op,
+    inner_dataset,
+    row_function,
+    told_shapes,
+)
+from tensorkeep.ops.data.passes.background import ahead
+from tensorkeep.ops.data.passes.basics import Dataset, dataset_of, scalar_count
+from tensorkeep.ops.data.passes.batching import batched, padding, sliced, unbatched
+from tensorkeep.ops.data.passes.joining import concatenated, flattened, repeated, skipped, taken, zipped
+from tensorkeep.ops.data.passes.mapping import chosen, mapped, scanned
+from tensorkeep.ops.data.passes.rows import Element
+from tensorkeep.ops.data.passes.sources import listed, range_of
 from tensorkeep.ops.shared.kernel_types import Array, Handle
-from tensorkeep.ops.shared.shape_rules import scalar
-from tensorkeep.runtime.allocation import check_allocation
 from tensorkeep.runtime.context import KernelContext
-from tensorkeep.runtime.limits import counted_items
-from tensorkeep.shapes import Shape
-
-Element: TypeAlias = tuple[Any, ...]
-
-_KINDS: Final = ("output_types: list(type) >= 1", "output_shapes: list(shape) >= 1")
-_ARGUMENTS: Final = "Targuments: list(type) >= 0"
-_METADATA: Final = "metadata: string = ''"
-
-
-@dataclass(frozen=True)
-class Dataset:
-    """A dataset: what makes its elements anew, from the first on."""
-
-    elements: Callable[[], Iterator[Element]]
-
-
-def _dataset(inputs: str, *attrs: str, types: str = "output_types") -> OpSpec:
-    """An op that gives a dataset of elements of certain types."""
-    made = op(f"{inputs} -> handle: variant :: DATASET[FOR_EACH[PRODUCT, TENSOR[${types}], ${types}]]", *attrs)
-    made.shape(scalar)
-    return made
-
-
-def _of(value: Any) -> Dataset:
-    if not isinstance(value, Dataset):
-        raise InvalidArgumentError(f"expected a dataset, got a {type(value).__name__}")
-    return value
-
-
-def _count(value: Any, what: str) -> int:
-    if np.ndim(value):
-        raise InvalidArgumentError(f"{what} must be a scalar")
-    return int(value)
-
 
 # ------------------------------------------------------------------------------------------------------------- Sources
 
-tensor_dataset = _dataset(
+tensor_dataset = dataset_op(
     "TensorDataset(components: Toutput_types)",
     "Toutput_types: list(type) >= 1",
     "output_shapes: list(shape) >= 1",
-    _METADATA,
+    METADATA,
     "stateful",
     types="Toutput_types",
 )
@@ -73,15 +51,15 @@ tensor_dataset = _dataset(
 
 @tensor_dataset.kernel
 def tensor_dataset_kernel(components: list[Array]) -> Dataset:
-    return Dataset(lambda: iter((tuple(components),)))
+    return listed([tuple(components)])
 
 
-tensor_slice_dataset = _dataset(
+tensor_slice_dataset = dataset_op(
     "TensorSliceDataset(components: Toutput_types)",
     "Toutput_types: list(type) >= 1",
     "output_shapes: list(shape) >= 1",
     "is_files: bool = false",
-    _METADATA,
+    METADATA,
     "replicate_on_split: bool = false",
     "stateful",
     types="Toutput_types",
@@ -90,18 +68,13 @@ tensor_slice_dataset = _dataset(
 
 @tensor_slice_dataset.kernel
 def tensor_slice_dataset_kernel(components: list[Array]) -> Dataset:
-    arrays = [np.asarray(component) for component in components]
-    if not all(array.ndim for array in arrays):
-        raise InvalidArgumentError("All components must be at least 1-dimensional")
-    if len({len(array) for array in arrays}) > 1:
-        raise InvalidArgumentError("All components must have the same size in the 0th dimension")
-    return Dataset(lambda: (tuple(array[i, ...] for array in arrays) for i in range(len(arrays[0]))))
+    return listed(sliced(components))
 
 
-range_dataset = _dataset(
+range_dataset = dataset_op(
     "RangeDataset(start: int64, stop: int64, step: int64)",
-    *_KINDS,
-    _METADATA,
+    *KINDS,
+    METADATA,
     "replicate_on_split: bool = false",
     "stateful",
 )
@@ -109,62 +82,88 @@ range_dataset = _dataset(
 
 @range_dataset.kernel
 def range_dataset_kernel(start: Array, stop: Array, step: Array, *, output_types: Sequence[DType]) -> Dataset:
-    numbers = [_count(value, name) for value, name in ((start, "start"), (stop, "stop"), (step, "step"))]
+    numbers = [scalar_count(value, name) for value, name in ((start, "start"), (stop, "stop"), (step, "step"))]
     if not numbers[2]:
         raise InvalidArgumentError("step must be a non-zero integer.")
     (dtype,) = output_types
-    return Dataset(lambda: counted_items((dtype.array_dtype.type(i),) for i in range(*numbers)))
+    return range_of(range(*numbers), dtype.array_dtype)
 
 
 # ----------------------------------------------------------------------------------------------------------- Functions
 
 
 def map_dataset_kernel(
-    ctx: KernelContext, input_dataset: Handle, other_arguments: list[Array], *_: Any, f: FunctionRef
+    ctx: KernelContext,
+    input_dataset: Handle,
+    other_arguments: list[Array],
+    *,
+    f: FunctionRef,
+    preserve_cardinality: bool,
 ) -> Dataset:
-    source, function = _of(input_dataset), ctx.function(f)
-    return Dataset(lambda: (tuple(function(*element, *other_arguments)) for element in source.elements()))
+    return mapped(dataset_of(input_dataset), row_function(ctx, f, other_arguments), preserves=preserve_cardinality)
 
 
-map_dataset = _dataset(
+def parallel_map_dataset_kernel(
+    ctx: KernelContext,
+    input_dataset: Handle,
+    other_arguments: list[Array],
+    num_parallel_calls: Array,
+    *,
+    f: FunctionRef,
+    preserve_cardinality: bool,
+) -> Dataset:
+    parallel = checked_parallelism(num_parallel_calls)
+    function = row_function(ctx, f, other_arguments)
+    return mapped(dataset_of(input_dataset), function, preserves=preserve_cardinality, parallel=parallel)
+
+
+def checked_parallelism(num_parallel_calls: Array) -> int:
+    """How many calls are made at a time: a number, or -1 for as many as are good."""
+    parallel = scalar_count(num_parallel_calls, "num_parallel_calls")
+    if parallel < 1 and parallel != -1:
+        raise InvalidArgumentError("num_parallel_calls must be greater than zero.")
+    return parallel
+
+
+map_dataset = dataset_op(
     "MapDataset(input_dataset: variant, other_arguments: Targuments)",
     "f: func",
-    _ARGUMENTS,
-    *_KINDS,
+    ARGUMENTS,
+    *KINDS,
     "use_inter_op_parallelism: bool = true",
     "preserve_cardinality: bool = false",
     "force_synchronous: bool = false",
-    _METADATA,
+    METADATA,
 )
 map_dataset.stateful_kernel(map_dataset_kernel)
 
-parallel_map_dataset = _dataset(
+parallel_map_dataset = dataset_op(
     "ParallelMapDataset(input_dataset: variant, other_arguments: Targuments, num_parallel_calls: int32)",
     "f: func",
-    _ARGUMENTS,
-    *_KINDS,
+    ARGUMENTS,
+    *KINDS,
     "use_inter_op_parallelism: bool = true",
     "sloppy: bool = false",
     "preserve_cardinality: bool = false",
-    _METADATA,
+    METADATA,
 )
-parallel_map_dataset.stateful_kernel(map_dataset_kernel)
+parallel_map_dataset.stateful_kernel(parallel_map_dataset_kernel)
 
-parallel_map_dataset_v2 = _dataset(
+parallel_map_dataset_v2 = dataset_op(
     "ParallelMapDatasetV2(input_dataset: variant, other_arguments: Targuments, num_parallel_calls: int64)",
     "f: func",
-    _ARGUMENTS,
-    *_KINDS,
+    ARGUMENTS,
+    *KINDS,
     "use_inter_op_parallelism: bool = true",
     "deterministic: string = 'default'",
     "preserve_cardinality: bool = false",
     "use_unbounded_threadpool: bool = false",
-    _METADATA,
+    METADATA,
 )
-parallel_map_dataset_v2.stateful_kernel(map_dataset_kernel)
+parallel_map_dataset_v2.stateful_kernel(parallel_map_dataset_kernel)
 
-flat_map_dataset = _dataset(
-    "FlatMapDataset(input_dataset: variant, other_arguments: Targuments)", "f: func", _ARGUMENTS, *_KINDS, _METADATA
+flat_map_dataset = dataset_op(
+    "FlatMapDataset(input_dataset: variant, other_arguments: Targuments)", "f: func", ARGUMENTS, *KINDS, METADATA
 )
 
 
@@ -172,50 +171,48 @@ flat_map_dataset = _dataset(
 def flat_map_dataset_kernel(
     ctx: KernelContext, input_dataset: Handle, other_arguments: list[Array], *, f: FunctionRef
 ) -> Dataset:
-    source, function = _of(input_dataset), ctx.function(f)
-
-    def inner(element: Element) -> Iterator[Element]:
-        return _of(function(*element, *other_arguments)[0]).elements()
-
-    return Dataset(lambda: chain.from_iterable(map(inner, source.elements())))
+    return flattened(dataset_of(input_dataset), inner_dataset(ctx, f, other_arguments))
 
 
-def _choosing(name: str, choose: Callable[[Callable[[Element], bool], Iterator[Element]], Iterator[Element]]) -> OpSpec:
+def _choosing(name: str, stops: bool) -> OpSpec:
     """An op that gives those elements of a dataset that a predicate chooses."""
-    made = _dataset(
-        f"{name}(input_dataset: variant, other_arguments: Targuments)",
-        "predicate: func",
-        _ARGUMENTS,
-        *_KINDS,
-        _METADATA,
+    made = dataset_op(
+        f"{name}(input_dataset: variant, other_arguments: Targuments)", "predicate: func", ARGUMENTS, *KINDS, METADATA
     )
 
     @made.stateful_kernel
     def kernel(
         ctx: KernelContext, input_dataset: Any, other_arguments: list[Array], *, predicate: FunctionRef
     ) -> Dataset:
-        source, function = _of(input_dataset), ctx.function(predicate)
-
-        def holds(element: Element) -> bool:
-            return truth(function(*element, *other_arguments)[0])
-
-        return Dataset(lambda: choose(holds, source.elements()))
+        return chosen_elements(ctx, input_dataset, other_arguments, predicate, stops)
 
     return made
 
 
-filter_dataset = _choosing("FilterDataset", filter)
-take_while_dataset = _choosing("TakeWhileDataset", takewhile)
+def chosen_elements(
+    ctx: KernelContext, input_dataset: Any, other_arguments: list[Array], predicate: FunctionRef, stops: bool
+) -> Dataset:
+    """The elements of which a predicate is true; with `stops`, those before the first of which it is not."""
+    function = ctx.function(predicate)
 
-scan_dataset = _dataset(
+    def holds(element: Element) -> bool:
+        return truth(function(*element, *other_arguments)[0])
+
+    return chosen(dataset_of(input_dataset), holds, stops=stops)
+
+
+filter_dataset = _choosing("FilterDataset", False)
+take_while_dataset = _choosing("TakeWhileDataset", True)
+
+scan_dataset = dataset_op(
     "ScanDataset(input_dataset: variant, initial_state: Tstate, other_arguments: Targuments)",
     "f: func",
     "Tstate: list(type) >= 1",
-    _ARGUMENTS,
-    *_KINDS,
+    ARGUMENTS,
+    *KINDS,
     "preserve_cardinality: bool = false",
     "use_default_device: bool = true",
-    _METADATA,
+    METADATA,
 )
 
 
@@ -227,17 +224,14 @@ def scan_dataset_kernel(
     other_arguments: list[Array],
     *,
     f: FunctionRef,
+    preserve_cardinality: bool,
 ) -> Dataset:
-    source, function = _of(input_dataset), ctx.function(f)
+    function = ctx.function(f)
 
-    def elements() -> Iterator[Element]:
-        state: Sequence[Any] = initial_state
-        for element in source.elements():
-            results = function(*state, *element, *other_arguments)
-            state = results[: len(initial_state)]
-            yield tuple(results[len(initial_state) :])
+    def step(*values: Any) -> Sequence[Any]:
+        return function(*values, *other_arguments)
 
-    return Dataset(elements)
+    return scanned(dataset_of(input_dataset), initial_state, step, preserve_cardinality)
 
 
 reduce_dataset = op(
@@ -245,10 +239,10 @@ reduce_dataset = op(
     "components: output_types",
     "f: func",
     "Tstate: list(type) >= 1",
-    _ARGUMENTS,
-    *_KINDS,
+    ARGUMENTS,
+    *KINDS,
     "use_inter_op_parallelism: bool = true",
-    _METADATA,
+    METADATA,
     "stateful",
 )
 
@@ -264,7 +258,7 @@ def reduce_dataset_kernel(
 ) -> list[Array]:
     function = ctx.function(f)
     state: Sequence[Any] = initial_state
-    for element in _of(input_dataset).elements():
+    for element in dataset_of(input_dataset).elements():
         state = function(*state, *element, *other_arguments)
     return list(state)
 
@@ -272,58 +266,33 @@ def reduce_dataset_kernel(
 # ------------------------------------------------------------------------------------------------------------- Batches
 
 
-def _stacked(components: Sequence[Any], place: int) -> Any:
-    arrays = [np.asarray(component) for component in components]
-    for number, array in enumerate(arrays):
-        if array.shape != arrays[0].shape:
-            raise InvalidArgumentError(
-                f"Cannot batch tensors with different shapes in component {place}. First element had shape "
-                f"{list(arrays[0].shape)} and element {number} had shape {list(array.shape)}."
-            )
-    return np.stack(arrays)
-
-
-def _batched(source: Dataset, size: int, drops: bool, stack: Callable[[Sequence[Any], int], Any]) -> Dataset:
-    if size < 1:
-        raise InvalidArgumentError("Batch size must be greater than zero.")
-
-    def elements() -> Iterator[Element]:
-        pending = source.elements()
-        while rows := list(islice(pending, size)):
-            if drops and len(rows) < size:
-                return
-            yield tuple(stack(column, place) for place, column in enumerate(zip(*rows, strict=True)))
-
-    return Dataset(elements)
-
-
-batch_dataset = _dataset("BatchDataset(input_dataset: variant, batch_size: int64)", *_KINDS, _METADATA)
+batch_dataset = dataset_op("BatchDataset(input_dataset: variant, batch_size: int64)", *KINDS, METADATA)
 
 
 @batch_dataset.kernel
 def batch_dataset_kernel(input_dataset: Handle, batch_size: Array) -> Dataset:
-    return _batched(_of(input_dataset), _count(batch_size, "batch_size"), False, _stacked)
+    return batched(dataset_of(input_dataset), scalar_count(batch_size, "batch_size"), False)
 
 
-batch_dataset_v2 = _dataset(
+batch_dataset_v2 = dataset_op(
     "BatchDatasetV2(input_dataset: variant, batch_size: int64, drop_remainder: bool)",
     "parallel_copy: bool = false",
-    *_KINDS,
-    _METADATA,
+    *KINDS,
+    METADATA,
 )
 
 
 @batch_dataset_v2.kernel
 def batch_dataset_v2_kernel(input_dataset: Handle, batch_size: Array, drop_remainder: Array) -> Dataset:
-    return _batched(_of(input_dataset), _count(batch_size, "batch_size"), bool(drop_remainder), _stacked)
+    return batched(dataset_of(input_dataset), scalar_count(batch_size, "batch_size"), bool(drop_remainder))
 
 
-parallel_batch_dataset = _dataset(
+parallel_batch_dataset = dataset_op(
     "ParallelBatchDataset(input_dataset: variant, batch_size: int64, num_parallel_calls: int64, drop_remainder: bool)",
     "parallel_copy: bool = false",
-    *_KINDS,
+    *KINDS,
     "deterministic: string = 'default'",
-    _METADATA,
+    METADATA,
 )
 
 
@@ -334,14 +303,32 @@ def parallel_batch_dataset_kernel(
     return batch_dataset_v2_kernel(input_dataset, batch_size, drop_remainder)
 
 
-padded_batch_dataset_v2 = _dataset(
-    "PaddedBatchDatasetV2(input_dataset: variant, batch_size: int64, padded_shapes: N * int64, "
-    "padding_values: Toutput_types, drop_remainder: bool)",
-    "parallel_copy: bool = false",
+_PADDED = (
     "Toutput_types: list(type) >= 1",
     "output_shapes: list(shape) >= 1",
     "N: int >= 1",
-    _METADATA,
+    METADATA,
+)
+padded_batch_dataset = dataset_op(
+    "PaddedBatchDataset(input_dataset: variant, batch_size: int64, padded_shapes: N * int64, "
+    "padding_values: Toutput_types)",
+    *_PADDED,
+    types="Toutput_types",
+)
+
+
+@padded_batch_dataset.kernel
+def padded_batch_dataset_kernel(
+    input_dataset: Handle, batch_size: Array, padded_shapes: list[Array], padding_values: list[Array]
+) -> Dataset:
+    return padded_batch_dataset_v2_kernel(input_dataset, batch_size, padded_shapes, padding_values, np.array(False))
+
+
+padded_batch_dataset_v2 = dataset_op(
+    "PaddedBatchDatasetV2(input_dataset: variant, batch_size: int64, padded_shapes: N * int64, "
+    "padding_values: Toutput_types, drop_remainder: bool)",
+    "parallel_copy: bool = false",
+    *_PADDED,
     types="Toutput_types",
 )
 
@@ -354,158 +341,106 @@ def padded_batch_dataset_v2_kernel(
     padding_values: list[Array],
     drop_remainder: Array,
 ) -> Dataset:
-    shapes = [np.asarray(shape).tolist() for shape in padded_shapes]
-
-    def stack(components: Sequence[Any], place: int) -> Any:
-        return _padded([np.asarray(item) for item in components], shapes[place], padding_values[place], place)
-
-    return _batched(_of(input_dataset), _count(batch_size, "batch_size"), bool(drop_remainder), stack)
+    stack = padding([np.asarray(shape).tolist() for shape in padded_shapes], padding_values)
+    return batched(dataset_of(input_dataset), scalar_count(batch_size, "batch_size"), bool(drop_remainder), stack)
 
 
-def _padded(arrays: Sequence[Any], told: Sequence[int], value: Any, place: int) -> Any:
-    """Arrays of one rank in a batch, each filled up to what is told, or to the largest of them where that is -1."""
-    if any(array.ndim != len(told) for array in arrays):
-        raise InvalidArgumentError(
-            "All elements in a batch must have the same rank as the padded shape for component"
-            f"{place}: expected rank {len(told)} but got element with rank "
-            f"{next(array.ndim for array in arrays if array.ndim != len(told))}"
-        )
-    largest = [max(sizes) for sizes in zip(*(array.shape for array in arrays), strict=True)]
-    dims = [most if size < 0 else size for size, most in zip(told, largest, strict=True)]
-    if any(most > size for size, most in zip(dims, largest, strict=True)):
-        raise InvalidArgumentError(
-            f"Attempted to pad to a smaller size than the input element: component {place} has shape {largest}, "
-            f"padded to {dims}"
-        )
-    check_allocation((len(arrays), *dims), arrays[0].dtype)
-    out = np.full((len(arrays), *dims), np.asarray(value)[()], arrays[0].dtype)
-    for number, array in enumerate(arrays):
-        corner: tuple[slice, ...] = tuple(map(slice, array.shape))
-        out[number, ...][corner] = array
-    return out
-
-
-unbatch_dataset = _dataset("UnbatchDataset(input_dataset: variant)", *_KINDS, _METADATA)
+unbatch_dataset = dataset_op("UnbatchDataset(input_dataset: variant)", *KINDS, METADATA)
 
 
 @unbatch_dataset.kernel
 def unbatch_dataset_kernel(input_dataset: Handle) -> Dataset:
-    source = _of(input_dataset)
-
-    def rows(element: Element) -> Iterator[Element]:
-        return tensor_slice_dataset_kernel(list(element)).elements()
-
-    return Dataset(lambda: chain.from_iterable(map(rows, source.elements())))
+    return unbatched(dataset_of(input_dataset))
 
 
 # ---------------------------------------------------------------------------------------------------- Parts and joints
 
-take_dataset = _dataset("TakeDataset(input_dataset: variant, count: int64)", *_KINDS, _METADATA)
+take_dataset = dataset_op("TakeDataset(input_dataset: variant, count: int64)", *KINDS, METADATA)
 
 
 @take_dataset.kernel
 def take_dataset_kernel(input_dataset: Handle, count: Array) -> Dataset:
-    source, most = _of(input_dataset), _count(count, "count")
-    return source if most < 0 else Dataset(lambda: islice(source.elements(), most))
+    return taken(dataset_of(input_dataset), scalar_count(count, "count"))
 
 
-skip_dataset = _dataset("SkipDataset(input_dataset: variant, count: int64)", *_KINDS, _METADATA)
+skip_dataset = dataset_op("SkipDataset(input_dataset: variant, count: int64)", *KINDS, METADATA)
 
 
 @skip_dataset.kernel
 def skip_dataset_kernel(input_dataset: Handle, count: Array) -> Dataset:
-    source, first = _of(input_dataset), _count(count, "count")
-    return Dataset(lambda: islice(source.elements(), first, None) if first >= 0 else iter(()))
+    return skipped(dataset_of(input_dataset), scalar_count(count, "count"))
 
 
-repeat_dataset = _dataset("RepeatDataset(input_dataset: variant, count: int64)", *_KINDS, _METADATA)
+repeat_dataset = dataset_op("RepeatDataset(input_dataset: variant, count: int64)", *KINDS, METADATA)
 
 
 @repeat_dataset.kernel
 def repeat_dataset_kernel(input_dataset: Handle, count: Array) -> Dataset:
-    source, times = _of(input_dataset), _count(count, "count")
-
-    def elements() -> Iterator[Element]:
-        for _ in repeat(None) if times < 0 else range(times):
-            is_empty = True
-            for element in source.elements():
-                is_empty = False
-                yield element
-            if is_empty:
-                return
-
-    return Dataset(lambda: counted_items(elements()))
+    return repeated(dataset_of(input_dataset), scalar_count(count, "count"))
 
 
-concatenate_dataset = _dataset(
-    "ConcatenateDataset(input_dataset: variant, another_dataset: variant)", *_KINDS, _METADATA
+concatenate_dataset = dataset_op(
+    "ConcatenateDataset(input_dataset: variant, another_dataset: variant)", *KINDS, METADATA
 )
 
 
 @concatenate_dataset.kernel
 def concatenate_dataset_kernel(input_dataset: Handle, another_dataset: Handle) -> Dataset:
-    first, second = _of(input_dataset), _of(another_dataset)
-    return Dataset(lambda: chain(first.elements(), second.elements()))
+    return concatenated([dataset_of(input_dataset), dataset_of(another_dataset)])
 
 
-zip_dataset = _dataset("ZipDataset(input_datasets: N * variant)", *_KINDS, "N: int >= 1", _METADATA)
+zip_dataset = dataset_op("ZipDataset(input_datasets: N * variant)", *KINDS, "N: int >= 1", METADATA)
 
 
 @zip_dataset.kernel
 def zip_dataset_kernel(input_datasets: list[Any]) -> Dataset:
-    sources = [_of(item) for item in input_datasets]
-
-    def elements() -> Iterator[Element]:
-        rows = zip(*(source.elements() for source in sources), strict=False)  # the shortest says when it ends
-        return (tuple(chain.from_iterable(row)) for row in rows)
-
-    return Dataset(elements)
+    return zipped([dataset_of(item) for item in input_datasets])
 
 
 def _same_dataset(input_dataset: Any, *_: Any) -> Dataset:
     """The dataset itself: what is asked for changes how fast elements come, not which."""
-    return _of(input_dataset)
+    return dataset_of(input_dataset)
 
 
-prefetch_dataset = _dataset(
+prefetch_dataset = dataset_op(
     "PrefetchDataset(input_dataset: variant, buffer_size: int64)",
-    *_KINDS,
+    *KINDS,
     "slack_period: int = 0",
     "legacy_autotune: bool = true",
     "buffer_size_min: int = 0",
-    _METADATA,
+    METADATA,
 )
-prefetch_dataset.kernel(_same_dataset)
 
-options_dataset = _dataset("OptionsDataset(input_dataset: variant)", "serialized_options: string", *_KINDS, _METADATA)
+
+@prefetch_dataset.kernel
+def prefetch_dataset_kernel(input_dataset: Handle, buffer_size: Array) -> Dataset:
+    size = scalar_count(buffer_size, "buffer_size")
+    if size < -1:
+        raise InvalidArgumentError("buffer_size must be >= 0 or set buffer_size to be -1 for auto-tuning")
+    return ahead(dataset_of(input_dataset), size)
+
+
+options_dataset = dataset_op("OptionsDataset(input_dataset: variant)", "serialized_options: string", *KINDS, METADATA)
 options_dataset.kernel(_same_dataset)
 
-rewrite_dataset = _dataset("RewriteDataset(input_dataset: variant, rewrite_name: string)", *_KINDS)
+rewrite_dataset = dataset_op("RewriteDataset(input_dataset: variant, rewrite_name: string)", *KINDS)
 rewrite_dataset.kernel(_same_dataset)
 
 
 # ------------------------------------------------------------------------------------------------------------ Elements
 
 
-def _told(*_: Any, output_types: Sequence[DType], output_shapes: Sequence[Shape]) -> list[Shape]:
-    if len(output_types) != len(output_shapes):
-        raise InvalidArgumentError(
-            f"`output_shapes` must be the same length as `output_types` ({len(output_shapes)} vs. {len(output_types)})"
-        )
-    return list(output_shapes)
-
-
-reduce_dataset.shape(_told)
+reduce_dataset.shape(told_shapes)
 
 dataset_to_single_element = op(
-    "DatasetToSingleElement(dataset: variant) -> components: output_types", *_KINDS, _METADATA, "stateful"
+    "DatasetToSingleElement(dataset: variant) -> components: output_types", *KINDS, METADATA, "stateful"
 )
-dataset_to_single_element.shape(_told)
+dataset_to_single_element.shape(told_shapes)
 
 
 @dataset_to_single_element.stateful_kernel
 def dataset_to_single_element_kernel(ctx: KernelContext, dataset: Handle) -> list[Array]:
-    found = list(islice(_of(dataset).elements(), 2))
+    found = list(islice(dataset_of(dataset).elements(), 2))
     if len(found) != 1:
         raise InvalidArgumentError("Dataset had more than one element." if found else "Dataset was empty.")
     return list(found[0])

@@ -1,6 +1,6 @@
 """Bytes that hold structure: Examples, messages, records and serialized tensors, parsed and written.
 
-_csv                      records of comma-separated values, as TensorFlow reads them
+csv_records               records of comma-separated values, as TensorFlow reads them
 decoding                  bytes read as numbers, as records, as compressed bytes, as JSON
 example_bytes             Examples as bytes: what TensorFlow's parser finds in them, one value at a time
 _example_columns          Examples parsed all at once: the same step of every one of them in one NumPy operation

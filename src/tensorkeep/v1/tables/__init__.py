@@ -3,6 +3,7 @@
 A table has, by module, the names that are taken from it (`tensorkeep._lazy` says how it is written). A new name is a
 word in the row of its module; `tools/write_stubs.py` then tells editors of it.
 
+    inputs        `tf.data`: datasets and iterators
     learning      `tf.nn`, `tf.layers`, `tf.losses`, `tf.metrics`, `tf.train`, `tf.image` and other namespaces of models
     numbers       `tf.math`, `tf.linalg`, `tf.random`, `tf.sparse`, `tf.strings` and others of numbers and text
     surroundings  `tf.io`, `tf.saved_model`, `tf.errors`, `tf.compat` and others of what is around a model
@@ -14,18 +15,21 @@ from __future__ import annotations
 from typing import Final
 
 from tensorkeep._lazy import Table
+from tensorkeep.v1.tables.inputs import INPUTS
 from tensorkeep.v1.tables.learning import LEARNING
 from tensorkeep.v1.tables.numbers import NUMBERS
 from tensorkeep.v1.tables.surroundings import SURROUNDINGS
 from tensorkeep.v1.tables.top import TOP
 
-SPACES: Final[dict[str, Table]] = {"": TOP, **NUMBERS, **LEARNING, **SURROUNDINGS}
+SPACES: Final[dict[str, Table]] = {"": TOP, **INPUTS, **NUMBERS, **LEARNING, **SURROUNDINGS}
 """By namespace, as it is spelled below `tf`, its table."""
 
 ABOUT: Final = {
     "audio": "sounds",
     "bitwise": "bits",
     "compat": "text and bytes, types of numbers, and the two versions of the API, of which there is one",
+    "data": "datasets, and iterators over them",
+    "data.experimental": "datasets and their transformations that TensorFlow calls experimental",
     "debugging": "checks",
     "dtypes": "types of the elements of tensors",
     "errors": "the classes that sessions raise, under TensorFlow's names, with its codes",

@@ -11,6 +11,7 @@ from tensorkeep.dtypes import DType
 from tensorkeep.errors import InvalidArgumentError, WrongTypeError
 from tensorkeep.graph.arguments import DTypeLike
 from tensorkeep.graph.building import graph_of
+from tensorkeep.graph.function_graph import FunctionGraph
 from tensorkeep.graph.graph import Graph, Operation, Tensor
 from tensorkeep.graph.registry.opspec import OpSpec
 from tensorkeep.ops.control import script as script_ops
@@ -25,6 +26,8 @@ Scripted: TypeAlias = "Tensor | list[Tensor] | Operation"
 def register_function(graph: Graph, function: Callable[..., Any]) -> str:
     """Lets the graph call a function; gives the token by which operations name it."""
     token = f"pyfunc_{next(_TOKENS)}"
+    while isinstance(graph, FunctionGraph):  # a session knows the functions of the graph that it runs
+        graph = graph.outer
     graph.extras.setdefault(PYTHON_FUNCTIONS, {})[token] = function
     return token
 

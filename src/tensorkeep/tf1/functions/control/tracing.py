@@ -200,7 +200,7 @@ class Function:
             owner = () if self.owner is None else (self.owner,)
             results = map_structure(_as_result, self.python_function(*owner, *positional, **by_name))
         outputs = [leaf for leaf in flatten(results) if leaf is not None]
-        must_run = _order_effects(graph)
+        must_run = order_effects(graph)
         name = numbered_name(self.name, outer.functions)
         definition = function_def(name, graph, [*inputs, *graph.captured.values()], outputs, controls=must_run)
         for index, label in enumerate(names):
@@ -313,7 +313,7 @@ def _packed(structure: Any, values: Sequence[Tensor]) -> Any:
     return pack_sequence_as(structure, [None if leaf is None else next(left) for leaf in flatten(structure)])
 
 
-def _order_effects(graph: FunctionGraph) -> list[Operation]:
+def order_effects(graph: FunctionGraph) -> list[Operation]:
     """Has what touches the same resource wait for each other, as asked for; gives what must run."""
     last_write: dict[Tensor, Operation] = {}
     reads: dict[Tensor, list[Operation]] = {}

@@ -1,0 +1,195 @@
+"""Datasets, and passes through them: what gives elements one after the other, and can be stopped and gone on with.
+
+A pass is asked for as many rows as are wanted, and gives as many, unless the dataset ends before or an error comes:
+then it gives those before it, and the next call raises the error or gives none. After an error it goes on with what
+follows.
+Nothing more of its source is used up than the wanted rows need, but by passes that work ahead on purpose.
+
+Its state says how far it has come; a new pass through the same dataset that takes it over goes on there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any, Final, Protocol, TypeAlias
+
+import numpy as np
+
+from tensorkeep.errors import InvalidArgumentError
+from tensorkeep.ops.data.passes.rows import Element, Rows, joined_rows
+
+State: TypeAlias = dict[str, Any]
+"""Numbers, texts, arrays, rows, and lists and dictionaries of these by name."""
+
+INFINITE: Final = -1
+UNKNOWN: Final = -2
+
+
+class Pass(Protocol):
+    """One way through a dataset, from its first element on. One thread at a time uses it."""
+
+    def take(self, most: int) -> Rows:
+        """The next rows: so many, or fewer if the end or an error comes after them."""
+
+    def state(self) -> State:
+        """How far it has come."""
+
+    def restore(self, state: State) -> None:
+        """Goes on from where another pass through the same dataset was."""
+
+    def close(self) -> None:
+        """Ends what works for it in the background. Nobody asks it for more."""
+
+
+@dataclass(frozen=True)
+class Dataset:
+    """A dataset: what begins a new pass through it, and how many elements it has as far as that is known."""
+
+    begin: Callable[[], Pass]
+    cardinality: int = UNKNOWN
+
+    def elements(self) -> Iterator[Element]:
+        """A new pass, one element after the other."""
+        current = self.begin()
+        try:
+            while rows := current.take(1):
+                yield rows[0]
+        finally:
+            current.close()
+
+
+def dataset_of(value: Any) -> Dataset:
+    """The dataset that a variant tensor holds."""
+    found = value.item() if isinstance(value, np.ndarray) and value.dtype == object and value.size == 1 else value
+    if not isinstance(found, Dataset):
+        raise InvalidArgumentError(f"expected a dataset, got a {type(found).__name__}")
+    return found
+
+
+class Stepper(Protocol):
+    """A pass that makes one element at a time."""
+
+    def next(self) -> Element | None:
+        """The next element; None at the end."""
+
+    def state(self) -> State: ...
+
+    def restore(self, state: State) -> None: ...
+
+    def close(self) -> None: ...
+
+
+class Steps:
+    """A pass of the elements that a stepper makes one at a time."""
+
+    __slots__ = ("_error", "_stepper")
+
+    def __init__(self, stepper: Stepper) -> None:
+        self._stepper = stepper
+        self._error: Exception | None = None
+
+    def take(self, most: int) -> Rows:
+        if self._error is not None:
+            error, self._error = self._error, None
+            raise error
+        found: list[Element] = []
+        step = self._stepper.next
+        while len(found) < most:
+            try:
+                element = step()
+            except Exception as error:
+                if not found:
+                    raise
+                self._error = error
+                break
+            if element is None:
+                break
+            found.append(element)
+        return found
+
+    def state(self) -> State:
+        return self._stepper.state()
+
+    def restore(self, state: State) -> None:
+        self._error = None
+        self._stepper.restore(state)
+
+    def close(self) -> None:
+        self._stepper.close()
+
+
+class Chunker(Protocol):
+    """A pass that makes some elements at a time."""
+
+    def more(self, most: int) -> Rows:
+        """The next rows: at least one and so many at most; none at the end."""
+
+    def state(self) -> State: ...
+
+    def restore(self, state: State) -> None: ...
+
+    def close(self) -> None: ...
+
+
+class Chunks:
+    """A pass of the rows that a chunker makes, as many as are wanted."""
+
+    __slots__ = ("_chunker", "_error")
+
+    def __init__(self, chunker: Chunker) -> None:
+        self._chunker = chunker
+        self._error: Exception | None = None
+
+    def take(self, most: int) -> Rows:
+        if self._error is not None:
+            error, self._error = self._error, None
+            raise error
+        found = self._chunker.more(most)
+        if not found or len(found) == most:
+            return found
+        parts, count = [found], len(found)
+        while count < most:
+            try:
+                rows = self._chunker.more(most - count)
+            except Exception as error:
+                self._error = error
+                break
+            if not rows:
+                break
+            parts.append(rows)
+            count += len(rows)
+        return joined_rows(parts)
+
+    def state(self) -> State:
+        return self._chunker.state()
+
+    def restore(self, state: State) -> None:
+        self._error = None
+        self._chunker.restore(state)
+
+    def close(self) -> None:
+        self._chunker.close()
+
+
+def chunked(make: Callable[[], Chunker], cardinality: int = UNKNOWN) -> Dataset:
+    """A dataset whose passes make some elements at a time."""
+    return Dataset(lambda: Chunks(make()), cardinality)
+
+
+def stepping(make: Callable[[], Stepper], cardinality: int = UNKNOWN) -> Dataset:
+    """A dataset whose passes make one element at a time."""
+    return Dataset(lambda: Steps(make()), cardinality)
+
+
+def next_of(current: Pass) -> Element | None:
+    """The next element of a pass; None at its end."""
+    rows = current.take(1)
+    return rows[0] if rows else None
+
+
+def scalar_count(value: Any, what: str) -> int:
+    """A number that an input tells."""
+    if np.ndim(value):
+        raise InvalidArgumentError(f"{what} must be a scalar")
+    return int(value)

@@ -1,0 +1,445 @@
+"""Passes through files: records, lines, pieces of one size, records of comma-separated values.
+
+The state of a pass is which of its files it is in, and at which byte of what the file stands for. A file that cannot be
+read to its end is an error once; what follows is the next file, as in TensorFlow.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Callable, Sequence
+from itertools import pairwise
+from typing import Any, Final, Protocol
+
+import numpy as np
+
+from tensorkeep.dtypes import DType
+from tensorkeep.errors import DataLossError, InvalidArgumentError
+from tensorkeep.io.coding.crc32c import MASK_DELTA
+from tensorkeep.io.files.filesystem import FileSystem, RandomAccessFile
+from tensorkeep.io.files.record_files import InflatedBytes, RecordCompression, read_inflated_record
+from tensorkeep.native.checksums import crc32c_of_stretches
+from tensorkeep.ops.data.passes.basics import Dataset, State, chunked
+from tensorkeep.ops.data.passes.rows import Columns, Element, Rows
+from tensorkeep.ops.parsing.csv_records import column, split_record
+from tensorkeep.ops.shared.string_arrays import string_array
+
+_BLOCK: Final = 1 << 18  # bytes that are read at a time, at least
+_HEADER: Final = struct.Struct("<QI")
+_TAIL: Final = 4  # bytes of a checksum after a record
+
+
+class FileReader(Protocol):
+    """What gives the parts of one open file, one after the other."""
+
+    position: int
+    """Of the next part, in bytes of what the file stands for."""
+
+    def more(self, most: int) -> Rows:
+        """The next parts: at least one and so many at most; none at the end of the file."""
+
+    def close(self) -> None: ...
+
+
+Opening = Callable[[str, int], FileReader]
+"""Opens the file of a path, at a position."""
+
+
+class _Files:
+    """The parts of files, one file after the other."""
+
+    def __init__(self, paths: Sequence[str], open_file: Opening) -> None:
+        self._paths = paths
+        self._open = open_file
+        self._at = 0
+        self._reader: FileReader | None = None
+
+    def more(self, most: int) -> Rows:
+        while self._at < len(self._paths):
+            try:
+                if self._reader is None:
+                    self._reader = self._open(self._paths[self._at], 0)
+                rows = self._reader.more(most)
+            except _RowError as error:
+                raise error.cause from None
+            except Exception:
+                self._next_file()
+                raise
+            if rows:
+                return rows
+            self._next_file()
+        return []
+
+    def _next_file(self) -> None:
+        self.close()
+        self._at += 1
+
+    def state(self) -> State:
+        return {"at": self._at, "position": None if self._reader is None else self._reader.position}
+
+    def restore(self, state: State) -> None:
+        self.close()
+        self._at = state["at"]
+        if state["position"] is not None:
+            self._reader = self._open(self._paths[self._at], state["position"])
+
+    def close(self) -> None:
+        if self._reader is not None:
+            self._reader.close()
+            self._reader = None
+
+
+class _RowError(Exception):
+    """Something is wrong with one row of a file, after which the next can be read."""
+
+    def __init__(self, cause: Exception) -> None:
+        super().__init__()
+        self.cause = cause
+
+
+def parts_of(paths: Sequence[str], open_file: Opening) -> Dataset:
+    """The dataset of the parts of files."""
+    return chunked(lambda: _Files(paths, open_file))
+
+
+def _texts(items: Sequence[bytes]) -> Rows:
+    return Columns([string_array(items, (len(items),))], len(items))
+
+
+# ------------------------------------------------------------------------------------------------------------- Records
+
+
+class _PlainRecords:
+    """Records of a file that is not compressed: a block of them is read, and checked in one call."""
+
+    def __init__(self, file: RandomAccessFile, position: int) -> None:
+        self._file = file
+        self.position = position
+        self._block = b""
+        self._start = position  # where the block begins in the file
+
+    def more(self, most: int) -> Rows:
+        starts, lengths = self._found(most)
+        if not starts:
+            self._read_on()
+            starts, lengths = self._found(most)
+        if not starts:
+            return []
+        sound = self._sound(starts, lengths)
+        if not sound:
+            raise self._damage(starts[0], lengths[0])
+        block = self._block
+        items = [block[at : at + size] for at, size in zip(starts[:sound], lengths[:sound], strict=True)]
+        self.position = self._start + starts[sound - 1] + lengths[sound - 1] + _TAIL
+        return _texts(items)
+
+    def _found(self, most: int) -> tuple[list[int], list[int]]:
+        """Where records lie in the block, as far as it holds them whole."""
+        starts: list[int] = []
+        lengths: list[int] = []
+        block, at = self._block, self.position - self._start
+        end, unpack = len(block), _HEADER.unpack_from
+        while len(starts) < most and at + _HEADER.size <= end:
+            length, _ = unpack(block, at)
+            at += _HEADER.size
+            if at + length + _TAIL > end:
+                break
+            starts.append(at)
+            lengths.append(length)
+            at += length + _TAIL
+        return starts, lengths
+
+    def _read_on(self) -> None:
+        """Reads a block that begins with the next record and holds it whole; an error if the file does not."""
+        left = self._file.size - self.position
+        if not left:
+            return
+        self._start, self._block = self.position, bytes(self._file.read(self.position, min(left, _BLOCK)))
+        if left < _HEADER.size:
+            raise self._cut(f"{left} bytes are left")
+        length, checksum = _HEADER.unpack_from(self._block)
+        (crc,) = _masked(crc32c_of_stretches(self._block, np.zeros(1, np.int64), np.full(1, 8, np.int64))).tolist()
+        if crc != checksum:
+            raise DataLossError(
+                f'"{self._file.path}": corrupted record at {self.position}: the checksum of its length does not fit'
+            )
+        whole = _HEADER.size + length + _TAIL
+        if whole > left:
+            raise self._cut(f"{length} bytes and a checksum were to come, {left - _HEADER.size} bytes are left")
+        if whole > len(self._block):
+            self._block = bytes(self._file.read(self.position, whole))
+
+    def _cut(self, why: str) -> DataLossError:
+        return DataLossError(f'"{self._file.path}": truncated record at {self.position}: {why}')
+
+    def _sound(self, starts: Sequence[int], lengths: Sequence[int]) -> int:
+        """How many of the records are as they were written, before the first that is not."""
+        at, sizes = np.array(starts, np.int64), np.array(lengths, np.int64)
+        bytes_of = np.frombuffer(self._block, np.uint8)
+        heads = _masked(crc32c_of_stretches(self._block, at - _HEADER.size, np.full(at.size, 8, np.int64)))
+        tails = _masked(crc32c_of_stretches(self._block, at, sizes))
+        wrong = (heads != _words(bytes_of, at - _TAIL)) | (tails != _words(bytes_of, at + sizes))
+        return int(wrong.argmax()) if wrong.any() else at.size
+
+    def _damage(self, start: int, length: int) -> DataLossError:
+        at = self._start + start - _HEADER.size
+        return DataLossError(
+            f'"{self._file.path}": corrupted record at {at}: a checksum of its length or of its {length} bytes does '
+            "not fit"
+        )
+
+    def close(self) -> None:
+        self._file.close()
+
+
+def _masked(crcs: Any) -> Any:
+    return ((crcs >> np.uint32(15)) | (crcs << np.uint32(17))) + np.uint32(MASK_DELTA)
+
+
+def _words(data: Any, at: Any) -> Any:
+    """The 32-bit words at positions."""
+    return np.ascontiguousarray(data[at[:, None] + np.arange(4)]).view("<u4").reshape(-1)
+
+
+class _InflatedRecords:
+    """Records of a compressed file."""
+
+    def __init__(self, file: RandomAccessFile, compression: RecordCompression, position: int) -> None:
+        self._file = file
+        self._stream = InflatedBytes(file, compression)
+        self._stream.read(position)
+
+    @property
+    def position(self) -> int:
+        return self._stream.position
+
+    def more(self, most: int) -> Rows:
+        at = self._stream.position
+        header = self._stream.read(_HEADER.size)
+        return _texts([read_inflated_record(self._stream, header, at, self._file.path)]) if header else []
+
+    def close(self) -> None:
+        self._file.close()
+
+
+def record_opening(fs: FileSystem, compression: str) -> Opening:
+    """How record files are opened."""
+    kind = RecordCompression(compression)
+
+    def opened(path: str, position: int) -> FileReader:
+        file = fs.open(path)
+        return _InflatedRecords(file, kind, position) if kind.kind else _PlainRecords(file, position)  # type: ignore[return-value]
+
+    return opened
+
+
+# --------------------------------------------------------------------------------------------------- Lines and pieces
+
+
+class _PlainBytes:
+    """The bytes of a file, read from a position on."""
+
+    def __init__(self, file: RandomAccessFile) -> None:
+        self._file = file
+        self.position = 0
+
+    def read(self, count: int) -> bytes:
+        """As many bytes, or as many as there are."""
+        count = min(count, self._file.size - self.position)
+        found = bytes(self._file.read(self.position, count)) if count > 0 else b""
+        self.position += len(found)
+        return found
+
+
+def _stream(file: RandomAccessFile, kind: RecordCompression, position: int) -> Any:
+    """The bytes that a file stands for, from a position on."""
+    if kind.kind:
+        inflated = InflatedBytes(file, kind)
+        inflated.read(position)
+        return inflated
+    plain = _PlainBytes(file)
+    plain.position = position
+    return plain
+
+
+class LineReader:
+    """The lines of a file, without what ends them."""
+
+    def __init__(self, file: RandomAccessFile, kind: RecordCompression, position: int) -> None:
+        self._file = file
+        self._stream = _stream(file, kind, position)
+        self.position = position
+        self._rest = b""
+
+    def more(self, most: int) -> Rows:
+        return _texts(lines) if (lines := self.lines(most)) else []
+
+    def lines(self, most: int) -> list[bytes]:
+        """The next lines: at least one and so many at most; none at the end."""
+        while b"\n" not in self._rest:
+            block = self._stream.read(_BLOCK)
+            if not block:
+                break
+            self._rest += block
+        if not self._rest:
+            return []
+        *whole, last = self._rest.split(b"\n", most)
+        lines = whole or [last]
+        used = sum(map(len, lines)) + len(whole)
+        self._rest = last if whole else b""
+        self.position += used
+        return [line.replace(b"\r", b"") for line in lines] if b"\r" in b"".join(lines) else lines
+
+    def close(self) -> None:
+        self._file.close()
+
+
+def line_opening(fs: FileSystem, compression: str) -> Opening:
+    """How files of lines are opened."""
+    kind = RecordCompression(compression)
+    return lambda path, position: LineReader(fs.open(path), kind, position)
+
+
+class _Pieces:
+    """Parts of one size between a header and a footer."""
+
+    def __init__(self, file: RandomAccessFile, kind: RecordCompression, sizes: tuple[int, int, int]) -> None:
+        self._file = file
+        self._header, self._size, self._footer = sizes
+        self._data = self._whole(kind) if kind.kind else None
+        end = (file.size if self._data is None else len(self._data)) - self._footer
+        body = end - self._header
+        if body < 0 or body % self._size:
+            raise InvalidArgumentError(
+                f"Excluding the header ({self._header} bytes) and footer ({self._footer} bytes), input file "
+                f'"{file.path}" has body length {body} bytes, which is not an exact multiple of the record length '
+                f"({self._size} bytes)."
+            )
+        self._end = end
+        self.position = self._header
+
+    def _whole(self, kind: RecordCompression) -> bytes:
+        stream = InflatedBytes(self._file, kind)
+        parts = []
+        while part := stream.read(_BLOCK):
+            parts.append(part)
+        return b"".join(parts)
+
+    def more(self, most: int) -> Rows:
+        count = min(most, (self._end - self.position) // self._size, max(_BLOCK // self._size, 1))
+        if count < 1:
+            return []
+        at, length = self.position, count * self._size
+        data = bytes(self._file.read(at, length)) if self._data is None else self._data[at : at + length]
+        self.position += length
+        return _texts([data[i : i + self._size] for i in range(0, length, self._size)])
+
+    def close(self) -> None:
+        self._file.close()
+
+
+def piece_opening(fs: FileSystem, compression: str, header: int, size: int, footer: int) -> Opening:
+    """How files of pieces of one size are opened."""
+    kind = RecordCompression(compression)
+
+    def opened(path: str, position: int) -> FileReader:
+        made = _Pieces(fs.open(path), kind, (header, size, footer))
+        made.position = max(position, made.position)
+        return made
+
+    return opened
+
+
+# ---------------------------------------------------------------------------------------------- Comma-separated values
+
+
+class _Fields:
+    """Records of comma-separated values: some columns of them, as tensors."""
+
+    def __init__(self, lines: LineReader, options: CsvOptions, skips: bool) -> None:
+        self._lines = lines
+        self._options = options
+        if skips:
+            lines.lines(1)
+
+    @property
+    def position(self) -> int:
+        return self._lines.position
+
+    def more(self, most: int) -> Rows:
+        found = self._lines.lines(1)
+        if not found:
+            return []
+        record = found[0]
+        while self._options.quotes and record.count(b'"') % 2:
+            rest = self._lines.lines(1)
+            if not rest:
+                break
+            record += b"\n" + rest[0]
+        try:
+            return [self._options.element(record)]
+        except InvalidArgumentError as error:
+            raise _RowError(error) from None
+
+    def close(self) -> None:
+        self._lines.close()
+
+
+class CsvOptions:
+    """How records of comma-separated values are read: delimiter, quotes, columns, and what is missing."""
+
+    def __init__(
+        self,
+        *,
+        delimiter: bytes,
+        quotes: bool,
+        missing: bytes,
+        selected: Sequence[int],
+        excluded: Sequence[int],
+        dtypes: Sequence[DType],
+        defaults: Sequence[Any],
+    ) -> None:
+        if len(delimiter) != 1:
+            raise InvalidArgumentError("field_delim should be only 1 char")
+        if any(later <= earlier for earlier, later in pairwise(selected)):
+            raise InvalidArgumentError("select_cols should be strictly increasing indices")
+        if selected and (selected[0] < 0 or len(selected) != len(defaults)):
+            raise InvalidArgumentError("select_cols should match output size, and be non-negative indices")
+        self.quotes = quotes
+        self._delimiter = delimiter
+        self._missing = missing
+        self._selected = selected
+        self._excluded = frozenset(excluded)
+        self._dtypes = dtypes
+        self._defaults = defaults
+
+    def element(self, record: bytes) -> Element:
+        """The tensors of a record."""
+        fields = split_record(record, self._delimiter, self.quotes) if record else [b""]
+        if self._excluded:
+            fields = [field for at, field in enumerate(fields) if at not in self._excluded]
+        if self._selected:
+            if self._selected[-1] >= len(fields):
+                raise InvalidArgumentError(
+                    f"Expect {len(self._selected)} fields but have {sum(at < len(fields) for at in self._selected)} in "
+                    "record"
+                )
+            fields = [fields[at] for at in self._selected]
+        elif len(fields) != len(self._dtypes):
+            raise InvalidArgumentError(f"Expect {len(self._dtypes)} fields but have {len(fields)} in record")
+        columns = zip(fields, self._dtypes, self._defaults, strict=True)
+        return tuple(
+            column([field], at, dtype, default, self._missing)[0, ...]
+            for at, (field, dtype, default) in enumerate(columns)
+        )
+
+
+def csv_opening(fs: FileSystem, compression: str, options: CsvOptions, header: bool) -> Opening:
+    """How files of comma-separated values are opened."""
+    kind = RecordCompression(compression)
+
+    def opened(path: str, position: int) -> FileReader:
+        made: Any = _Fields(LineReader(fs.open(path), kind, position), options, header and not position)
+        return made  # type: ignore[no-any-return]
+
+    return opened

@@ -1,0 +1,16 @@
+"""`tf.data` of TensorFlow 1: datasets, iterators over them, and the functions that make and change them.
+
+batches         datasets of batches: of rows that are ragged or sparse, by length, cut anew
+csv_files       datasets of files of comma-separated values, whose columns are found in the files
+dataset         datasets
+feature_files   datasets of files of Examples, parsed
+files           datasets of files
+functions       Python functions of elements, as functions of a graph's library
+generators      datasets of what Python generators give
+iterators       iterators: one-shot, initializable, reinitializable, feedable; and elements that may be missing
+mixing          datasets made of several: sampled, chosen, resampled
+options         how a dataset is to be run
+saving          iterators in checkpoints
+structures      the structure of elements: kinds of values, and the tensors as which they travel
+transformations functions that `Dataset.apply` takes, as `tf.data.experimental` and `tf.contrib.data` have them
+"""
