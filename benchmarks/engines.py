@@ -133,7 +133,10 @@ def measure(name: str, folder: str, threads: int, rounds: int) -> dict[str, Any]
 
 
 def peak(folder: str, who: str) -> dict[str, int]:
-    """The most memory that one contender had, in MiB: before it was loaded, and after some calls at batch 1."""
+    """The most memory that one contender had, in MiB: before it was loaded, and after some calls at batch 1.
+
+    `share` is what the process has in the end, with what others have as well counted in parts.
+    """
     import numpy as np
 
     if who != "ORT":
@@ -147,13 +150,18 @@ def peak(folder: str, who: str) -> dict[str, int]:
     call = _by_hand(folder, 1) if who == "ORT" else _ours(folder, who)
     for _ in range(3):
         call(inputs)
-    return {"before": before, "peak": _most_memory()}
+    return {"before": before, "peak": _most_memory(), "share": _memory_line("smaps_rollup", "Pss:")}
 
 
 def _most_memory() -> int:
     """The most that this process has had in memory so far, in MiB."""
-    lines = Path("/proc/self/status").read_text().splitlines()
-    return int(next(line for line in lines if line.startswith("VmHWM:")).split()[1]) >> 10
+    return _memory_line("status", "VmHWM:")
+
+
+def _memory_line(file: str, name: str) -> int:
+    """What the system says of this process's memory, in MiB."""
+    lines = Path("/proc/self", file).read_text().splitlines()
+    return int(next(line for line in lines if line.startswith(name)).split()[1]) >> 10
 
 
 # ------------------------------------------------------------------------------------------------------ around it all
@@ -233,10 +241,16 @@ def memory(name: str) -> str:
         _by_hand(place, 1)
         found = {who: _in_a_process("--peak", who, "--folder", place) for who in ("ORT", "onnxruntime", "numpy")}
     rows = [
-        [who, str(result["before"]), str(result["peak"]), f"{result['peak'] / found['ORT']['peak']:.2f}"]
+        [
+            who,
+            *(str(result[what]) for what in ("before", "peak", "share")),
+            f"{result['peak'] / found['ORT']['peak']:.2f}",
+            f"{result['share'] / found['ORT']['share']:.2f}",
+        ]
         for who, result in found.items()
     ]
-    return table(("contender", "MiB before", "MiB at the peak", "of ONNX Runtime's by hand"), rows)
+    head = ("contender", "MiB before", "MiB at the peak", "MiB in the end (PSS)", "peak to ORT's", "end to ORT's")
+    return table(head, rows)
 
 
 def engines(folder: Path, rounds: int, case: str) -> Any:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -235,6 +236,44 @@ def test_what_is_there_is_replaced_only_if_asked(model: str, tmp_path: Path) -> 
     assert (tmp_path / "m.onnx").read_bytes() == b"mine"
     tk.export_onnx(model, tmp_path / "m.onnx", overwrite=True)
     assert run_file(tmp_path / "m.onnx", features=X)
+
+
+def test_old_weights_outside_go_with_the_model_that_they_were_of(tmp_path: Path) -> None:
+    with tf.Graph().as_default(), tf.Session() as session:
+        x = tf.placeholder(tf.float32, [None, 32], name="x")
+        y = tf.matmul(x, tf.constant(np.eye(32, dtype=np.float32)), name="y")
+        tk.export_onnx(session, tmp_path / "m.onnx", tk.OnnxOptions(external_data=True), outputs=[y])
+        assert (tmp_path / "m.onnx.data").exists()
+        tk.export_onnx(session, tmp_path / "m.onnx", outputs=[y], overwrite=True)
+        assert not (tmp_path / "m.onnx.data").exists()
+        (tmp_path / "m.onnx.data").write_bytes(b"of somebody else")
+        tk.export_onnx(session, tmp_path / "m.onnx", outputs=[y], overwrite=True)
+    assert (tmp_path / "m.onnx.data").read_bytes() == b"of somebody else"
+    assert run_file(tmp_path / "m.onnx", x=np.ones((1, 32), np.float32))
+
+
+def test_a_signature_with_two_names_for_one_tensor_is_refused(tmp_path: Path) -> None:
+    with tf.Graph().as_default(), tf.Session() as session:
+        x, y = network()
+        session.run(tf.global_variables_initializer())
+        tf.saved_model.simple_save(session, str(tmp_path / "model"), {"a": x, "b": x}, {"y": y})
+    with pytest.raises(InvalidArgumentError, match=r'the inputs "a" and "b" are one tensor, "x:0": name it once'):
+        tk.export_onnx(tmp_path / "model", tmp_path / "m.onnx")
+    assert list(tk.export_onnx(tmp_path / "model", tmp_path / "m.onnx", inputs=["b"]).inputs) == ["b"]
+
+
+def test_a_fault_in_a_rule_is_an_error_of_ours_that_names_the_node(
+    model: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def faulty(*_: Any, **__: Any) -> Any:
+        raise ValueError("nobody thought of this")
+
+    monkeypatch.setitem(RULES, "Tanh", replace(RULES["Tanh"], function=faulty))
+    with pytest.raises(UnimplementedError) as caught:
+        tk.export_onnx(model, tmp_path / "m.onnx")
+    assert 'Tanh: its rule fails, which is our mistake: ValueError: nobody thought of this: "y"' in str(caught.value)
+    assert "--custom-op Tanh=my.domain" in str(caught.value)
+    assert not (tmp_path / "m.onnx").exists()
 
 
 def test_a_dry_run_writes_nothing(model: str, tmp_path: Path) -> None:

@@ -324,6 +324,12 @@ class Translator:
             reason = _DEEP if isinstance(error, RecursionError) else str(error).partition("\n")[0]
             self._refused(to, op, reason or type(error).__name__, terms, newest)
             return
+        except Exception as error:
+            if self.model.is_for_engine:  # which notes it, and has our kernels run the operation
+                raise
+            give_up(to, before)
+            self._refused(to, op, f"its rule fails, which is our mistake: {type(error).__name__}: {error}", terms)
+            return
         for tensor, result in zip(op.outputs, results, strict=True):
             terms[tensor] = self._told(tensor, result)
             if result.value is not None:  # for passes, which find formulas by it that a rule wrote out

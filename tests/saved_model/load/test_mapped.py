@@ -97,6 +97,13 @@ def test_copies_are_made_unless_it_is_asked_for(counting: Path) -> None:
         assert not any(map(is_mapped, resources(model)))
 
 
+def test_values_stay_in_their_file_where_an_engine_has_its_own_copy(counting: Path) -> None:
+    for mapped in (None, False):
+        with tk.load_saved_model(counting, engine="onnxruntime", mapped=mapped) as model:
+            np.testing.assert_array_equal(model.signatures["still"](by=np.float32(3))["y"], np.full(SHAPE, 6))
+            assert [is_mapped(item) for item in resources(model)] == [mapped is None] * 7
+
+
 def test_a_function_of_tensorflow_2_assigns_to_memory_of_its_own(tmp_path: Path, small_ones_too: None) -> None:
     place = Path(shutil.copytree(golden("g28_tf2_module") / "model", tmp_path / "model"))
     before = digests(place)

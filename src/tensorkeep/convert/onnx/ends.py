@@ -62,7 +62,7 @@ def chosen_ends(part: GraphPart, wider: Callable[[], GraphPart] | None, options:
         found, problems = (other, more) if len(more) < len(problems) else (found, problems)
     if problems:
         raise InvalidArgumentError(f"{where}: {'; '.join(problems)}")
-    problems += _twice_problems(found) if inputs is not None else []
+    problems += _twice_problems(found)
     problems += _needed_problems(found)
     shapes = _told_shapes(found, options, problems)
     axes = _named_axes(found.inputs, shapes, options.axes, problems)
@@ -213,7 +213,7 @@ def _twice_problems(found: Chosen) -> list[str]:
     """Tensors that would go in under two names."""
     names: dict[Tensor, str] = {}
     return [
-        f'the inputs "{names[tensor]}" and "{name}" are one tensor, "{tensor.name}": name it once'
+        f'the inputs "{names[tensor]}" and "{name}" are one tensor, "{tensor.name}": name it once (inputs=; --inputs)'
         for name, tensor in found.inputs.items()
         if names.setdefault(tensor, name) != name
     ]

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import posixpath
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -155,8 +155,12 @@ def require_free(path: str, is_external: bool, overwrite: bool, fs: FileSystem) 
 
 
 def written(model: PackedModel, path: str, durability: Durability, fs: FileSystem) -> list[str]:
-    """Writes a model under temporary names, then gives the files theirs: that of the model last."""
+    """Writes a model under temporary names, then gives the files theirs: that of the model last.
+
+    Weights outside of a model that is replaced by one that has its own inside are deleted.
+    """
     options = SinkOptions(durability)
+    is_stale = not model.weights and _has_weights_beside(path, fs)
     files: list[BufferedFile] = []
     try:
         if model.weights:
@@ -170,11 +174,21 @@ def written(model: PackedModel, path: str, durability: Durability, fs: FileSyste
             fs.delete(path)  # never an old model beside new weights
         for file in files:
             file.commit()
+        if is_stale:
+            fs.delete(data_path(path))
     except BaseException:
         for file in files:
             file.abort()
         raise
     return [path, data_path(path)] if model.weights else [path]
+
+
+def _has_weights_beside(path: str, fs: FileSystem) -> bool:
+    """Whether there is a model that names the file of weights beside it as its own."""
+    if not fs.exists(path) or not fs.exists(data_path(path)):
+        return False
+    with closing(fs.open(path)) as file:
+        return posixpath.basename(data_path(path)).encode() in bytes(file.read(0, file.size))
 
 
 def _write_weights(model: PackedModel, file: BufferedFile) -> None:

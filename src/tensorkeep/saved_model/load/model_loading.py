@@ -32,7 +32,7 @@ def load_saved_model(
     *,
     allow: Iterable[Capability | str] = (),
     limits: Limits = NO_LIMITS,
-    mapped: bool = False,
+    mapped: bool | None = None,
     engine: EngineName = "numpy",
     on_fingerprint: OnFingerprint = OnFingerprint.WARN,
     fs: FileSystem = FILES,
@@ -47,7 +47,8 @@ def load_saved_model(
     If `mapped`, values of variables are not copied into memory but are views of the file that they lie in, so that
     several processes share one copy of them. What the model assigns to gets memory of its own at that moment; the file
     is never written to. It must not be overwritten in place while the model is in use: put a new one in its place by
-    renaming it, or in another directory.
+    renaming it, or in another directory. By default values are mapped where ONNX Runtime, which has its own copy of
+    them, runs the model, and copied where our kernels do.
 
     `engine` says what runs it: "numpy", our kernels; "onnxruntime", ONNX Runtime for all parts of it that translate to
     ONNX; "auto", ONNX Runtime if it is installed, for those parts that it runs faster; or `OnnxRuntime(...)`, with
@@ -72,7 +73,7 @@ def load_saved_model(
             FunctionLibrary(meta_graph.graph_def),
             variables,
             limits,
-            mapped,
+            runs_by is not None if mapped is None else mapped,
             runs_by,
         )
         tag_sets = tuple(frozenset(item.meta_info_def.tags) for item in model.meta_graphs)

@@ -49,8 +49,9 @@ class LoadOptions:
     make_runner: Callable[[Servable], Runner]
     """Makes what runs requests to a servable, which is its `runner` from then on."""
     tags: frozenset[str] = frozenset((SERVING,))
-    mapped: bool = False
-    """Whether values of variables stay in the files, where several processes share them."""
+    mapped: bool | None = None
+    """Whether values of variables stay in the files, where several processes share them; None: if an engine has its own
+    copy of them."""
     engine: str = "numpy"
     """What runs models, as `load_saved_model` has it."""
     warm_up: WarmUp | None = None

@@ -79,7 +79,7 @@ def models_of(options: ServerOptions, make_runners: Runners, wait: Wait, metrics
     load_options = LoadOptions(
         make_runner=make_runners.plain,
         tags=frozenset(loading.tags),
-        mapped=options.workers > 1,
+        mapped=True if options.workers > 1 else None,
         engine=loading.engine,
         warm_up=_warm_up_of(loading, wait, metrics),
     )
