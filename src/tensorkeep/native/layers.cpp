@@ -52,6 +52,7 @@ struct Vector {
 #define TILE_ROWS 14
 #include "tiles.h"
 #include "elements.h"
+#include "rounds.h"
 #undef TILE_TARGET
 #undef TILE_ROWS
 
@@ -85,6 +86,7 @@ struct Vector {
 #define TILE_ROWS 6
 #include "tiles.h"
 #include "elements.h"
+#include "rounds.h"
 #undef TILE_TARGET
 #undef TILE_ROWS
 
@@ -270,6 +272,16 @@ TENSORKEEP_EXPORT void layers_chain(const float* const* inputs, const int64_t* s
 TENSORKEEP_EXPORT void layers_softmax(const float* logits, float* out, int64_t columns, int64_t begin, int64_t end) {
   kWidth == 16 ? with_512::softmax_rows(logits, out, columns, begin, end)
                : with_256::softmax_rows(logits, out, columns, begin, end);
+}
+
+// The rounds of a loop: see Rounds. All of them, for rows `begin` to `end` of its matrices.
+TENSORKEEP_EXPORT void layers_rounds(const int64_t* operands, const int64_t* code, int64_t instructions, int64_t rounds,
+                                     int64_t begin, int64_t end) {
+  if (kWidth == 16) {
+    with_512::run_rounds(with_512::Rounds{operands, code, instructions, rounds}, begin, end);
+  } else {
+    with_256::run_rounds(with_256::Rounds{operands, code, instructions, rounds}, begin, end);
+  }
 }
 
 #else

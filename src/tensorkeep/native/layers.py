@@ -40,6 +40,7 @@ class Functions:
     convolve_depthwise: Callable[..., None]
     chain: Callable[..., None]
     softmax: Callable[..., None]
+    rounds: Callable[..., None]
 
 
 @cache
@@ -67,6 +68,7 @@ def functions() -> Functions | None:
         function("convolve_depthwise", *[pointer] * 4, integer, integer),
         function("chain", pointer, pointer, integer, pointer, integer, pointer, pointer, integer, integer),
         function("softmax", pointer, pointer, *[integer] * 3),
+        function("rounds", pointer, pointer, *[integer] * 4),
     )
 
 

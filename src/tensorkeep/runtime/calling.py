@@ -10,7 +10,7 @@ from typing import Any, Final, TypeAlias
 from tensorkeep.dtypes import DType
 from tensorkeep.errors import InvalidArgumentError, ResourceExhaustedError, UnimplementedError
 from tensorkeep.graph.functions import FunctionBody, attrs_key, find_function, function_body
-from tensorkeep.graph.graph import Graph, Operation
+from tensorkeep.graph.graph import Graph, Operation, Tensor
 from tensorkeep.graph.messages.attrs import FunctionRef
 from tensorkeep.graph.registry.capabilities import Allowed
 from tensorkeep.proto.messages import FunctionDef
@@ -107,6 +107,18 @@ class Functions:
         """The function that is meant; an error if the library has none of that name."""
         return self._looked_up(reference, None)
 
+    def body(self, reference: FunctionRef) -> FunctionBody:
+        """The function that is meant, as a graph."""
+        with self._lock:
+            library = self._library
+            return function_body(find_function(reference.name, library), library, reference.attrs)
+
+    def part(self, body: FunctionBody, fetches: Sequence[Tensor]) -> Program:
+        """The program that computes some tensors of a function by kernels, given all of its arguments."""
+        plan = make_plan(fetches, (), body.inputs)
+        with self._lock:
+            return Compiler(plan, self._surroundings, self._contexts, self._allowed, uses_engine=False).program()
+
     def gradient(self, reference: FunctionRef, dtypes: Sequence[DType]) -> Function:
         """The gradient of a function: the one that the library names for it, else what differentiation gives."""
         named = self._graph.gradient_functions.get(reference.name)
@@ -141,8 +153,7 @@ class Functions:
         `arguments` are those of its first call: an engine wants to see variables among them.
         """
         with self._lock:
-            library = self._library
-            body = function_body(find_function(reference.name, library), library, reference.attrs)
+            body = self.body(reference)
             targets: Sequence[Operation] = ()
             if dtypes is not None:
                 body = self._differentiated(body, dtypes)

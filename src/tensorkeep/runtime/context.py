@@ -9,7 +9,8 @@ from threading import Lock
 from typing import TYPE_CHECKING, Any, Final, Protocol, TypeVar
 
 from tensorkeep.dtypes import DType
-from tensorkeep.graph.graph import Operation
+from tensorkeep.graph.functions import FunctionBody
+from tensorkeep.graph.graph import Operation, Tensor
 from tensorkeep.graph.messages.attrs import FunctionRef
 from tensorkeep.io.files.filesystem import FileSystem
 from tensorkeep.io.files.local import LocalFileSystem
@@ -30,6 +31,12 @@ class FunctionCaller(Protocol):
 
     def function(self, reference: FunctionRef) -> Callable[..., Sequence[Any]]:
         """The function as something to call with its arguments; gives its results."""
+
+    def body(self, reference: FunctionRef) -> FunctionBody:
+        """The function as a graph."""
+
+    def part(self, body: FunctionBody, fetches: Sequence[Tensor]) -> Callable[..., Sequence[Any]]:
+        """What computes some tensors of a function, to be called with all of its arguments."""
 
     def gradient(self, reference: FunctionRef, dtypes: Sequence[DType]) -> Callable[..., Sequence[Any]]:
         """Its gradient, to be called with its arguments and the gradients of its results; gives those of the former."""
@@ -103,6 +110,18 @@ class KernelContext:
         caller = self.surroundings.caller
         assert caller is not None
         return caller.function(reference)
+
+    def body(self, reference: FunctionRef) -> FunctionBody:
+        """Such a function as a graph."""
+        caller = self.surroundings.caller
+        assert caller is not None
+        return caller.body(reference)
+
+    def part(self, body: FunctionBody, fetches: Sequence[Tensor]) -> Callable[..., Sequence[Any]]:
+        """What computes some tensors of such a function, to be called with all of its arguments."""
+        caller = self.surroundings.caller
+        assert caller is not None
+        return caller.part(body, fetches)
 
     def gradient(self, reference: FunctionRef, dtypes: Sequence[DType]) -> Callable[..., Sequence[Any]]:
         """The gradient of such a function, of its arguments and the gradients of its results."""

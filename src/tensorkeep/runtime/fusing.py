@@ -20,7 +20,7 @@ from tensorkeep.runtime.blocks import Arm, Block, Choice, Loop, PartCall, Step
 from tensorkeep.runtime.names import Names
 from tensorkeep.shapes import Shape
 
-_ELEMENTS: Final = {
+ELEMENTS: Final = {
     "Add": Element.ADD,
     "AddV2": Element.ADD,
     "BiasAdd": Element.ADD,
@@ -85,7 +85,7 @@ def _search(block: Block, names: Names, found: list[tuple[Group, Block, int]]) -
             if _is_element(op, names):
                 steps[at] = op
             else:
-                count += _changes_state(op)
+                count += changes_state(op)
             continue
         count += 1
         if isinstance(item, Choice):
@@ -112,7 +112,7 @@ def _search(block: Block, names: Names, found: list[tuple[Group, Block, int]]) -
 
 def _is_element(op: Operation, names: Names) -> bool:
     """Whether an operation can be in a group."""
-    if op.type not in _ELEMENTS or op.type in op.graph.functions or op.outputs[0] in names.fed:
+    if op.type not in ELEMENTS or op.type in op.graph.functions or op.outputs[0] in names.fed:
         return False
     if op.type == "BiasAdd" and op.attr("data_format") != b"NHWC":
         return False
@@ -123,7 +123,7 @@ def _is_element(op: Operation, names: Names) -> bool:
     return bool(shape.dims) and op.outputs[0].dtype is FLOAT32 and (size is None or size >= SMALLEST)
 
 
-def _changes_state(op: Operation) -> bool:
+def changes_state(op: Operation) -> bool:
     schema = op.spec.schema
     is_plain = not schema.is_stateful and not op.spec.kernel_takes_context
     return op.type not in _ONLY_READS and not (is_plain and not any(tensor.dtype.is_ref for tensor in op.inputs))
@@ -167,7 +167,7 @@ def _group(ops: list[Operation], names: Names) -> Group | None:
     numbers.update((name, len(inputs) + number) for name, number in made.items())
     instructions = tuple(
         Instruction(
-            _ELEMENTS[op.type],
+            ELEMENTS[op.type],
             tuple(numbers[names.values[tensor]] for tensor in op.inputs),
             op.type == "BiasAdd",
         )

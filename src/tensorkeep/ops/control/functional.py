@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Any, Final
 
 import numpy as np
@@ -14,6 +15,7 @@ from tensorkeep.graph.functions import result_shapes
 from tensorkeep.graph.graph import Operation, Tensor, held_behind
 from tensorkeep.graph.messages.attrs import FunctionRef
 from tensorkeep.graph.registry.opspec import not_differentiable, op
+from tensorkeep.ops.control._round_running import WholeLoop
 from tensorkeep.ops.shared.kernel_types import Array, Gradients
 from tensorkeep.ops.shared.shape_rules import SCALAR
 from tensorkeep.runtime.allocation import check_allocation
@@ -136,6 +138,12 @@ def _lightest(value: Any) -> Any:
 def while_kernel(ctx: KernelContext, input: list[Array], *, cond: FunctionRef, body: FunctionRef) -> list[Array]:
     goes_on, once = ctx.function(cond), ctx.function(body)
     values: Sequence[Any] = [_lightest(value) for value in input]
+    whole = ctx.keep(
+        "the loop as a whole", lambda: WholeLoop(partial(ctx.body, cond), partial(ctx.body, body), ctx.part)
+    )
+    found = whole(values)
+    if found is not None:
+        return found
     while truth(goes_on(*values)[0]):
         values = once(*values)
     return list(values)
