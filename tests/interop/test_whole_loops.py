@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -45,7 +45,7 @@ def _of_pictures(folder: Path) -> None:
 
 
 @pytest.fixture
-def whole(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[bool]]:
+def whole(monkeypatch: pytest.MonkeyPatch) -> list[bool]:
     """Of each loop that runs, whether it ran as a whole."""
     ran: list[bool] = []
     run = WholeLoop.__call__
@@ -56,7 +56,7 @@ def whole(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[bool]]:
         return found
 
     monkeypatch.setattr(WholeLoop, "__call__", watched)
-    yield ran
+    return ran
 
 
 def _exported(folder: Path, layer: Any, is_masked: bool) -> None:

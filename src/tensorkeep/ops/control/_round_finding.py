@@ -8,7 +8,7 @@ alone is computed for many steps at once, before. A loop that does anything else
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 import numpy as np
@@ -292,17 +292,7 @@ class _Finder:
             if first.kind == "steps" and second.kind == "fixed" and not first.column:
                 steps = self._loop.sequences[first.number]
                 if steps.columns == columns:
-                    vectors = (*steps.vectors, second.number)
-                    return self._steps(
-                        Steps(
-                            steps.variable,
-                            columns,
-                            steps.counter,
-                            matrix=steps.matrix,
-                            is_transposed=steps.is_transposed,
-                            vectors=vectors,
-                        )
-                    )
+                    return self._steps(replace(steps, vectors=(*steps.vectors, second.number)))
         return None
 
     def _steps(self, steps: Steps) -> Given:
@@ -320,9 +310,7 @@ class _Finder:
         if left.kind == "steps" and not left.column:
             steps = self._loop.sequences[left.number]
             if steps.matrix is None and not steps.vectors and steps.columns == left.columns:
-                return self._steps(
-                    Steps(steps.variable, columns, steps.counter, matrix=matrix, is_transposed=is_transposed)
-                )
+                return self._steps(replace(steps, columns=columns, matrix=matrix, is_transposed=is_transposed))
         result = self._register(columns)
         factor = Given("matrix", matrix, int(is_transposed), columns)
         self._emit(Move.PRODUCT, result, left, factor, depth=left.columns)
@@ -331,7 +319,7 @@ class _Finder:
     def _item(self, op: Operation, tensor: Tensor) -> Given:
         return self._steps(self._item_of(op, self._columns(tensor)))
 
-    def _item_of(self, op: Operation, columns: int, **of_condition: bool) -> Steps:
+    def _item_of(self, op: Operation, columns: int) -> Steps:
         """What a round reads of a list that does not change, at the place that a counter says."""
         items, index = _plain(op.inputs[0]), _plain(op.inputs[1])
         counter = self._number.get(index)
@@ -339,7 +327,7 @@ class _Finder:
             raise _NotFoundError
         if self._loop.counters[counter] != 1:
             raise _NotFoundError
-        return Steps(self._number[items], columns, counter, **of_condition)
+        return Steps(self._number[items], columns, counter)
 
     def _pieces(self, op: Operation, tensor: Tensor) -> Given:
         """One of the pieces that Split and SplitV make."""
@@ -401,7 +389,7 @@ class _Finder:
         dims = condition.static_shape.dims
         if dims is None or len(dims) not in (1, 2) or (len(dims) == 2 and dims[1] != 1):
             raise _NotFoundError
-        return self._steps(self._item_of(condition.op, 1, is_condition=True, is_negated=is_negated))
+        return self._steps(replace(self._item_of(condition.op, 1), is_condition=True, is_negated=is_negated))
 
 
 _Write = Callable[[_Finder, Operation, Tensor], Given]
