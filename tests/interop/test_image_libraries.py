@@ -75,8 +75,9 @@ def written_by_tensorflow(sizes: list[tuple[int, int]]) -> list[bytes]:
 def test_jpeg_files_are_decoded_to_the_same_pixels(ratio: int, way: str) -> None:
     sizes = SIZES if way == "libraries" else [(17, 9)]  # ours is slow, and held against TensorFlow op by op as well
     other = [without_jfif(JPEGS[0]), without_jfif(JPEGS[0], adobe(0)), without_jfif(JPEGS[2], adobe(1))]
+    numbers = (0, 1, 3) if way == "libraries" else (0,)
     for file in (*written_by_tensorflow(sizes), *JPEGS, *other):
-        for channels, smooth, accurate in product((0, 1, 3), (False, True), (False, True)):
+        for channels, smooth, accurate in product(numbers, (False, True), (False, True)):
             options = JpegOptions(channels, ratio, smooth, accurate)
             np.testing.assert_array_equal(decode_jpeg(file, options), jpeg_by_tensorflow(file, options), str(options))
 

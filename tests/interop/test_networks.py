@@ -25,6 +25,6 @@ def folder(tmp_path: Path) -> Iterator[Path]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", thinned([*NETWORKS], 6))
+@pytest.mark.parametrize("name", thinned([*NETWORKS], 12))
 def test_a_network_agrees_with_tensorflow(name: str, folder: Path) -> None:
     expect_agreement(ZOO[name], folder)

@@ -35,11 +35,9 @@ NOT_VERIFIED: Final = {
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Iterator[Path]:
-    """A folder that is gone after the test, as is the model."""
+    """A folder that is gone after the test."""
     yield tmp_path
     shutil.rmtree(tmp_path)
-    tf.keras.backend.clear_session()
-    gc.collect()
 
 
 def repeated(inputs: dict[str, Any], times: int) -> dict[str, Any]:
@@ -53,12 +51,10 @@ def expect_agreement(name: str, folder: Path) -> None:
     oracle = tf.saved_model.load(str(source)).signatures[signature]
     done = tk.export_onnx(source, target, signature=signature, verify=name not in NOT_VERIFIED)
     assert (done.verification is None) == (name in NOT_VERIFIED)
-    first = target.read_bytes()
-    tk.export_onnx(source, target, signature=signature, overwrite=True)
-    assert target.read_bytes() == first
     onnx.checker.check_model(str(target), full_check=True)
     with tk.load_saved_model(source) as model:
-        run = in_onnx_runtime(model, signature, target)
+        run = in_onnx_runtime(model, signature, folder / "again.onnx")
+    assert (folder / "again.onnx").read_bytes() == target.read_bytes()
     for given in [inputs] if name in NOT_BY_BATCH else [inputs, repeated(inputs, 3)]:
         wanted = {key: value.numpy() for key, value in oracle(**{k: tf.constant(v) for k, v in given.items()}).items()}
         answer = run(given)
@@ -66,7 +62,7 @@ def expect_agreement(name: str, folder: Path) -> None:
             assert not difference(answer[key], array, TOLERANCES), key
 
 
-@pytest.mark.parametrize("name", [name for name in ZOO if name not in {*NETWORKS, *REFUSED}])
+@pytest.mark.parametrize("name", thinned([name for name in ZOO if name not in {*NETWORKS, *REFUSED}], 2))
 def test_a_model_of_the_zoo_agrees_with_tensorflow(name: str, folder: Path) -> None:
     expect_agreement(name, folder)
 
@@ -75,6 +71,8 @@ def test_a_model_of_the_zoo_agrees_with_tensorflow(name: str, folder: Path) -> N
 @pytest.mark.parametrize("name", thinned([*NETWORKS], 12))
 def test_a_network_agrees_with_tensorflow(name: str, folder: Path) -> None:
     expect_agreement(name, folder)
+    tf.keras.backend.clear_session()  # the largest have more than 100 MB of weights
+    gc.collect()
 
 
 @pytest.mark.parametrize("name", REFUSED)

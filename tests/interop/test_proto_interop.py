@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import importlib
-import subprocess
-import sys
 from collections.abc import Iterator
 from typing import Any
 
@@ -193,34 +191,3 @@ class TestExchange:
         state = CheckpointState(model_checkpoint_path=absolute[-1], all_model_checkpoint_paths=absolute)
         (tmp_path / "checkpoint").write_text(format_text(state), encoding="utf-8")
         assert list(tf.train.get_checkpoint_state(str(tmp_path)).all_model_checkpoint_paths) == absolute
-
-
-class TestOneProcess:
-    IMPORT_OURS = "from tensorkeep.proto import messages, text"
-    IMPORT_THEIRS = "import tensorflow as tf"
-    PROGRAM = """
-from google.protobuf import text_format
-graph = tf.Graph()
-with graph.as_default():
-    tf.compat.v1.placeholder(tf.float32, [None, 3], name="x")
-theirs = graph.as_graph_def()
-ours = messages.parse(messages.GraphDef, theirs.SerializeToString(), "graph")
-assert type(ours) is not type(theirs)
-assert tf.compat.v1.GraphDef.FromString(messages.serialize(ours)) == theirs
-their_text = text_format.MessageToString(theirs)
-assert text.format_text(ours) == their_text
-assert text.parse_text(messages.GraphDef, their_text, "graph") == ours
-info = messages.MetaGraphDef.MetaInfoDef()
-info.any_info.Pack(ours)
-assert info.any_info.type_url == "type.googleapis.com/tensorflow.GraphDef", info
-their_info = tf.compat.v1.MetaGraphDef.MetaInfoDef.FromString(messages.serialize(info))
-unpacked = tf.compat.v1.GraphDef()
-assert their_info.any_info.Unpack(unpacked) and unpacked == theirs
-assert "x" in str(their_info)
-"""
-
-    @pytest.mark.parametrize("imports", [(IMPORT_OURS, IMPORT_THEIRS), (IMPORT_THEIRS, IMPORT_OURS)])
-    def test_either_may_be_imported_first(self, imports):
-        program = "\n".join((*imports, self.PROGRAM))
-        result = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
-        assert result.returncode == 0, result.stderr

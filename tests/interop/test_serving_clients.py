@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import subprocess
-import sys
 import threading
 import time
 from collections.abc import Iterator
@@ -227,16 +225,3 @@ def test_a_deadline_is_kept(client: Any, models: StandInModels, monkeypatch: pyt
     with pytest.raises(grpc.RpcError) as caught:
         client.Predict(asking(CASES[0], features=np.ones((1, 6), np.float32)), 0.1)
     assert caught.value.code() is grpc.StatusCode.DEADLINE_EXCEEDED
-
-
-@pytest.mark.parametrize("ours_first", [True, False])
-def test_both_packages_can_be_loaded_in_either_order(ours_first: bool) -> None:
-    lines = ["import tensorkeep.proto.serving as ours", "from tensorflow_serving.apis import predict_pb2 as theirs"]
-    program = "\n".join(lines if ours_first else lines[::-1])
-    program += """
-request = theirs.PredictRequest()
-request.model_spec.name = "m"
-assert ours.PredictRequest.FromString(request.SerializeToString()).model_spec.name == "m"
-"""
-    result = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
-    assert result.returncode == 0, result.stderr

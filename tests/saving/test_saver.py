@@ -165,9 +165,17 @@ def four_saves(fs: FileSystem, policy: RetentionPolicy, wait: bool, sharded: boo
             saved.result()
 
 
-@pytest.mark.parametrize("sharded", [False, True], ids=["whole", "sharded"])
-@pytest.mark.parametrize("wait", [True, False], ids=["waiting", "in the background"])
-@pytest.mark.parametrize("policy", POLICIES)
+def ways_to_save() -> list[Any]:
+    """Policy, waiting or not, sharded or not: half of all, such that any two come together; the others are deep."""
+    return [
+        pytest.param(policy, wait, sharded, marks=[pytest.mark.deep] if (at + wait + sharded) % 2 else [])
+        for at, policy in enumerate(POLICIES)
+        for wait in (True, False)
+        for sharded in (False, True)
+    ]
+
+
+@pytest.mark.parametrize(("policy", "wait", "sharded"), ways_to_save())
 def test_killed_before_any_change_the_latest_checkpoint_is_whole(policy: str, wait: bool, sharded: bool) -> None:
     whole = CrashingFileSystem(new_folder())
     four_saves(whole, POLICIES[policy](), wait, sharded)

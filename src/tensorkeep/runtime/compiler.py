@@ -376,7 +376,7 @@ class Compiler:
         self._fresh.add(result)
 
     def _is_last_seen(self, name: str, elements: Group, block: Block) -> bool:
-        """Whether a group may overwrite one of its inputs: the array was made in the same block and has no other use."""
+        """Whether a group may overwrite one of its inputs: an array of the same block that has no other use."""
         return (
             name in self._fresh
             and self._lifetimes.uses.get(name) == elements.uses(name, self._names)

@@ -86,7 +86,7 @@ class Kernels:
 
 
 def _reads(op: Operation) -> list[bool]:
-    """For each input, whether the kernel takes the value of the variable that it refers to, rather than the reference."""
+    """For each input, whether the kernel takes the value of the variable that it refers to, not the reference."""
     schema = op.spec.schema
     flags: list[bool] = []
     for arg, item in zip(schema.inputs, group(schema.inputs, op.inputs, op.attr), strict=True):

@@ -79,7 +79,7 @@ def _require_files(*paths: str) -> None:
 
 
 class _Known:
-    """Stands in for the settings by which model-signing computes digests of files, where the digests are known already."""
+    """Stands in for the settings by which model-signing computes digests of files, where these are known already."""
 
     def __init__(self, manifest: Any) -> None:
         self._manifest = manifest

@@ -24,7 +24,7 @@ class Recorder:
         self.generation = 0
 
     def begin(self) -> None:
-        """Starts a new generation: keys touched from now on are not in the full checkpoint that is about to be saved."""
+        """Starts a new generation: keys touched from now on are not in the full checkpoint being saved."""
         self.generation = self.touched.begin()
 
     def forget(self, generation: int) -> None:

@@ -40,7 +40,7 @@ class Taps:
         return total
 
     def gather_weighted(self, image: Singles, axis: int) -> Singles:
-        """As `gather`, but pixels with a weight of zero are left out, so that infinite ones among them do not matter."""
+        """As `gather`, but pixels with a weight of zero are left out, so that infinite ones do not matter there."""
         total = np.zeros((*image.shape[:axis], len(self.places), *image.shape[axis + 1 :]), np.float32)
         for tap in range(self.places.shape[1]):
             weights = self._along(tap, image.ndim, axis)

@@ -50,7 +50,7 @@ class _Job(NamedTuple):
 
 
 def convolved(images: Array, filters: Array, rows: Placement, columns: Placement, out: Array) -> bool:
-    """Computes a convolution into `out` by the compiled library; False if that cannot do it. Shapes are known to fit."""
+    """Computes a convolution into `out` by the compiled library; False if that cannot do it. Shapes must fit."""
     compiled = functions()
     if compiled is None or images.dtype != FLOAT or filters.dtype != FLOAT:
         return False

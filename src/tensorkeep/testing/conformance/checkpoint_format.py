@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 import pytest
@@ -31,14 +31,19 @@ from tensorkeep.testing.strategies import (
     sources,
 )
 
+_USUAL_EXAMPLES: Final = 100  # of a property, unless a profile says otherwise
+_LEAST_EXAMPLES: Final = 5
+
 
 def _examples(count: int) -> settings:
-    """So many examples, or as few as the profile of Hypothesis asks for.
+    """So many examples; a share of them, where the profile of Hypothesis asks for fewer than it does by itself.
 
     One test, inherited, runs in several classes, of which Hypothesis would warn.
     """
     unfounded = [HealthCheck.differing_executors, HealthCheck.too_slow, HealthCheck.data_too_large]
-    return settings(max_examples=min(count, settings().max_examples), deadline=None, suppress_health_check=unfounded)
+    share = min(1.0, settings().max_examples / _USUAL_EXAMPLES)
+    most = max(_LEAST_EXAMPLES, round(count * share))
+    return settings(max_examples=min(count, most), deadline=None, suppress_health_check=unfounded)
 
 
 def _plain_slices(size: int) -> st.SearchStrategy[slice]:
