@@ -3,6 +3,8 @@
     python -m benchmarks engines                              all models, one and two threads
     python -m benchmarks.engines LSTM ResNet --threads 1      those whose names contain one of the words
     python -m benchmarks.engines --memory ResNet50            peaks of memory, each contender in a process of its own
+    python -m benchmarks.engines --results FOLDER             keeps what each model took, and goes on there if cut
+    python -m benchmarks.engines --results FOLDER --page docs/performance.md     all that is kept, into that page
 
 Each model has processes of its own, one for each number of threads, in which the contenders take turns: TensorFlow; our
 kernels (engine="numpy"); engine="auto"; and ONNX Runtime by hand, with the file that `export_onnx` makes. A contender
@@ -14,6 +16,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -23,6 +26,7 @@ from math import exp, log
 from pathlib import Path
 from typing import Any, Final
 
+SECTION: Final = re.compile(r"(?<=<!-- engines -->\n).*(?=<!-- end of engines -->)", re.DOTALL)
 BATCHES: Final = (1, 32)
 WARM: Final = 12  # calls by which engine="auto" has found the faster way
 _ROUND: Final = 0.3  # seconds, about, of calls in one round
@@ -207,22 +211,38 @@ def bars(rows: Sequence[Sequence[str]]) -> list[str]:
     return said
 
 
-def run(names: Sequence[str], sizes: Mapping[str, str], counts: Sequence[int], rounds: int) -> str:
-    """The table and what became of the bars, as text."""
+def run(names: Sequence[str], sizes: Mapping[str, str], counts: Sequence[int], rounds: int, kept: Path) -> str:
+    """Measures what is not in the folder `kept` yet; the table of all that is then, as text."""
+    for name in names:
+        missing = [threads for threads in counts if not _result_file(kept, name, threads).exists()]
+        with tempfile.TemporaryDirectory(prefix=".engines-", dir=Path.cwd()) as folder:
+            for threads in missing:
+                result = _in_a_process(
+                    "--one", name, "--folder", f"{folder}/model", "--threads", str(threads), "--rounds", str(rounds)
+                )
+                for row in rows_of(name, sizes[name], threads, result):
+                    print(" | ".join(row), file=sys.stderr, flush=True)
+                _result_file(kept, name, threads).write_text(json.dumps(result))
+    return joined(sizes, kept)
+
+
+def _result_file(kept: Path, name: str, threads: int) -> Path:
+    return kept / f"{re.sub('[^A-Za-z0-9]+', '-', name)}-{threads}.json"
+
+
+def joined(sizes: Mapping[str, str], kept: Path) -> str:
+    """The table of all results in a folder, and what became of the bars, as text."""
     from benchmarks.timing import table
 
     rows: list[list[str]] = []
     notes: list[str] = []
-    for name in names:
-        with tempfile.TemporaryDirectory(prefix=".engines-", dir=Path.cwd()) as folder:
-            for threads in counts:
-                result = _in_a_process(
-                    "--one", name, "--folder", f"{folder}/model", "--threads", str(threads), "--rounds", str(rounds)
-                )
+    for name in sizes:
+        for threads in (1, 2):
+            file = _result_file(kept, name, threads)
+            if file.exists():
+                result = json.loads(file.read_text())
                 rows += rows_of(name, sizes[name], threads, result)
                 notes += [f"{name}, {threads} threads: {who}: {what}" for who, what in result["notes"].items()]
-                for row in rows[-len(BATCHES) :]:
-                    print(" | ".join(row), file=sys.stderr, flush=True)
     listed = "".join(f"\n- {note}" for note in [*bars(rows), *notes])
     return f"{table(_HEAD, rows)}\n{listed}\n"
 
@@ -259,7 +279,8 @@ def engines(folder: Path, rounds: int, case: str) -> Any:
     from benchmarks.timing import Report
 
     chosen = [name for name in MODELS if case in name]
-    return Report(run(chosen, {name: MODELS[name].size for name in chosen}, (1, 2), rounds))
+    folder.mkdir(parents=True, exist_ok=True)
+    return Report(run(chosen, {name: MODELS[name].size for name in MODELS}, (1, 2), rounds, folder))
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -268,6 +289,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--rounds", type=int, default=5, help="rounds after the first, which warms up")
     parser.add_argument("--threads", type=int, nargs="*", default=[1, 2], help="numbers of threads")
     parser.add_argument("--memory", metavar="MODEL", help="measure memory instead, of this model")
+    parser.add_argument("--results", type=Path, metavar="FOLDER", help="where results are kept, one file for each run")
+    parser.add_argument(
+        "--page", type=Path, help="put the table of the results there into this page, measuring nothing"
+    )
     parser.add_argument("--one", help=argparse.SUPPRESS)
     parser.add_argument("--peak", help=argparse.SUPPRESS)
     parser.add_argument("--folder", help=argparse.SUPPRESS)
@@ -290,7 +315,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
     from benchmarks.real_models import MODELS
 
     chosen = [name for name in MODELS if not options.names or any(part in name for part in options.names)]
-    print(run(chosen, {name: MODELS[name].size for name in chosen}, options.threads, options.rounds))
+    sizes = {name: MODELS[name].size for name in MODELS}
+    with tempfile.TemporaryDirectory() as passing:
+        kept = options.results or Path(passing)
+        kept.mkdir(parents=True, exist_ok=True)
+        text = joined(sizes, kept) if options.page else run(chosen, sizes, options.threads, options.rounds, kept)
+    if options.page:
+        page = options.page.read_text(encoding="utf-8")
+        options.page.write_text(SECTION.sub(lambda _: text, page), encoding="utf-8")
+    else:
+        print(text)
     return 0
 
 

@@ -50,6 +50,12 @@ _FAMILIES: Final = {
 
 _HASHES: Final = ("ONNX has no operators that hash strings, which unknown words get their buckets by", CUT)
 _TRAINS: Final = ("a file keeps nothing from run to run, and so does not train", LEAVE)
+_CUDNN: Final = (
+    "its weights are one array in the order of a library for graphics processors, which the graph does not tell",
+    "export the layers as they are without that library, or " + CUT,
+)
+_BOXED: Final = ("no value of ONNX has several ragged tensors, or one with its row splits", CUT)
+_SETS: Final = ("ONNX has no operators for sets", CUT)
 _TEXT: Final = "ONNX has no operator that {}"
 
 _OPS: Final[Mapping[str, tuple[str, str]]] = {
@@ -98,6 +104,18 @@ _OPS: Final[Mapping[str, tuple[str, str]]] = {
     "ResourceCountUpTo": _TRAINS,
     "Timestamp": ("ONNX has no operator that tells the time", CUT),
     "CTCBeamSearchDecoder": ("ONNX has no search for the best sequences", CUT),
+    "CudnnRNN": _CUDNN,
+    "CudnnRNNV2": _CUDNN,
+    "CudnnRNNV3": _CUDNN,
+    "DenseToDenseSetOperation": _SETS,
+    "DenseToSparseSetOperation": _SETS,
+    "SparseToSparseSetOperation": _SETS,
+    "SetSize": _SETS,
+    "IteratorGetNext": ("a file has no datasets: whoever runs it brings the data", CUT),
+    "RaggedTensorFromVariant": _BOXED,
+    "RaggedTensorToVariant": _BOXED,
+    "SampleDistortedBoundingBox": ("only training draws boxes by chance", LEAVE),
+    "SampleDistortedBoundingBoxV2": ("only training draws boxes by chance", LEAVE),
     "KMC2ChainInitialization": _TRAINS,
     "KmeansPlusPlusInitialization": _TRAINS,
 }

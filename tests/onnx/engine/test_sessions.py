@@ -120,3 +120,9 @@ def test_results_are_the_callers_own(ends: tuple[Tensor, Tensor, Any]) -> None:
         kept = first.copy()
         first[:] = 0
         np.testing.assert_array_equal(session.run(y, {x: X}), kept)
+
+
+def test_threads_of_one_of_several_parts_do_not_spin_unless_it_is_asked_for() -> None:
+    spinning = "session.intra_op.allow_spinning"
+    assert OnnxRuntime(threads=2).that_wait_quietly() == OnnxRuntime(threads=2, options={spinning: "0"})
+    assert OnnxRuntime(options={spinning: "1"}).that_wait_quietly().options == {spinning: "1"}

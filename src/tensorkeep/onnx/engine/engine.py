@@ -42,9 +42,11 @@ class OnnxRuntimeEngine:
         trial = try_plan(question, OPSET)
         reasons = [tried.reason for tried in trial.items]
         parts: list[Part] = []
-        for members in _groups(question, trial, reasons, self.options.smallest):
+        groups = _groups(question, trial, reasons, self.options.smallest)
+        options = self.options if len(groups) < 2 else self.options.that_wait_quietly()
+        for members in groups:
             try:
-                parts.append(self._part(question, trial, members))
+                parts.append(self._part(question, trial, members, options))
             except Exception as error:  # our kernels can run what cannot be translated, whatever the reason
                 note_fault(error)
                 for number in members:
@@ -59,7 +61,7 @@ class OnnxRuntimeEngine:
         ]
         return Split(tuple(parts), tuple(kept))
 
-    def _part(self, question: PlanToSplit, trial: Trial, members: Sequence[int]) -> Part:
+    def _part(self, question: PlanToSplit, trial: Trial, members: Sequence[int], options: OnnxRuntime) -> Part:
         ends = _ends(question, trial, members)
         is_whole = all(tried.is_free or number in members for number, tried in enumerate(trial.items))
         known = [trial.take_whole() if is_whole else None]  # for the first model; others are translated again
@@ -67,8 +69,8 @@ class OnnxRuntimeEngine:
         def build(variables: Sequence[VariableResource], constants: Constants) -> OnnxSession:
             done, known[0] = known[0], None
             if done is not None:
-                return OnnxSession(_model(done, ends, _given(done, ends), constants), self.options, constants)
-            return OnnxSession(_translated(ends, variables, constants), self.options, constants)
+                return OnnxSession(_model(done, ends, _given(done, ends), constants), options, constants)
+            return OnnxSession(_translated(ends, variables, constants), options, constants)
 
         def make_own() -> Own:
             return question.own(Plan((*ends.arrays, *ends.variables), ends.outputs, _operations(ends.items)))

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from typing import Final
 
 from tensorkeep.errors import InvalidArgumentError
+
+_SPINNING: Final = "session.intra_op.allow_spinning"
 
 
 @dataclass(frozen=True)
@@ -31,3 +34,7 @@ class OnnxRuntime:
         if isinstance(self.providers, str):
             raise InvalidArgumentError(f"providers of ONNX Runtime are several names, got {self.providers!r}")
         object.__setattr__(self, "providers", tuple(self.providers))
+
+    def that_wait_quietly(self) -> OnnxRuntime:
+        """The same for one of several parts: its threads do not turn in circles while those of another part work."""
+        return replace(self, options={_SPINNING: "0", **self.options})

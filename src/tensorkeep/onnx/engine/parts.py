@@ -81,19 +81,21 @@ class OnnxPart:
         self._made(variables)
 
     def __call__(self, *values: Any) -> Sequence[Any]:
+        return self.results(values)
+
+    def results(self, values: Sequence[Any]) -> Sequence[Any]:
+        """What the part makes of the arrays and variables that it is called with."""
         variables = values[self.arrays :]
         change, same, model = self._last
         if change != VariableResource.last_change or same != variables:
             change = VariableResource.last_change  # before the values are looked at: what comes after is another change
             model = self._found(variables)
             self._last = (change, variables, model)
-        if model is None:
+        feed = None if model is None else _fed(model, values)
+        if model is None or feed is None:
             return self.own(*values)
-        for value in values[: self.arrays]:
-            if not value.size:  # some of ONNX Runtime's kernels end the process where there is nothing to do
-                return self.own(*values)
         try:
-            return model.session.run(model.session.outputs, _fed(model, values), None)
+            return model.session.run(model.session.outputs, feed, None)
         except Exception:  # whatever it is, our kernels say what is wrong, or have an answer
             results = self.own(*values)
             self._failures += 1
@@ -149,12 +151,15 @@ class OnnxPart:
         return model
 
 
-def _fed(model: _Model, values: Sequence[Any]) -> dict[str, Array]:
+def _fed(model: _Model, values: Sequence[Any]) -> dict[str, Array] | None:
+    """What a session is given; None if that is empty: some of its kernels end the process then (`empty_arrays`)."""
     feed: dict[str, Array] = {}
     for name, at in model.places:
         value = values[at]
         if type(value) is not np.ndarray:  # a variable that is an input, or one of NumPy's scalars
             value = value.read() if isinstance(value, VariableResource) else np.asarray(value)
+        if not value.size:
+            return None
         feed[name] = value
     return feed
 
@@ -168,15 +173,18 @@ class FasterPart:
 
     def __init__(self, part: OnnxPart) -> None:
         self._part = part
-        self._chosen: dict[int, Own] = {}
+        self._chosen: dict[int, bool] = {}
+        """By how much there is to do: whether ONNX Runtime is the faster one."""
         self._times: dict[int, tuple[list[float], list[float]]] = {}
 
     def __call__(self, *values: Any) -> Sequence[Any]:
         size = 0
         for value in values[: self._part.arrays]:
             size += value.size
-        chosen = self._chosen.get(size.bit_length())
-        return self._timed(size.bit_length(), values) if chosen is None else chosen(*values)
+        is_theirs = self._chosen.get(size.bit_length())
+        if is_theirs is None:
+            return self._timed(size.bit_length(), values)
+        return self._part.results(values) if is_theirs else self._part.own(*values)
 
     def _timed(self, size: int, values: Sequence[Any]) -> Sequence[Any]:
         """Runs by the one that ran less often, and notes how long it took; the first call of each is not counted."""
@@ -186,5 +194,5 @@ class FasterPart:
         results = (self._part if at == 0 else self._part.own)(*values)
         times[at].append(perf_counter() - start)
         if min(len(theirs), len(ours)) > _TIMED:
-            self._chosen[size] = self._part if min(theirs[1:]) <= min(ours[1:]) else self._part.own
+            self._chosen[size] = min(theirs[1:]) <= min(ours[1:])
         return results
