@@ -41,6 +41,7 @@ class Functions:
     chain: Callable[..., None]
     softmax: Callable[..., None]
     rounds: Callable[..., None]
+    move: Callable[..., None]
 
 
 @cache
@@ -69,6 +70,7 @@ def functions() -> Functions | None:
         function("chain", pointer, pointer, integer, pointer, integer, pointer, pointer, integer, integer),
         function("softmax", pointer, pointer, *[integer] * 3),
         function("rounds", pointer, pointer, *[integer] * 4),
+        function("move", pointer, pointer, pointer, integer, integer),
     )
 
 
