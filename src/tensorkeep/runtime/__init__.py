@@ -11,6 +11,7 @@ deferred          values that are not there yet
 elements          tensors and operations of a graph, by name, by themselves, or by what stands for them
 engines           engines that run parts of a plan in the place of our kernels: what they are asked and answer
 fetches           fetches of any structure: what to compute for them
+flattening        reshapes that keep some sizes of their input, as one call
 frames            the executor for any control flow: values move as tokens through frames and their rounds
 fusing            element-wise operations that can be computed together, by the compiled library
 kernels           the kernels of operations as one session runs them: permitted, and with their surroundings

@@ -45,6 +45,7 @@ from tensorkeep.runtime.blocks import (
 from tensorkeep.runtime.context import KernelContext, Surroundings
 from tensorkeep.runtime.deferred import loaded_value
 from tensorkeep.runtime.engines import PlanToSplit, Split, is_resource, with_parts
+from tensorkeep.runtime.flattening import Flattening, find_flattenings, flattened
 from tensorkeep.runtime.frames import TokenMachine
 from tensorkeep.runtime.fusing import Group, find_groups
 from tensorkeep.runtime.kernels import Kernels
@@ -102,6 +103,7 @@ _USED: Final = (
     raise_no_value,
     loaded_value,
     count_step,
+    flattened,
 )  # by compiled functions
 
 
@@ -145,6 +147,7 @@ class Compiler:
         self._reads: dict[Operation, list[tuple[str, str, Block]]] = {}
         self._fresh: set[str] = set()  # names of arrays that nothing else can see
         self._groups: dict[Operation, Group] = {}  # by their roots
+        self._flattenings: dict[Operation, Flattening] = {}  # by their roots
         self._grouped: set[Operation] = set()
 
     def program(self) -> Program:
@@ -201,6 +204,9 @@ class Compiler:
                 if self._values[tensor][0] not in "cr":
                     self._lifetimes.extend(self._values[tensor], home, 2 * at + 1)
             self._names.large.difference_update(self._values[op.outputs[0]] for op in found.ops[:-1])
+        for flattening in find_flattenings(block, self._names):
+            self._flattenings[flattening.ops[-1]] = flattening
+            self._grouped.update(flattening.ops)
 
     def _write_check(self, index: int, condition: Steps | None) -> None:
         """Fails for a fetched tensor that has no value in this run."""
@@ -224,6 +230,8 @@ class Compiler:
             if isinstance(item, Step):
                 if item.op in self._groups:
                     self._write_group(self._groups[item.op], block)
+                elif item.op in self._flattenings:
+                    self._write_flattening(self._flattenings[item.op], block)
                 elif item.op not in self._names.silent and item.op not in self._grouped:
                     self._write_step(item.op, block)
                     self._write_reads_again(item.op, block, 2 * i + 1)
@@ -374,6 +382,18 @@ class Compiler:
         self._indent = old
         self._fresh.difference_update(made)
         self._fresh.add(result)
+
+    def _write_flattening(self, found: Flattening, block: Block) -> None:
+        """One call for the sizes and the reshape; the operations themselves where that does not do."""
+        root = found.ops[-1]
+        result, given = self._values[root.outputs[0]], self._values[root.inputs[0]]
+        self._write(f"{result} = flattened({given}, {found.sizes!r})", root)
+        self._write(f"if {result} is None:")
+        old = self._indent
+        self._indent += " "
+        for op in found.ops:
+            self._write_step(op, block)
+        self._indent = old
 
     def _is_last_seen(self, name: str, elements: Group, block: Block) -> bool:
         """Whether a group may write where one of its inputs is."""
