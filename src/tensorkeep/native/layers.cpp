@@ -306,6 +306,13 @@ TENSORKEEP_EXPORT void layers_softmax(const float* logits, float* out, int64_t c
                : with_256::softmax_rows(logits, out, columns, begin, end);
 }
 
+// The means and variances of rows `begin` to `end` of a matrix.
+TENSORKEEP_EXPORT void layers_moments(const float* matrix, float* means, float* variances, int64_t columns,
+                                      int64_t begin, int64_t end) {
+  kWidth == 16 ? with_512::moments_of_rows(matrix, means, variances, columns, begin, end)
+               : with_256::moments_of_rows(matrix, means, variances, columns, begin, end);
+}
+
 // Copies stretches: see Stretched, whose numbers are given in their order. Lines `begin` to `end`.
 TENSORKEEP_EXPORT void layers_move(const char* from, char* to, const int64_t* numbers, int64_t begin, int64_t end) {
   Stretched stretched;

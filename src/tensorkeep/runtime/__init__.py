@@ -19,6 +19,7 @@ lifetimes         where values die: after which item of which block a name is no
 limits            how much a run may take: seconds, bytes and steps
 liveness          under which condition each operation of a plan runs, and in which loop
 names             names for all values of a plan: those it makes, those it is given, those that never change
+normalizing       the mean and the variance along the last axis, as one call
 placement         whether operations can be placed where their graph wants them
 plan              what to run, and in which order, for some fetches and feeds
 program           compiled plans, the functions that they use by name, and errors that name the operation that failed

@@ -30,6 +30,7 @@ from tensorkeep.dtypes import STRING
 from tensorkeep.graph.graph import Operation, Tensor
 from tensorkeep.graph.registry.capabilities import Allowed
 from tensorkeep.graph.registry.opspec import group, keyword_names
+from tensorkeep.native.layers import moments
 from tensorkeep.runtime.blocks import (
     Arm,
     Block,
@@ -52,6 +53,7 @@ from tensorkeep.runtime.kernels import Kernels
 from tensorkeep.runtime.limits import count_step
 from tensorkeep.runtime.liveness import UnstructuredError
 from tensorkeep.runtime.names import PASSES_ON, Names
+from tensorkeep.runtime.normalizing import Moments, find_moments
 from tensorkeep.runtime.plan import CONTROL_FLOW, Plan
 from tensorkeep.runtime.program import Program, as_strings, raise_no_value
 from tensorkeep.runtime.resources import dereference, dereferenced_values
@@ -104,6 +106,7 @@ _USED: Final = (
     loaded_value,
     count_step,
     flattened,
+    moments,
 )  # by compiled functions
 
 
@@ -148,6 +151,7 @@ class Compiler:
         self._fresh: set[str] = set()  # names of arrays that nothing else can see
         self._groups: dict[Operation, Group] = {}  # by their roots
         self._flattenings: dict[Operation, Flattening] = {}  # by their roots
+        self._moments: dict[Operation, Moments] = {}  # by their means
         self._grouped: set[Operation] = set()
 
     def program(self) -> Program:
@@ -197,7 +201,11 @@ class Compiler:
 
     def _find_groups(self, block: Block) -> None:
         """Finds what is computed together, and keeps what it uses until then."""
-        for found, home, at in find_groups(block, self._names):
+        for each in find_moments(block, self._names):
+            self._moments[each.mean] = each
+            self._grouped.update((each.mean, each.squares, each.variance))
+            self._names.large.discard(self._values[each.squares.outputs[0]])
+        for found, home, at in find_groups(block, self._names, frozenset(self._grouped)):
             self._groups[found.ops[-1]] = found
             self._grouped.update(found.ops)
             for tensor in found.inputs:
@@ -207,6 +215,7 @@ class Compiler:
         for flattening in find_flattenings(block, self._names):
             self._flattenings[flattening.ops[-1]] = flattening
             self._grouped.update(flattening.ops)
+            self._names.large.difference_update(self._values[op.outputs[0]] for op in flattening.ops[:-1])
 
     def _write_check(self, index: int, condition: Steps | None) -> None:
         """Fails for a fetched tensor that has no value in this run."""
@@ -230,6 +239,8 @@ class Compiler:
             if isinstance(item, Step):
                 if item.op in self._groups:
                     self._write_group(self._groups[item.op], block)
+                elif item.op in self._moments:
+                    self._write_moments(self._moments[item.op], block)
                 elif item.op in self._flattenings:
                     self._write_flattening(self._flattenings[item.op], block)
                 elif item.op not in self._names.silent and item.op not in self._grouped:
@@ -382,6 +393,19 @@ class Compiler:
         self._indent = old
         self._fresh.difference_update(made)
         self._fresh.add(result)
+
+    def _write_moments(self, found: Moments, block: Block) -> None:
+        """One call for mean and variance; the operations themselves where that does not do."""
+        mean, squares, variance = (self._values[op.outputs[0]] for op in (found.mean, found.squares, found.variance))
+        self._write(f"{mean}, {variance} = moments({self._values[found.mean.inputs[0]]})", found.mean)
+        self._write(f"if {mean} is None:")
+        old = self._indent
+        self._indent += " "
+        for op in (found.mean, found.squares, found.variance):
+            self._write_step(op, block)
+        self._write(f"del {squares}")
+        self._indent = old
+        self._fresh.difference_update((mean, squares, variance))
 
     def _write_flattening(self, found: Flattening, block: Block) -> None:
         """One call for the sizes and the reshape; the operations themselves where that does not do."""
