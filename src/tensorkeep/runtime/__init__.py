@@ -8,6 +8,7 @@ compiler          plans as Python functions: one line per operation
 composite_values  values made of several arrays
 context           what a kernel may use besides its inputs
 deferred          values that are not there yet
+dilating          convolutions by filters with gaps, which are written as four operations, as one call
 elements          tensors and operations of a graph, by name, by themselves, or by what stands for them
 engines           engines that run parts of a plan in the place of our kernels: what they are asked and answer
 fetches           fetches of any structure: what to compute for them

@@ -21,7 +21,7 @@ fails tells the operation. Control flow that is not made of branches and loops i
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
 import numpy as np
@@ -45,6 +45,7 @@ from tensorkeep.runtime.blocks import (
 )
 from tensorkeep.runtime.context import KernelContext, Surroundings
 from tensorkeep.runtime.deferred import loaded_value
+from tensorkeep.runtime.dilating import Dilation, find_dilations
 from tensorkeep.runtime.engines import PlanToSplit, Split, is_resource, with_parts
 from tensorkeep.runtime.flattening import Flattening, find_flattenings, flattened
 from tensorkeep.runtime.frames import TokenMachine
@@ -152,6 +153,7 @@ class Compiler:
         self._groups: dict[Operation, Group] = {}  # by their roots
         self._flattenings: dict[Operation, Flattening] = {}  # by their roots
         self._moments: dict[Operation, Moments] = {}  # by their means
+        self._dilations: dict[Operation, Dilation] = {}  # by their convolutions
         self._grouped: set[Operation] = set()
 
     def program(self) -> Program:
@@ -212,6 +214,13 @@ class Compiler:
                 if self._values[tensor][0] not in "cr":
                     self._lifetimes.extend(self._values[tensor], home, 2 * at + 1)
             self._names.large.difference_update(self._values[op.outputs[0]] for op in found.ops[:-1])
+        for dilation, at in find_dilations(block, self._names):
+            self._dilations[dilation.convolution] = dilation
+            self._grouped.update(dilation.ops)
+            self._names.large.difference_update(self._values[op.outputs[0]] for op in dilation.ops[:-1])
+            source = self._values[dilation.ops[0].inputs[0]]
+            if source[0] not in "cr":
+                self._lifetimes.extend(source, block, 2 * at + 1)
         for flattening in find_flattenings(block, self._names):
             self._flattenings[flattening.ops[-1]] = flattening
             self._grouped.update(flattening.ops)
@@ -241,6 +250,8 @@ class Compiler:
                     self._write_group(self._groups[item.op], block)
                 elif item.op in self._moments:
                     self._write_moments(self._moments[item.op], block)
+                elif item.op in self._dilations:
+                    self._write_dilation(self._dilations[item.op], block)
                 elif item.op in self._flattenings:
                     self._write_flattening(self._flattenings[item.op], block)
                 elif item.op not in self._names.silent and item.op not in self._grouped:
@@ -382,16 +393,7 @@ class Compiler:
         result = self._values[root.outputs[0]]
         call = f"{self._names.name('k', chain)}({', '.join(names)})"
         self._write(f"{result} = {call} if {names[elements.leading]}.size >= {chain.smallest} else None", root)
-        self._write(f"if {result} is None:")
-        old = self._indent
-        self._indent += " "
-        for op in elements.ops:
-            self._write_step(op, block)
-        made = [self._values[op.outputs[0]] for op in elements.ops[:-1]]
-        if made:
-            self._write(f"del {', '.join(made)}")
-        self._indent = old
-        self._fresh.difference_update(made)
+        self._write_apart(result, elements.ops, block)
         self._fresh.add(result)
 
     def _write_moments(self, found: Moments, block: Block) -> None:
@@ -407,17 +409,34 @@ class Compiler:
         self._indent = old
         self._fresh.difference_update((mean, squares, variance))
 
+    def _write_dilation(self, found: Dilation, block: Block) -> None:
+        """One call for a convolution by filters with gaps; the operations themselves where that does not do."""
+        convolution, root = found.convolution, found.ops[-1]
+        result = self._values[root.outputs[0]]
+        images, filters = self._argument(found.ops[0].inputs[0], False), self._argument(convolution.inputs[1], False)
+        kernel = self._names.name("k", found.applied(self._kernels.of(convolution)))
+        self._write(f"{result} = {kernel}({images}, {filters})", convolution)
+        self._write_apart(result, found.ops, block)
+
+    def _write_apart(self, result: str, ops: Sequence[Operation], block: Block) -> None:
+        """The lines of operations, of which the last makes the result, for where there is none."""
+        self._write(f"if {result} is None:")
+        old = self._indent
+        self._indent += " "
+        for op in ops:
+            self._write_step(op, block)
+        made = [self._values[op.outputs[0]] for op in ops[:-1]]
+        if made:
+            self._write(f"del {', '.join(made)}")
+        self._indent = old
+        self._fresh.difference_update(made)
+
     def _write_flattening(self, found: Flattening, block: Block) -> None:
         """One call for the sizes and the reshape; the operations themselves where that does not do."""
         root = found.ops[-1]
         result, given = self._values[root.outputs[0]], self._values[root.inputs[0]]
         self._write(f"{result} = flattened({given}, {found.sizes!r})", root)
-        self._write(f"if {result} is None:")
-        old = self._indent
-        self._indent += " "
-        for op in found.ops:
-            self._write_step(op, block)
-        self._indent = old
+        self._write_apart(result, found.ops, block)
 
     def _is_last_seen(self, name: str, elements: Group, block: Block) -> bool:
         """Whether a group may write where one of its inputs is."""
