@@ -46,6 +46,7 @@ struct Vector {
   // The second operand is what comes of NaN.
   TARGET_512 TENSORKEEP_INLINE static Type not_below_zero(Type x) { return _mm512_max_ps(set(0.0f), x); }
   TARGET_512 TENSORKEEP_INLINE static Type not_above(Type x, Type most) { return _mm512_min_ps(most, x); }
+  TARGET_512 TENSORKEEP_INLINE static float sum(Type x) { return _mm512_reduce_add_ps(x); }
 };
 
 #define TILE_TARGET TARGET_512
@@ -80,6 +81,11 @@ struct Vector {
   TARGET_256 TENSORKEEP_INLINE static Type multiply_add(Type a, Type b, Type c) { return _mm256_fmadd_ps(a, b, c); }
   TARGET_256 TENSORKEEP_INLINE static Type not_below_zero(Type x) { return _mm256_max_ps(set(0.0f), x); }
   TARGET_256 TENSORKEEP_INLINE static Type not_above(Type x, Type most) { return _mm256_min_ps(most, x); }
+  TARGET_256 TENSORKEEP_INLINE static float sum(Type x) {
+    __m128 half = _mm_add_ps(_mm256_castps256_ps128(x), _mm256_extractf128_ps(x, 1));
+    half = _mm_add_ps(half, _mm_movehl_ps(half, half));
+    return _mm_cvtss_f32(_mm_add_ss(half, _mm_shuffle_ps(half, half, 1)));
+  }
 };
 
 #define TILE_TARGET TARGET_256
