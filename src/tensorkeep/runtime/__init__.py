@@ -19,6 +19,7 @@ kernels           the kernels of operations as one session runs them: permitted,
 lifetimes         where values die: after which item of which block a name is not used any more
 limits            how much a run may take: seconds, bytes and steps
 liveness          under which condition each operation of a plan runs, and in which loop
+makers            which operations of a block make which values
 names             names for all values of a plan: those it makes, those it is given, those that never change
 normalizing       the mean and the variance along the last axis, as one call
 placement         whether operations can be placed where their graph wants them

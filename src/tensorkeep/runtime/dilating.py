@@ -8,7 +8,7 @@ Both are a convolution of the padded `x` whose taps lie `block` apart, cropped: 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,7 +19,8 @@ from tensorkeep.errors import InvalidArgumentError
 from tensorkeep.graph.constants import constant_value
 from tensorkeep.graph.graph import Operation, Tensor
 from tensorkeep.native.moves import padded_array
-from tensorkeep.runtime.blocks import Block, Step
+from tensorkeep.runtime.blocks import Block
+from tensorkeep.runtime.makers import Makers
 from tensorkeep.runtime.names import Names
 
 Pairs = tuple[tuple[int, int], ...]
@@ -72,36 +73,27 @@ class Dilation:
 
 def find_dilations(block: Block, names: Names) -> list[tuple[Dilation, int]]:
     """Those of a block, not of blocks inside it, and the number of each convolution's item."""
-    steps = {at: item.op for at, item in enumerate(block.items) if isinstance(item, Step)}
-    steps = {at: op for at, op in steps.items() if op not in names.silent}
-    made = {
-        names.values[op.outputs[0]]: op
-        for op in steps.values()
-        if len(op.outputs) == 1 and op.outputs[0] not in names.fed
-    }
-    places = {op: at for at, op in steps.items()}
-    found = (_dilation(op, made, names) for op in steps.values() if op.type == "BatchToSpaceND")
-    return [(each, places[each.convolution]) for each in found if each is not None]
+    makers = Makers(block, names)
+    found = (_dilation(op, makers, names) for op in makers.all("BatchToSpaceND"))
+    return [(each, makers.places[each.convolution]) for each in found if each is not None]
 
 
-def _dilation(root: Operation, made: Mapping[str, Operation], names: Names) -> Dilation | None:
-    if root.outputs[0] in names.fed:
-        return None
+def _dilation(root: Operation, makers: Makers, names: Names) -> Dilation | None:
     blocks, crops = _integers(root.inputs[1]), _integers(root.inputs[2])
     between: list[Operation] = []
-    squeeze = _maker(root.inputs[0], "Squeeze", made, names)
-    convolution = _maker(root.inputs[0] if squeeze is None else squeeze.inputs[0], "Conv2D", made, names)
+    squeeze = makers.sole(root.inputs[0], "Squeeze")
+    convolution = makers.sole(root.inputs[0] if squeeze is None else squeeze.inputs[0], "Conv2D")
     if convolution is None or blocks is None or crops is None or not _is_plain(convolution):
         return None
     source = convolution.inputs[0]
     if squeeze is not None:
-        widened = _maker(source, "ExpandDims", made, names)
+        widened = makers.sole(source, "ExpandDims")
         if widened is None or tuple(squeeze.attr("squeeze_dims") or ()) not in ((1,), (-3,)):
             return None
         if _integers(widened.inputs[1]) not in (1, [1], -3, [-3]):
             return None
         between, source = [widened], widened.inputs[0]
-    cut = _maker(source, "SpaceToBatchND", made, names)
+    cut = makers.sole(source, "SpaceToBatchND")
     if cut is None or _integers(cut.inputs[1]) != blocks or len(blocks) != (2 if squeeze is None else 1):
         return None
     paddings, x = _integers(cut.inputs[2]), cut.inputs[0]
@@ -117,12 +109,6 @@ def _is_plain(convolution: Operation) -> bool:
     """Whether windows stand everywhere in the images, side by side."""
     ones = all(size == 1 for name in ("strides", "dilations") for size in convolution.attr(name))
     return ones and convolution.attr("padding") == b"VALID" and convolution.attr("data_format") == b"NHWC"
-
-
-def _maker(tensor: Tensor, op_type: str, made: Mapping[str, Operation], names: Names) -> Operation | None:
-    name = names.values[tensor]
-    op = made.get(name)
-    return op if op is not None and op.type == op_type and names.lifetimes.uses.get(name) == 1 else None
 
 
 def _integers(tensor: Tensor) -> Any:

@@ -5,7 +5,6 @@ Reshape(x, Pack([Shape(x)[0], 26, …]))        sizes of x itself by their axes,
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,7 +12,8 @@ import numpy as np
 
 from tensorkeep.graph.constants import constant_value
 from tensorkeep.graph.graph import Operation, Tensor
-from tensorkeep.runtime.blocks import Block, Step
+from tensorkeep.runtime.blocks import Block
+from tensorkeep.runtime.makers import Makers
 from tensorkeep.runtime.names import Names
 
 
@@ -38,14 +38,13 @@ def flattened(x: Any, sizes: tuple[tuple[int | None, int], ...]) -> Any:
 
 def find_flattenings(block: Block, names: Names) -> list[Flattening]:
     """Those of a block, and not of blocks inside it."""
-    steps = [item.op for item in block.items if isinstance(item, Step) and item.op not in names.silent]
-    made = {names.values[op.outputs[0]]: op for op in steps if len(op.outputs) == 1 and op.outputs[0] not in names.fed}
-    found = (_flattening(op, made, names) for op in steps if op.type == "Reshape" and op.outputs[0] not in names.fed)
+    makers = Makers(block, names)
+    found = (_flattening(op, makers, names) for op in makers.all("Reshape"))
     return [each for each in found if each is not None]
 
 
-def _flattening(root: Operation, made: Mapping[str, Operation], names: Names) -> Flattening | None:
-    pack = _maker(root.inputs[1], "Pack", made, names)
+def _flattening(root: Operation, makers: Makers, names: Names) -> Flattening | None:
+    pack = makers.sole(root.inputs[1], "Pack")
     x = names.values[root.inputs[0]]
     if pack is None or pack.attr("axis") or x in names.deferred or root.inputs[0].dtype.is_ref:
         return None
@@ -56,7 +55,7 @@ def _flattening(root: Operation, made: Mapping[str, Operation], names: Names) ->
         if value is not None:
             sizes.append((None, int(value)))
             continue
-        taken = _size_taken(tensor, x, made, names)
+        taken = _size_taken(tensor, x, makers, names)
         if taken is None:
             return None
         axis, *others = taken
@@ -65,21 +64,12 @@ def _flattening(root: Operation, made: Mapping[str, Operation], names: Names) ->
     return Flattening((*ops, root), tuple(sizes)) if len(ops) > 1 else None
 
 
-def _maker(tensor: Tensor, op_type: str, made: Mapping[str, Operation], names: Names) -> Operation | None:
-    """The operation of that type that makes a value which is used once."""
-    name = names.values[tensor]
-    op = made.get(name)
-    return op if op is not None and op.type == op_type and names.lifetimes.uses.get(name) == 1 else None
-
-
-def _size_taken(
-    tensor: Tensor, x: str, made: Mapping[str, Operation], names: Names
-) -> tuple[int, Operation, Operation] | None:
+def _size_taken(tensor: Tensor, x: str, makers: Makers, names: Names) -> tuple[int, Operation, Operation] | None:
     """The axis whose size of `x` a number is, and the operations that find it."""
-    taking = _maker(tensor, "StridedSlice", made, names)
+    taking = makers.sole(tensor, "StridedSlice")
     if taking is None or any(taking.attr(f"{name}_mask") for name in ("begin", "end", "ellipsis", "new_axis")):
         return None
-    shape = _maker(taking.inputs[0], "Shape", made, names)
+    shape = makers.sole(taking.inputs[0], "Shape")
     known = [constant_value(each) for each in taking.inputs[1:]]
     if shape is None or names.values[shape.inputs[0]] != x or taking.attr("shrink_axis_mask") != 1:
         return None
