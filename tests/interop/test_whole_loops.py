@@ -1,4 +1,4 @@
-"""Loops of Keras' recurrent layers, run as a whole by the compiled library: what TensorFlow gives, and what NumPy gives."""
+"""Loops of Keras' recurrent layers, run as a whole by the compiled library: they agree with TensorFlow and NumPy."""
 
 from __future__ import annotations
 

@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tensorkeep.arrays import Array
+from tensorkeep.native.layers import moments
 from tensorkeep.ops.nn.convolution_kernels import (
     conv2d_backprop_input_kernel,
     conv2d_kernel,
@@ -103,3 +104,28 @@ def test_many_images_are_convolved_by_threads(monkeypatch: pytest.MonkeyPatch) -
     sliding = {"strides": (1, 1, 1, 1), "padding": b"SAME", "data_format": b"NHWC"}
     _assert_close(*_by_both(conv2d_kernel, images, filters, **sliding))
     _assert_close(*_by_both(conv2d_kernel, np.ascontiguousarray(images[:1].repeat(4, axis=1)), filters, **sliding))
+
+
+@given(st.lists(st.integers(0, 30), max_size=3), st.integers(0, 200), st.integers(0, 9), st.booleans())
+def test_moments_agree(batch: list[int], columns: int, seed: int, is_turned: bool) -> None:
+    random = np.random.default_rng(seed)
+    values = (random.standard_normal((*batch, columns)) * 3 + 7).astype(np.float32)
+    values[random.random(values.shape) < 0.001] = random.choice([np.nan, np.inf, 1e30])
+    if is_turned:
+        values = values[..., ::-1]
+    means, variances = moments(values)
+    if means is None or variances is None:
+        assert values.size < 512
+        return
+    assert means.shape == variances.shape == (*batch, 1)
+    with np.errstate(all="ignore"):
+        expected = values.mean(-1, keepdims=True)
+        np.testing.assert_allclose(means, expected, rtol=1e-5, atol=1e-5)
+        np.testing.assert_allclose(
+            variances, np.square(values - expected).mean(-1, keepdims=True), rtol=1e-4, atol=1e-5
+        )
+
+
+def test_moments_of_others_are_left_to_numpy() -> None:
+    for value in (np.ones((40, 40)), np.float32(1), np.ones(3, np.float32), np.ones((40, 40), np.float16)):
+        assert moments(value) == (None, None)

@@ -10,6 +10,7 @@ layers        products, convolutions, softmax and chains of element-wise operati
 library       the compiled library: found and loaded when it is first asked for
 losses        losses of small batches in one call
 means         means of arrays in one pass, where NumPy takes one for every array, and more for its sums
+moves         copies between arrays that lie apart in memory, in short stretches
 rounds        the rounds of a loop over small matrices in one call: recurrent layers
 rules         steps of optimizers in NumPy, which dense variables and tables of rows share
 updates       steps of optimizers in one pass over a variable, its slots and the gradient

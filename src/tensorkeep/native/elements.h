@@ -1,4 +1,4 @@
-// Chains of element-wise operations, and softmax, for one kind of processor. layers.cpp includes this once for each
+// Chains of element-wise operations, softmax and moments of rows, for one kind of processor. layers.cpp includes this once for each
 // kind, inside a namespace, with TILE_TARGET, the attribute of functions that use its instructions. No include guard.
 //
 // Sums, products and quotients are rounded one by one, as NumPy rounds them. Exponentials and what is made of them agree
@@ -238,6 +238,40 @@ TILE_TARGET static void softmax_rows(const float* logits, float* out, int64_t co
     for (int lane = 0; lane < kLanes; ++lane) sum += sums[lane];
     INDEPENDENT
     for (int64_t k = 0; k < columns; ++k) y[k] = y[k] / sum;
+  }
+}
+
+// ------------------------------------------------------------------------------------------------------------ Moments
+
+// The means of rows `begin` to `end` of a matrix, and the means of the squares of what lies between these and elements.
+TILE_TARGET static void moments_of_rows(const float* matrix, float* means, float* variances, int64_t columns,
+                                        int64_t begin, int64_t end) {
+  constexpr int kLanes = 64;
+  const float count = static_cast<float>(columns);
+  for (int64_t row = begin; row < end; ++row) {
+    const float* x = matrix + row * columns;
+    float mean = 0.0f, variance = 0.0f;
+    for (int pass = 0; pass < 2; ++pass) {
+      float sums[kLanes];
+      for (int lane = 0; lane < kLanes; ++lane) sums[lane] = 0.0f;
+      int64_t i = 0;
+      for (; i + kLanes <= columns; i += kLanes) {
+        for (int lane = 0; lane < kLanes; ++lane) {
+          const float off = x[i + lane] - mean;
+          sums[lane] += pass ? off * off : off;
+        }
+      }
+      for (; i < columns; ++i) {
+        const float off = x[i] - mean;
+        sums[i % kLanes] += pass ? off * off : off;
+      }
+      for (int width = kLanes / 2; width > 0; width /= 2) {
+        for (int lane = 0; lane < width; ++lane) sums[lane] += sums[lane + width];
+      }
+      (pass ? variance : mean) = sums[0] / count;
+    }
+    means[row] = mean;
+    variances[row] = variance;
   }
 }
 

@@ -46,6 +46,7 @@ struct Vector {
   // The second operand is what comes of NaN.
   TARGET_512 TENSORKEEP_INLINE static Type not_below_zero(Type x) { return _mm512_max_ps(set(0.0f), x); }
   TARGET_512 TENSORKEEP_INLINE static Type not_above(Type x, Type most) { return _mm512_min_ps(most, x); }
+  TARGET_512 TENSORKEEP_INLINE static float sum(Type x) { return _mm512_reduce_add_ps(x); }
 };
 
 #define TILE_TARGET TARGET_512
@@ -80,6 +81,11 @@ struct Vector {
   TARGET_256 TENSORKEEP_INLINE static Type multiply_add(Type a, Type b, Type c) { return _mm256_fmadd_ps(a, b, c); }
   TARGET_256 TENSORKEEP_INLINE static Type not_below_zero(Type x) { return _mm256_max_ps(set(0.0f), x); }
   TARGET_256 TENSORKEEP_INLINE static Type not_above(Type x, Type most) { return _mm256_min_ps(most, x); }
+  TARGET_256 TENSORKEEP_INLINE static float sum(Type x) {
+    __m128 half = _mm_add_ps(_mm256_castps256_ps128(x), _mm256_extractf128_ps(x, 1));
+    half = _mm_add_ps(half, _mm_movehl_ps(half, half));
+    return _mm_cvtss_f32(_mm_add_ss(half, _mm_shuffle_ps(half, half, 1)));
+  }
 };
 
 #define TILE_TARGET TARGET_256
@@ -194,6 +200,38 @@ void convolve(Multiply multiply, const Product& product, const Windows& w, const
   }
 }
 
+// Stretches of bytes that lie apart, along four axes.
+struct Stretched {
+  int64_t sizes[4], from_steps[4], to_steps[4];  // steps in bytes
+  int64_t length;  // of a stretch, in bytes
+};
+
+template <int64_t unit>
+void move_line(const char* from, char* to, int64_t count, int64_t from_step, int64_t to_step, int64_t length) {
+  for (int64_t i = 0; i < count; ++i, from += from_step, to += to_step) {
+    for (int64_t at = 0; at < length; at += unit) std::memcpy(to + at, from + at, unit);
+  }
+}
+
+// Lines `begin` to `end`, of the first three axes together.
+void move_lines(const Stretched& s, const char* from, char* to, int64_t begin, int64_t end) {
+  for (int64_t line = begin; line < end; ++line) {
+    const int64_t k = line % s.sizes[2], rest = line / s.sizes[2], j = rest % s.sizes[1], i = rest / s.sizes[1];
+    const char* source = from + i * s.from_steps[0] + j * s.from_steps[1] + k * s.from_steps[2];
+    char* target = to + i * s.to_steps[0] + j * s.to_steps[1] + k * s.to_steps[2];
+    const int64_t count = s.sizes[3], from_step = s.from_steps[3], to_step = s.to_steps[3];
+    if (s.length <= 1024 && s.length % 64 == 0) {
+      move_line<64>(source, target, count, from_step, to_step, s.length);
+    } else if (s.length <= 256 && s.length % 16 == 0) {
+      move_line<16>(source, target, count, from_step, to_step, s.length);
+    } else if (s.length <= 32 && s.length % 4 == 0) {
+      move_line<4>(source, target, count, from_step, to_step, s.length);
+    } else {
+      for (int64_t at = 0; at < count; ++at) std::memcpy(target + at * to_step, source + at * from_step, s.length);
+    }
+  }
+}
+
 }  // namespace
 
 // ------------------------------------------------------------------------------------------------ What Python can call
@@ -272,6 +310,21 @@ TENSORKEEP_EXPORT void layers_chain(const float* const* inputs, const int64_t* s
 TENSORKEEP_EXPORT void layers_softmax(const float* logits, float* out, int64_t columns, int64_t begin, int64_t end) {
   kWidth == 16 ? with_512::softmax_rows(logits, out, columns, begin, end)
                : with_256::softmax_rows(logits, out, columns, begin, end);
+}
+
+// The means and variances of rows `begin` to `end` of a matrix.
+TENSORKEEP_EXPORT void layers_moments(const float* matrix, float* means, float* variances, int64_t columns,
+                                      int64_t begin, int64_t end) {
+  kWidth == 16 ? with_512::moments_of_rows(matrix, means, variances, columns, begin, end)
+               : with_256::moments_of_rows(matrix, means, variances, columns, begin, end);
+}
+
+// Copies stretches: see Stretched, whose numbers are given in their order. Lines `begin` to `end`.
+TENSORKEEP_EXPORT void layers_move(const char* from, char* to, const int64_t* numbers, int64_t begin, int64_t end) {
+  Stretched stretched;
+  static_assert(sizeof(stretched) == 13 * sizeof(int64_t), "numbers only");
+  std::memcpy(&stretched, numbers, sizeof(stretched));
+  move_lines(stretched, from, to, begin, end);
 }
 
 // The rounds of a loop: see Rounds. All of them, for rows `begin` to `end` of its matrices.

@@ -1,4 +1,4 @@
-"""Products, convolutions, softmax and chains of element-wise operations of float32, each in one pass.
+"""Products, convolutions, softmax, moments and chains of element-wise operations of float32, each in one pass.
 
 Nothing is called where `functions()` is None: without the library, and on processors that it has no loops for.
 """
@@ -24,6 +24,7 @@ Ints = tuple[int, ...]
 
 FLOAT: Final = np.dtype(np.float32)
 _SMALLEST_SOFTMAX: Final = 512  # elements
+_SMALLEST_MOMENTS: Final = 512
 _WORTH_A_THREAD: Final = 1 << 25  # multiplications: about half a millisecond
 SMALL: Final = 2 * _WORTH_A_THREAD
 """Multiplications, or what takes as long, that one thread does."""
@@ -41,6 +42,8 @@ class Functions:
     chain: Callable[..., None]
     softmax: Callable[..., None]
     rounds: Callable[..., None]
+    move: Callable[..., None]
+    moments: Callable[..., None]
 
 
 @cache
@@ -69,6 +72,8 @@ def functions() -> Functions | None:
         function("chain", pointer, pointer, integer, pointer, integer, pointer, pointer, integer, integer),
         function("softmax", pointer, pointer, *[integer] * 3),
         function("rounds", pointer, pointer, *[integer] * 4),
+        function("move", pointer, pointer, pointer, integer, integer),
+        function("moments", pointer, pointer, pointer, *[integer] * 3),
     )
 
 
@@ -184,3 +189,18 @@ def softmax(logits: Array) -> Array | None:
     work = partial(compiled.softmax, place_of(logits), place_of(out), columns)
     in_parts(work, logits.size // columns, 32 * logits.size)
     return out
+
+
+def moments(array: Array) -> tuple[Array, Array] | tuple[None, None]:
+    """The means and variances along the last axis, which is kept with one element; None if NumPy has to find them."""
+    compiled = functions()
+    if compiled is None or type(array) is not np.ndarray or array.dtype != FLOAT or not array.flags.aligned:
+        return None, None
+    if array.size < _SMALLEST_MOMENTS or not array.ndim:
+        return None, None
+    array = np.ascontiguousarray(array)
+    *outer, columns = array.shape
+    means, variances = np.empty((*outer, 1), FLOAT), np.empty((*outer, 1), FLOAT)
+    work = partial(compiled.moments, place_of(array), place_of(means), place_of(variances), columns)
+    in_parts(work, means.size, 4 * array.size)
+    return means, variances

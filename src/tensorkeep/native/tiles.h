@@ -97,10 +97,67 @@ static Tile tile_of(int64_t rows) {
   }
 }
 
+// A product of few columns leaves most of a vector of columns empty. There vectors run along rows instead, and the right
+// matrix is packed column after column.
+constexpr int64_t kFewColumns = 4, kLongRow = 64;
+
+static bool has_few_columns(int64_t depth, int64_t columns) { return columns <= kFewColumns && depth >= kLongRow; }
+
+template <int rows, int columns>
+TILE_TARGET static void dot_tile(const Product& product, const float* const* left, const float* right,
+                                 float* const* out) {
+  const int64_t depth = product.runs * product.length;
+  Vector::Type sums[rows][columns];
+  for (int m = 0; m < rows; ++m) {
+    for (int c = 0; c < columns; ++c) sums[m][c] = Vector::set(0.0f);
+  }
+  for (int64_t run = 0; run < product.runs; ++run, right += product.length) {
+    const int64_t start = product.offsets[run];
+    for (int64_t k = 0; k < product.length; k += Vector::lanes) {
+      const int64_t rest = product.length - k;
+      const bool is_whole = rest >= Vector::lanes;
+      const int count = static_cast<int>(rest);
+      Vector::Type factors[columns];
+      for (int c = 0; c < columns; ++c) {
+        const float* from = right + c * depth + k;
+        factors[c] = is_whole ? Vector::load(from) : Vector::load_part(from, count);
+      }
+      for (int m = 0; m < rows; ++m) {
+        const float* from = left[m] + start + k;
+        const Vector::Type value = is_whole ? Vector::load(from) : Vector::load_part(from, count);
+        for (int c = 0; c < columns; ++c) sums[m][c] = Vector::multiply_add(value, factors[c], sums[m][c]);
+      }
+    }
+  }
+  for (int m = 0; m < rows; ++m) {
+    for (int c = 0; c < columns; ++c) {
+      const float total = Vector::sum(sums[m][c]) + (product.bias ? product.bias[c] : 0.0f);
+      Vector::store_part(out[m] + c, activated(Vector::set(total), product.activation), 1);
+    }
+  }
+}
+
+template <int columns>
+static void multiply_by_few(const Product& product, const float* const* left, int64_t count, const float* right,
+                            float* const* out) {
+  constexpr int kRows = TILE_ROWS > 6 ? 4 : 2;
+  int64_t row = 0;
+  for (; row + kRows <= count; row += kRows) dot_tile<kRows, columns>(product, left + row, right, out + row);
+  for (; row < count; ++row) dot_tile<1, columns>(product, left + row, right, out + row);
+}
+
 // Some rows of a product: so few that what they read stays in the cache while all panels of columns pass.
 static void multiply_rows(const Product& product, const float* const* left, int64_t count, const float* right,
                           float* const* out, int64_t columns) {
   const int64_t depth = product.runs * product.length, panel = 2 * Vector::lanes;
+  if (has_few_columns(depth, columns)) {
+    switch (columns) {
+      case 1: return multiply_by_few<1>(product, left, count, right, out);
+      case 2: return multiply_by_few<2>(product, left, count, right, out);
+      case 3: return multiply_by_few<3>(product, left, count, right, out);
+      default: return multiply_by_few<4>(product, left, count, right, out);
+    }
+  }
   for (int64_t column = 0; column < columns; column += panel) {
     const int64_t width = columns - column < panel ? columns - column : panel;
     const bool is_half = width <= Vector::lanes;
@@ -120,6 +177,12 @@ static void multiply_rows(const Product& product, const float* const* left, int6
 static void pack(const float* matrix, int64_t depth, int64_t columns, int64_t row_step, int64_t column_step,
                  float* __restrict out) {
   const int64_t panel = 2 * Vector::lanes;
+  if (has_few_columns(depth, columns)) {
+    for (int64_t column = 0; column < columns; ++column) {
+      for (int64_t k = 0; k < depth; ++k) *out++ = matrix[k * row_step + column * column_step];
+    }
+    return;
+  }
   for (int64_t column = 0; column < columns; column += panel) {
     const int64_t left = columns - column, width = left < panel ? left : panel;
     const int64_t room = width <= Vector::lanes ? Vector::lanes : panel;

@@ -8,16 +8,20 @@ compiler          plans as Python functions: one line per operation
 composite_values  values made of several arrays
 context           what a kernel may use besides its inputs
 deferred          values that are not there yet
+dilating          convolutions by filters with gaps, which are written as four operations, as one call
 elements          tensors and operations of a graph, by name, by themselves, or by what stands for them
 engines           engines that run parts of a plan in the place of our kernels: what they are asked and answer
 fetches           fetches of any structure: what to compute for them
+flattening        reshapes that keep some sizes of their input, as one call
 frames            the executor for any control flow: values move as tokens through frames and their rounds
 fusing            element-wise operations that can be computed together, by the compiled library
 kernels           the kernels of operations as one session runs them: permitted, and with their surroundings
 lifetimes         where values die: after which item of which block a name is not used any more
 limits            how much a run may take: seconds, bytes and steps
 liveness          under which condition each operation of a plan runs, and in which loop
+makers            which operations of a block make which values
 names             names for all values of a plan: those it makes, those it is given, those that never change
+normalizing       the mean and the variance along the last axis, as one call
 placement         whether operations can be placed where their graph wants them
 plan              what to run, and in which order, for some fetches and feeds
 program           compiled plans, the functions that they use by name, and errors that name the operation that failed

@@ -21,7 +21,7 @@ fails tells the operation. Control flow that is not made of branches and loops i
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
 import numpy as np
@@ -30,6 +30,7 @@ from tensorkeep.dtypes import STRING
 from tensorkeep.graph.graph import Operation, Tensor
 from tensorkeep.graph.registry.capabilities import Allowed
 from tensorkeep.graph.registry.opspec import group, keyword_names
+from tensorkeep.native.layers import moments
 from tensorkeep.runtime.blocks import (
     Arm,
     Block,
@@ -44,13 +45,16 @@ from tensorkeep.runtime.blocks import (
 )
 from tensorkeep.runtime.context import KernelContext, Surroundings
 from tensorkeep.runtime.deferred import loaded_value
+from tensorkeep.runtime.dilating import Dilation, find_dilations
 from tensorkeep.runtime.engines import PlanToSplit, Split, is_resource, with_parts
+from tensorkeep.runtime.flattening import Flattening, find_flattenings, flattened
 from tensorkeep.runtime.frames import TokenMachine
 from tensorkeep.runtime.fusing import Group, find_groups
 from tensorkeep.runtime.kernels import Kernels
 from tensorkeep.runtime.limits import count_step
 from tensorkeep.runtime.liveness import UnstructuredError
 from tensorkeep.runtime.names import PASSES_ON, Names
+from tensorkeep.runtime.normalizing import Moments, find_moments
 from tensorkeep.runtime.plan import CONTROL_FLOW, Plan
 from tensorkeep.runtime.program import Program, as_strings, raise_no_value
 from tensorkeep.runtime.resources import dereference, dereferenced_values
@@ -102,6 +106,8 @@ _USED: Final = (
     raise_no_value,
     loaded_value,
     count_step,
+    flattened,
+    moments,
 )  # by compiled functions
 
 
@@ -145,6 +151,9 @@ class Compiler:
         self._reads: dict[Operation, list[tuple[str, str, Block]]] = {}
         self._fresh: set[str] = set()  # names of arrays that nothing else can see
         self._groups: dict[Operation, Group] = {}  # by their roots
+        self._flattenings: dict[Operation, Flattening] = {}  # by their roots
+        self._moments: dict[Operation, Moments] = {}  # by their means
+        self._dilations: dict[Operation, Dilation] = {}  # by their convolutions
         self._grouped: set[Operation] = set()
 
     def program(self) -> Program:
@@ -194,13 +203,28 @@ class Compiler:
 
     def _find_groups(self, block: Block) -> None:
         """Finds what is computed together, and keeps what it uses until then."""
-        for found, home, at in find_groups(block, self._names):
+        for each in find_moments(block, self._names):
+            self._moments[each.mean] = each
+            self._grouped.update((each.mean, each.squares, each.variance))
+            self._names.large.discard(self._values[each.squares.outputs[0]])
+        for found, home, at in find_groups(block, self._names, frozenset(self._grouped)):
             self._groups[found.ops[-1]] = found
             self._grouped.update(found.ops)
             for tensor in found.inputs:
                 if self._values[tensor][0] not in "cr":
                     self._lifetimes.extend(self._values[tensor], home, 2 * at + 1)
             self._names.large.difference_update(self._values[op.outputs[0]] for op in found.ops[:-1])
+        for dilation, at in find_dilations(block, self._names):
+            self._dilations[dilation.convolution] = dilation
+            self._grouped.update(dilation.ops)
+            self._names.large.difference_update(self._values[op.outputs[0]] for op in dilation.ops[:-1])
+            source = self._values[dilation.ops[0].inputs[0]]
+            if source[0] not in "cr":
+                self._lifetimes.extend(source, block, 2 * at + 1)
+        for flattening in find_flattenings(block, self._names):
+            self._flattenings[flattening.ops[-1]] = flattening
+            self._grouped.update(flattening.ops)
+            self._names.large.difference_update(self._values[op.outputs[0]] for op in flattening.ops[:-1])
 
     def _write_check(self, index: int, condition: Steps | None) -> None:
         """Fails for a fetched tensor that has no value in this run."""
@@ -224,6 +248,12 @@ class Compiler:
             if isinstance(item, Step):
                 if item.op in self._groups:
                     self._write_group(self._groups[item.op], block)
+                elif item.op in self._moments:
+                    self._write_moments(self._moments[item.op], block)
+                elif item.op in self._dilations:
+                    self._write_dilation(self._dilations[item.op], block)
+                elif item.op in self._flattenings:
+                    self._write_flattening(self._flattenings[item.op], block)
                 elif item.op not in self._names.silent and item.op not in self._grouped:
                     self._write_step(item.op, block)
                     self._write_reads_again(item.op, block, 2 * i + 1)
@@ -363,17 +393,50 @@ class Compiler:
         result = self._values[root.outputs[0]]
         call = f"{self._names.name('k', chain)}({', '.join(names)})"
         self._write(f"{result} = {call} if {names[elements.leading]}.size >= {chain.smallest} else None", root)
+        self._write_apart(result, elements.ops, block)
+        self._fresh.add(result)
+
+    def _write_moments(self, found: Moments, block: Block) -> None:
+        """One call for mean and variance; the operations themselves where that does not do."""
+        mean, squares, variance = (self._values[op.outputs[0]] for op in (found.mean, found.squares, found.variance))
+        self._write(f"{mean}, {variance} = moments({self._values[found.mean.inputs[0]]})", found.mean)
+        self._write(f"if {mean} is None:")
+        old = self._indent
+        self._indent += " "
+        for op in (found.mean, found.squares, found.variance):
+            self._write_step(op, block)
+        self._write(f"del {squares}")
+        self._indent = old
+        self._fresh.difference_update((mean, squares, variance))
+
+    def _write_dilation(self, found: Dilation, block: Block) -> None:
+        """One call for a convolution by filters with gaps; the operations themselves where that does not do."""
+        convolution, root = found.convolution, found.ops[-1]
+        result = self._values[root.outputs[0]]
+        images, filters = self._argument(found.ops[0].inputs[0], False), self._argument(convolution.inputs[1], False)
+        kernel = self._names.name("k", found.applied(self._kernels.of(convolution)))
+        self._write(f"{result} = {kernel}({images}, {filters})", convolution)
+        self._write_apart(result, found.ops, block)
+
+    def _write_apart(self, result: str, ops: Sequence[Operation], block: Block) -> None:
+        """The lines of operations, of which the last makes the result, for where there is none."""
         self._write(f"if {result} is None:")
         old = self._indent
         self._indent += " "
-        for op in elements.ops:
+        for op in ops:
             self._write_step(op, block)
-        made = [self._values[op.outputs[0]] for op in elements.ops[:-1]]
+        made = [self._values[op.outputs[0]] for op in ops[:-1]]
         if made:
             self._write(f"del {', '.join(made)}")
         self._indent = old
         self._fresh.difference_update(made)
-        self._fresh.add(result)
+
+    def _write_flattening(self, found: Flattening, block: Block) -> None:
+        """One call for the sizes and the reshape; the operations themselves where that does not do."""
+        root = found.ops[-1]
+        result, given = self._values[root.outputs[0]], self._values[root.inputs[0]]
+        self._write(f"{result} = flattened({given}, {found.sizes!r})", root)
+        self._write_apart(result, found.ops, block)
 
     def _is_last_seen(self, name: str, elements: Group, block: Block) -> bool:
         """Whether a group may overwrite one of its inputs: an array of the same block that has no other use."""

@@ -63,16 +63,21 @@ class Group:
         return Chain(len(self.inputs), self.instructions, reusable)
 
 
-def find_groups(block: Block, names: Names) -> list[tuple[Group, Block, int]]:
-    """The groups of a block and of those inside it, and the number of each root's item; none without the library."""
+def find_groups(
+    block: Block, names: Names, others: frozenset[Operation] = frozenset()
+) -> list[tuple[Group, Block, int]]:
+    """The groups of a block and of those inside it, and the number of each root's item; none without the library.
+
+    `others` are operations that are computed otherwise.
+    """
     if layers.functions() is None:
         return []
     found: list[tuple[Group, Block, int]] = []
-    _search(block, names, found)
+    _search(block, names, found, others)
     return found
 
 
-def _search(block: Block, names: Names, found: list[tuple[Group, Block, int]]) -> None:
+def _search(block: Block, names: Names, found: list[tuple[Group, Block, int]], others: frozenset[Operation]) -> None:
     steps: dict[int, Operation] = {}
     changes: list[int] = []  # how many items before each one may change state
     count = 0
@@ -80,7 +85,7 @@ def _search(block: Block, names: Names, found: list[tuple[Group, Block, int]]) -
         changes.append(count)
         if isinstance(item, Step):
             op = item.op
-            if op in names.silent:
+            if op in names.silent or op in others:
                 continue
             if _is_element(op, names):
                 steps[at] = op
@@ -89,11 +94,11 @@ def _search(block: Block, names: Names, found: list[tuple[Group, Block, int]]) -
             continue
         count += 1
         if isinstance(item, Choice):
-            _search(item.then, names, found)
-            _search(item.otherwise, names, found)
+            _search(item.then, names, found, others)
+            _search(item.otherwise, names, found, others)
         elif isinstance(item, Loop):
             for inner in (item.header, item.body, item.after):
-                _search(inner, names, found)
+                _search(inner, names, found, others)
         else:
             assert isinstance(item, Arm | PartCall)
     taken: set[int] = set()

@@ -16,6 +16,7 @@ from tensorkeep.graph.constants import constant_value
 from tensorkeep.graph.graph import Operation, Tensor
 from tensorkeep.graph.registry.opspec import not_differentiable, op
 from tensorkeep.io.machine.reused_memory import LARGE, result_array
+from tensorkeep.native.moves import copy_into
 from tensorkeep.ops.arrays.shapes import all_axes
 from tensorkeep.ops.shared.dimensions import (
     add,
@@ -196,7 +197,15 @@ def _joined(values: list[Array], axis: int) -> Array:
         return np.concatenate(values, axis)
     shape = list(first.shape)
     shape[axis] = sum(value.shape[axis] for value in values)
-    return np.concatenate(values, axis, out=result_array(shape, first.dtype))
+    out = result_array(shape, first.dtype)
+    is_last = axis % first.ndim == first.ndim - 1
+    if not is_last or any(value.shape[:-1] != first.shape[:-1] for value in values):
+        return np.concatenate(values, axis, out=out)
+    at = 0
+    for value in values:
+        copy_into(out[..., at : at + value.shape[-1]], value)
+        at += value.shape[-1]
+    return out
 
 
 def _unjoinable(values: list[Array], axis: int, error: ValueError) -> InvalidArgumentError:

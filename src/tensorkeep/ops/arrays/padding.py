@@ -12,6 +12,7 @@ from tensorkeep.graph.arguments import emit
 from tensorkeep.graph.constants import constant_value
 from tensorkeep.graph.graph import Operation, Tensor
 from tensorkeep.graph.registry.opspec import op
+from tensorkeep.native.moves import padded_array
 from tensorkeep.ops.shared.dimensions import add, merge_sizes, of_rank, size_at, subtract, unknown_of_rank
 from tensorkeep.ops.shared.expressions import rank_of, reshape, shape_of
 from tensorkeep.ops.shared.indexing import stack
@@ -75,11 +76,7 @@ def _padded(input: Array, paddings: Array, value: Array | bytes | int, dtype: DT
         return input
     sizes = [before + size + after for size, (before, after) in zip(dims, amounts, strict=True)]
     check_allocation(sizes, dtype.array_dtype)
-    out = np.full(sizes, value, dtype.array_dtype) if value else np.zeros(sizes, dtype.array_dtype)
-    if dtype is STRING and not value:
-        out.fill(b"")
-    out[tuple(slice(before, before + size) for size, (before, _) in zip(dims, amounts, strict=True))] = input
-    return out
+    return padded_array(np.asarray(input, dtype.array_dtype), amounts, value)
 
 
 def _check_paddings(input: Any, paddings: Any) -> None:

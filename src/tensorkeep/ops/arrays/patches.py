@@ -14,6 +14,8 @@ from tensorkeep.graph.building import name_scope
 from tensorkeep.graph.constants import constant_value
 from tensorkeep.graph.graph import Operation, Tensor
 from tensorkeep.graph.registry.opspec import get_op, op
+from tensorkeep.io.machine.reused_memory import result_array
+from tensorkeep.native.moves import copy_into, padded_array
 from tensorkeep.ops.shared.dimensions import add, at_least, divide, multiply, of_rank, part, subtract, unknown_of_rank
 from tensorkeep.ops.shared.expressions import cast, concat, constant, minus, ones, plus, reshape, shape_of, times
 from tensorkeep.ops.shared.indexing import dense, item
@@ -223,15 +225,25 @@ def space_to_batch_nd_kernel(input: Array, block_shape: Array, paddings: Array) 
     if any(map(any, amounts)):
         wider = [size + sum(pair) for size, pair in zip(input.shape[1:], amounts, strict=False)]
         check_allocation((batch, *wider, *rest), input.dtype)
-        input = np.pad(input, [(0, 0), *amounts, *[(0, 0)] * len(rest)])
+        value = b"" if input.dtype.hasobject else 0
+        input = padded_array(input, [(0, 0), *amounts, *[(0, 0)] * len(rest)], value)
     sizes = input.shape[1 : count + 1]
     if any(size % block for size, block in zip(sizes, blocks, strict=True)):
         raise InvalidArgumentError(f"padded_shape {list(sizes)} is not divisible by block_shape {blocks}")
     outer = [size // block for size, block in zip(sizes, blocks, strict=True)]
     cut = input.reshape(batch, *(x for pair in zip(outer, blocks, strict=True) for x in pair), *rest)
     inside, outside = range(2, 2 * count + 1, 2), range(1, 2 * count, 2)
-    cut = cut.transpose(*inside, 0, *outside, *range(2 * count + 1, cut.ndim))
+    cut = _copied(cut.transpose(*inside, 0, *outside, *range(2 * count + 1, cut.ndim)))
     return cut.reshape(batch * int(np.prod(blocks, dtype=np.int64)), *outer, *rest)
+
+
+def _copied(cut: Array) -> Array:
+    """The elements of a view, in C order."""
+    if cut.dtype.hasobject:
+        return np.ascontiguousarray(cut)
+    out = result_array(cut.shape, cut.dtype)
+    copy_into(out, cut)
+    return out
 
 
 @space_to_batch.kernel
@@ -249,7 +261,7 @@ def batch_to_space_nd_kernel(input: Array, block_shape: Array, crops: Array) -> 
     batch, outer, rest = input.shape[0] // parts, input.shape[1 : count + 1], input.shape[count + 1 :]
     cut = input.reshape(*blocks, batch, *outer, *rest)
     order = [x for i in range(count) for x in (count + 1 + i, i)]
-    cut = cut.transpose(count, *order, *range(2 * count + 1, cut.ndim))
+    cut = _copied(cut.transpose(count, *order, *range(2 * count + 1, cut.ndim)))
     sizes = [size * block for size, block in zip(outer, blocks, strict=True)]
     places = [slice(before, size - after) for size, (before, after) in zip(sizes, amounts, strict=True)]
     if any(place.stop < place.start for place in places):
