@@ -20,13 +20,13 @@ from tensorkeep.io.stores.objects import Found, Objects
 IN_FLIGHT: Final = 16  # requests of one process for parts of large ranges
 _TAIL: Final = 64 << 10
 _PART: Final = 8 << 20
-_STREAM_PART: Final = 4 << 20
-_AHEAD: Final = 4  # parts that are under way before they are read
+_STREAM_PART: Final = 16 << 20
+_AHEAD: Final = 2  # parts that are under way before they are read
 _SMALL_FILE: Final = 64 << 20  # up to this size, who reads from the start is given a good part of it
 _WINDOW: Final = 16 << 20
 _FIRST_WINDOW: Final = 1 << 20
 
-COST: Final = AccessCost(gap=256 << 10, span=16 << 20, in_flight=32)
+COST: Final = AccessCost(gap=256 << 10, span=16 << 20, in_flight=32, readers=8)
 
 _POOL: Final = ThreadPoolExecutor(IN_FLIGHT, "tensorkeep-store")
 
@@ -114,7 +114,7 @@ class StoreFile:
     def expect(self, offset: int, length: int) -> None:
         self._check(offset, length)
         thread = threading.get_ident()
-        if length > _STREAM_PART:
+        if length > _PART:
             self._streams[thread] = _Stream(self._part, offset, offset + length)
         else:
             self._streams.pop(thread, None)
