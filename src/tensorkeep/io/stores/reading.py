@@ -20,13 +20,13 @@ from tensorkeep.io.stores.objects import Found, Objects
 IN_FLIGHT: Final = 16  # requests of one process for parts of large ranges
 _TAIL: Final = 64 << 10
 _PART: Final = 8 << 20
-_STREAM_PART: Final = 16 << 20
+_STREAM_PART: Final = 8 << 20
 _AHEAD: Final = 2  # parts that are under way before they are read
 _SMALL_FILE: Final = 64 << 20  # up to this size, who reads from the start is given a good part of it
 _WINDOW: Final = 16 << 20
 _FIRST_WINDOW: Final = 1 << 20
 
-COST: Final = AccessCost(gap=256 << 10, span=16 << 20, in_flight=32, readers=8)
+COST: Final = AccessCost(gap=256 << 10, span=16 << 20, in_flight=32, reads=40, waste=32 << 20, readers=4)
 
 _POOL: Final = ThreadPoolExecutor(IN_FLIGHT, "tensorkeep-store")
 
