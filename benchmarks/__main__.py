@@ -20,7 +20,7 @@ def main() -> int:
         "names",
         nargs="*",
         help="which to run: save load rows small memory footprint graphs saver embedding embedding_files start "
-        "models engines editing images serving cluster (all)",
+        "models engines editing images serving cluster stores (all)",
     )
     parser.add_argument("--mib", type=int, default=1024, help="size of the large checkpoint")
     parser.add_argument("--edited", type=int, default=4096, help="size of the checkpoint that is edited, in MiB")
@@ -58,6 +58,7 @@ def main() -> int:
         saver,
         small,
         start,
+        stores,
     )
     from benchmarks.serving import report as server_report
 
@@ -83,6 +84,7 @@ def main() -> int:
                 folder / "cluster", 2 * size, arguments.keys, min(rounds, 5), arguments.case
             ),
             "serving": lambda: server_report.serving(folder / "serving", min(rounds, 3), arguments.case),
+            "stores": lambda: stores.stores(folder / "stores", size, min(rounds, 3)),
             "editing": lambda: editing.editing(folder / "editing", arguments.edited << 20, min(rounds, 3)),
         }
         wanted = arguments.names or list(runs)

@@ -55,6 +55,11 @@ class StoredBytes(Protocol):
         """Fills a buffer with the bytes from `start` on; gives the checksum of `crc` and them."""
         ...
 
+    @property
+    def readers(self) -> int:
+        """How many threads read them well at a time; 0 for as many as there are processors."""
+        ...
+
     def expect(self, start: int, end: int) -> None:
         """Says that the thread which asks will read the bytes from `start` to `end` from front to back."""
         ...

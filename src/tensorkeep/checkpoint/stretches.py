@@ -135,7 +135,8 @@ def read_through(wanted: Sequence[tuple[StoredBytes, Target]], threads: int | No
     That a tensor is damaged is raised when all have been read, or earlier.
     """
     tasks = [(stored, target, at) for stored, target in wanted for at in range(0, stored.size, _STRETCH)]
-    crcs = iter(in_parallel(_read_stretch, tasks, threads))
+    readers = max((stored.readers for stored, _ in wanted[:1]), default=0)
+    crcs = iter(in_parallel(_read_stretch, tasks, threads or readers or None))
     for stored, _ in wanted:
         crc = 0
         for at in range(0, stored.size, _STRETCH):

@@ -53,6 +53,7 @@ COMMANDS: Final[dict[str, Listed]] = {
     "salvage": Listed("changing.repair", "Save what is good in a damaged checkpoint"),
     "repair-state": Listed("changing.repair", "Write the state file of a folder anew"),
     "gc": Listed("changing.repair", "List, or delete, what saves that died have left"),
+    "copy": Listed("changing.copy_files", "Copy files, models and checkpoints, to and from stores too"),
     "retain": Listed("changing.retain", "Keep the checkpoints of a folder that some rules want"),
     "scan": Listed("models.scan_many", "Report what models in folders do besides computing"),
     "sign": Listed("models.sign", "Write the digests of a model's files"),

@@ -10,6 +10,7 @@ Every name is imported when it is first asked for: rules about names do without 
 
     averaging    averages of the tensors of several checkpoints
     combining    edits that make one checkpoint of several: merged, averaged, or somewhere between two
+    copying      checkpoints, models and other files copied, to and from stores too
     forms        edits that change how a checkpoint is laid out, not what it says
     names        rules about names: which tensors are meant, and what they shall be called
     object_keys  the object graph of a checkpoint, kept in step with the keys of its tensors
@@ -24,6 +25,7 @@ from tensorkeep._lazy import on_first_use as _on_first_use
 
 _NAMES = {
     "tensorkeep.edit.combining": "Conflict average exponential_weights interpolate merge",
+    "tensorkeep.edit.copying": "Copied copy_files",
     "tensorkeep.edit.forms": "Deduplicated convert_format dedupe names_to_objects objects_to_names split",
     "tensorkeep.edit.names": "AddScope RenameExactly RenamePattern Renaming Selection StripScope",
     "tensorkeep.edit.plan": "EditOptions Made Origin Plan Stored Written write_plan",

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
+from tensorkeep.checkpoint.bundle.objects import LEFT_BEHIND
 from tensorkeep.checkpoint.checking import TensorProblem, check_checkpoint
 from tensorkeep.checkpoint.finding.file_names import OBJECT_GRAPH_KEY, index_path, parse_data_path
 from tensorkeep.checkpoint.finding.files import checkpoint_modified, checkpoints_in
@@ -25,7 +26,7 @@ from tensorkeep.embedding.stored.leftovers import (
     unclaimed_records,
 )
 from tensorkeep.errors import DataLossError, NotFoundError, TensorKeepError
-from tensorkeep.io.files.directories import file_size, files_below
+from tensorkeep.io.files.directories import file_size, files_below, remove_tree
 from tensorkeep.io.files.everywhere import FILES
 from tensorkeep.io.files.filesystem import Durability, FileSystem, PathLike, is_temporary, path_text
 
@@ -153,17 +154,23 @@ class Garbage:
 
 
 def find_garbage(
-    directory: PathLike, *, older_than: float = _HOUR, clock: Callable[[], float] = time.time, fs: FileSystem = FILES
+    directory: PathLike,
+    *,
+    older_than: float | None = None,
+    clock: Callable[[], float] = time.time,
+    fs: FileSystem = FILES,
 ) -> list[Garbage]:
     """What saves that died have left in a folder: temporary files, data files of which no index speaks, records of an
     SSD tier of which no checkpoint speaks, and folders in which sharded saves were collected.
 
-    Nothing counts that was changed within the last `older_than` seconds: it may belong to a save under way.
+    Nothing counts that was changed within the last `older_than` seconds: it may belong to a save under way. That is an
+    hour unless it is said, and a day in a store, where nothing else tells whether a writer lives.
     """
     folder = path_text(directory)
     if not fs.is_directory(folder):
         raise NotFoundError(f'there is no folder "{folder}"')
-    latest = clock() - older_than
+    usual = _HOUR if fs.puts(folder) is None else LEFT_BEHIND
+    latest = clock() - (usual if older_than is None else older_than)
     return [item for item in _candidates(folder, fs) if _last_change(item.path, fs) <= latest]
 
 
@@ -178,6 +185,10 @@ def _candidates(folder: str, fs: FileSystem) -> Iterator[Garbage]:
     for name in fs.list(folder):
         path = posixpath.join(folder, name)
         if fs.is_directory(path):
+            if is_temporary(name) and fs.puts(path) is not None:
+                sizes = [file_size(fs, posixpath.join(path, item)) for item in files_below(fs, path)]
+                yield Garbage(path, "a folder that was never completed", sum(sizes))
+                continue
             is_parts = is_parts_folder(path)
             if (is_parts or name in unclaimed) and (inside := files_of_save(fs, path)):
                 reason = "a folder in which a sharded save was collected" if is_parts else _UNCLAIMED
@@ -210,10 +221,14 @@ def remove_garbage(
     """Deletes what `find_garbage` found, and returns what it deleted. What a living writer still holds stays."""
     removed: list[Garbage] = []
     for item in garbage:
-        if fs.is_directory(item.path):
+        in_store = fs.puts(item.path) is not None  # where age alone tells, which was looked at
+        is_started = is_temporary(posixpath.basename(item.path))
+        if in_store and is_started and fs.is_directory(item.path):
+            remove_tree(fs, item.path)
+        elif fs.is_directory(item.path):
             if not remove_files_of_save(fs, item.path):
                 continue
-        elif is_temporary(posixpath.basename(item.path)):
+        elif is_started and not in_store:
             if not fs.delete_abandoned(item.path):
                 continue
         else:

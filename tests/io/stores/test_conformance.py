@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
+import tensorkeep as tk
 from tensorkeep.io.files.filesystem import FileSystem
 from tensorkeep.io.stores.filesystem import StoreFileSystem
 from tensorkeep.testing.conformance import ObjectStoreConformance
-from tests.support.stores import memory_bucket, s3_bucket
+from tests.support.stores import azure_container, memory_bucket, s3_bucket
 
 
 class TestMemoryStore(ObjectStoreConformance):
@@ -20,6 +22,34 @@ class TestMemoryStore(ObjectStoreConformance):
     @pytest.fixture
     def root(self, fs: FileSystem) -> str:
         root = f"{memory_bucket()}/some/where"
+        fs.make_directory(root)
+        return root
+
+
+class TestCachedStore(ObjectStoreConformance):
+    maps_files = True
+
+    @pytest.fixture
+    def fs(self) -> FileSystem:
+        return StoreFileSystem()
+
+    @pytest.fixture
+    def root(self, fs: FileSystem, tmp_path: Path) -> str:
+        bucket = memory_bucket()
+        tk.storage(bucket, cache=tmp_path)
+        fs.make_directory(f"{bucket}/run")
+        return f"{bucket}/run"
+
+
+@pytest.mark.deep
+class TestAzure(ObjectStoreConformance):
+    @pytest.fixture
+    def fs(self) -> FileSystem:
+        return StoreFileSystem()
+
+    @pytest.fixture
+    def root(self, fs: FileSystem) -> str:
+        root = f"{azure_container()}/run"
         fs.make_directory(root)
         return root
 

@@ -13,8 +13,8 @@ of. It is deleted by later saves of that name, and by whoever asks (`remove_left
 
 from __future__ import annotations
 
-import os
 import posixpath
+import secrets
 from collections.abc import Callable, Sequence
 from typing import Final
 
@@ -47,7 +47,7 @@ class Claim:
         for total in range(count, count + len(taken) + _ATTEMPTS):
             if total in taken:
                 continue
-            token = f"tensorkeep: taken by a save, {os.urandom(16).hex()}\n".encode()
+            token = f"tensorkeep: taken by a save, {secrets.token_hex(16)}\n".encode()
             version = puts.put_if(data_path(prefix, total - 1, total), token, None)
             if version is not None:
                 return cls(fs, puts, prefix, count, total, version)

@@ -194,6 +194,10 @@ class EntryBytes:
                 raise
         return crc32c(buffer, crc) if self._is_checked else 0
 
+    @property
+    def readers(self) -> int:
+        return self._files.file(self._entry.shard).cost.readers
+
     def expect(self, start: int, end: int) -> None:
         with Locating(self._files, self._entry):
             self._files.file(self._entry.shard).expect(self.offset + start, end - start)

@@ -112,9 +112,19 @@ def _read_runs(file: RandomAccessFile, offset: int, starts: Positions, length: i
     in_parallel(read, _groups(starts * width, size, gaps, cost), cost.in_flight)
 
 
+def _joined(gaps: Positions, cost: AccessCost) -> int:
+    """The largest gap that is read over: more than `cost.gap` if that leaves too many reads, and wastes little."""
+    wide = np.sort(gaps[gaps > cost.gap])
+    if not cost.waste or wide.size < cost.reads:
+        return cost.gap
+    affordable = int(np.searchsorted(np.cumsum(wide), cost.waste, side="right"))
+    count = min(affordable, wide.size + 1 - cost.reads)
+    return int(wide[count - 1]) if count else cost.gap
+
+
 def _groups(positions: Positions, size: int, gaps: Positions, cost: AccessCost) -> Iterator[tuple[int, int]]:
     """Cuts runs into groups, each read in one go: neighbours less than a gap apart, within a span."""
-    edges = [0, *(np.flatnonzero(gaps > cost.gap) + 1).tolist(), positions.size]
+    edges = [0, *(np.flatnonzero(gaps > _joined(gaps, cost)) + 1).tolist(), positions.size]
     for low, high in pairwise(edges):
         first = low
         while first < high:

@@ -6,6 +6,7 @@ change_values       `tensorkeep cast` and `set`
 checkpoint_changes  commands that make a checkpoint of others
 combine             `tensorkeep merge`, `average` and `interpolate`
 convert_tensors     `tensorkeep convert` and `presets`
+copy_files          `tensorkeep copy`
 onnx_export         `tensorkeep convert` to ONNX
 repair              `tensorkeep salvage`, `repair-state` and `gc`
 retain              `tensorkeep retain`

@@ -64,7 +64,7 @@ def _run_state(given: Namespace, output: Output) -> int:
 
 def _add_gc(parser: Parser) -> None:
     parser.add_argument("directory", metavar="DIR", help="a folder with checkpoints")
-    parser.add_argument("--older-than", metavar="SECONDS", type=float, default=3600.0, help="an hour by default")
+    parser.add_argument("--older-than", metavar="SECONDS", type=float, help="an hour by default; a day in a store")
     parser.add_argument("--force", action="store_true", help="delete what is found; else it is only listed")
     parser.add_argument("--dry-run", action="store_true", help="only list it, even with --force")
 

@@ -48,7 +48,13 @@ class AccessCost:
     span: int = 1 << 20
     """Bytes that are well read in one go."""
     in_flight: int = 1
-    """How many reads are well under way at a time."""
+    """How many small reads are well under way at a time."""
+    reads: int = 0
+    """More small reads than that for one tensor are too many, as long as joining them wastes no more than `waste`."""
+    waste: int = 0
+    """Bytes that nobody wants, which may be read for the sake of fewer reads."""
+    readers: int = 0
+    """How many threads well read large stretches at a time; 0 for as many as there are processors."""
 
 
 ON_DISK: Final = AccessCost()

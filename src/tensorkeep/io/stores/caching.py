@@ -12,12 +12,13 @@ from __future__ import annotations
 import hashlib
 import os
 import posixpath
+import threading
 
 from tensorkeep.errors import MissingFileError
 from tensorkeep.io.files.filesystem import AccessCost, Durability, TemporaryFile
 from tensorkeep.io.files.local import LOCAL, LocalFile
 from tensorkeep.io.stores.objects import Objects
-from tensorkeep.io.stores.reading import StoreFile
+from tensorkeep.io.stores.reading import StoreFile, check_extent
 
 _PIECE = 32 << 20
 
@@ -37,18 +38,19 @@ class CachedFile:
         self._place = posixpath.join(folder, f"{hashlib.sha256(name.encode()).hexdigest()}.object")
         self._copy: LocalFile | None = None
         self._is_closed = False
+        self._lock = threading.Lock()
 
     def read(self, offset: int, length: int) -> memoryview:
-        return self._local().read(offset, length)
+        return self._local(offset, length).read(offset, length)
 
     def read_into(self, offset: int, buffer: memoryview) -> None:
-        self._local().read_into(offset, buffer)
+        self._local(offset, len(buffer)).read_into(offset, buffer)
 
     def expect(self, offset: int, length: int) -> None:
         """The system reads ahead by itself."""
 
     def map(self, offset: int, length: int) -> memoryview:
-        return self._local().map(offset, length)
+        return self._local(offset, length).map(offset, length)
 
     def is_current(self) -> bool:
         return self.is_at(self.path)
@@ -66,14 +68,17 @@ class CachedFile:
         if self._copy is not None:
             self._copy.close()
 
-    def _local(self) -> LocalFile:
+    def _local(self, offset: int, length: int) -> LocalFile:
+        """The copy, for bytes that must be in it."""
+        check_extent(self, offset, length, is_closed=self._is_closed)
+        with self._lock:
+            return self._opened()
+
+    def _opened(self) -> LocalFile:
         if self._copy is None:
             if not LOCAL.exists(self._place) or os.path.getsize(self._place) != self.size:
                 self._fetch()
             self._copy = LOCAL.open(self._place)
-            self._copy.path = self.path  # which messages name
-            if self._is_closed:
-                self._copy.close()
         return self._copy
 
     def _fetch(self) -> None:

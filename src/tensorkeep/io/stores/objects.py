@@ -7,7 +7,7 @@ where the bucket keeps old ones.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
 
 from tensorkeep.errors import (
@@ -182,10 +182,10 @@ class Objects:
                 return
             last = batch[-1]
 
-    def _some_below(self, folder: str, after: str | None) -> list[str]:
+    def _some_below(self, folder: str, after: str | None) -> Sequence[str]:
         """The keys of the next objects below a folder."""
 
-        def ask() -> list[str]:
+        def ask() -> Sequence[str]:
             stream = self._obstore.list(self._store, folder or None, offset=after, chunk_size=_LISTED)
             return [item["path"] for item in next(iter(stream), ())]
 

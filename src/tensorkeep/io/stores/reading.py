@@ -14,19 +14,19 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Final
 
 from tensorkeep.errors import DataLossError, FailedPreconditionError, MissingFileError, UnimplementedError
-from tensorkeep.io.files.filesystem import AccessCost
+from tensorkeep.io.files.filesystem import AccessCost, RandomAccessFile
 from tensorkeep.io.stores.objects import Found, Objects
 
 IN_FLIGHT: Final = 16  # requests of one process for parts of large ranges
 _TAIL: Final = 64 << 10
 _PART: Final = 8 << 20
-_STREAM_PART: Final = 4 << 20
-_AHEAD: Final = 4  # parts that are under way before they are read
+_STREAM_PART: Final = 8 << 20
+_AHEAD: Final = 2  # parts that are under way before they are read
 _SMALL_FILE: Final = 64 << 20  # up to this size, who reads from the start is given a good part of it
 _WINDOW: Final = 16 << 20
 _FIRST_WINDOW: Final = 1 << 20
 
-COST: Final = AccessCost(gap=256 << 10, span=16 << 20, in_flight=32)
+COST: Final = AccessCost(gap=256 << 10, span=16 << 20, in_flight=32, reads=40, waste=32 << 20, readers=4)
 
 _POOL: Final = ThreadPoolExecutor(IN_FLIGHT, "tensorkeep-store")
 
@@ -114,7 +114,7 @@ class StoreFile:
     def expect(self, offset: int, length: int) -> None:
         self._check(offset, length)
         thread = threading.get_ident()
-        if length > _STREAM_PART:
+        if length > _PART:
             self._streams[thread] = _Stream(self._part, offset, offset + length)
         else:
             self._streams.pop(thread, None)
@@ -147,12 +147,7 @@ class StoreFile:
         self._tail = memoryview(b"")
 
     def _check(self, offset: int, length: int) -> None:
-        if self._is_closed:
-            raise FailedPreconditionError(f'"{self.path}" is closed')
-        if offset < 0 or length < 0 or offset + length > self.size:
-            raise DataLossError(
-                f'"{self.path}" is {self.size} bytes long, but bytes {offset}..{offset + length} were expected in it'
-            )
+        check_extent(self, offset, length, is_closed=self._is_closed)
 
     def _held(self, offset: int, length: int) -> memoryview | None:
         """The bytes, if they were fetched before."""
@@ -188,3 +183,13 @@ class StoreFile:
         for future in [_POOL.submit(fetch, at) for at in range(0, len(buffer), _PART)]:
             future.result()
         self._next = offset + len(buffer)
+
+
+def check_extent(file: RandomAccessFile, offset: int, length: int, *, is_closed: bool) -> None:
+    """Raises unless a file is open and has those bytes."""
+    if is_closed:
+        raise FailedPreconditionError(f'"{file.path}" is closed')
+    if offset < 0 or length < 0 or offset + length > file.size:
+        raise DataLossError(
+            f'"{file.path}" is {file.size} bytes long, but bytes {offset}..{offset + length} were expected in it'
+        )

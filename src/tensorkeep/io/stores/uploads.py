@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import queue
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from typing import Final
 
@@ -34,15 +34,15 @@ class Upload:
         self.key = key
         self.part_size = max(PART, -(-expected_size // _MOST_PARTS))
         self._objects = objects
-        self._queue: queue.Queue[bytes | BaseException | None] = queue.Queue(QUEUED)
+        self._queue: queue.Queue[Sequence[bytes] | BaseException | None] = queue.Queue(QUEUED)
         self._result: Version | None = None
         self._failure: BaseException | None = None
         self._thread = threading.Thread(target=self._send, name="tensorkeep-upload", daemon=True)
         self._thread.start()
 
-    def add(self, data: bytes) -> None:
-        """Hands over the bytes that follow. Waits while as many as may are waiting already."""
-        self._hand_over(data)
+    def add(self, pieces: Sequence[bytes]) -> None:
+        """Hands over the bytes that follow, about as many as a part has. Waits while as many as may are waiting."""
+        self._hand_over(pieces)
 
     def finish(self) -> Version:
         """Returns when the object is in place."""
@@ -59,7 +59,7 @@ class Upload:
                 self._hand_over(_AbandonedError())
             self._thread.join()
 
-    def _hand_over(self, item: bytes | BaseException | None) -> None:
+    def _hand_over(self, item: Sequence[bytes] | BaseException | None) -> None:
         while True:
             self._raise_failure()
             try:
@@ -82,4 +82,4 @@ class Upload:
         while (item := self._queue.get()) is not None:
             if isinstance(item, BaseException):
                 raise item
-            yield item
+            yield from item

@@ -31,7 +31,8 @@ class StoreWritableFile:
         self.key = key
         self._objects = objects
         self._forget = forget
-        self._buffer = bytearray()
+        self._pieces: list[bytes] = []  # what waits
+        self._waiting = 0  # its bytes
         self._upload: Upload | None = None
         self._expected = 0
         self._is_closed = False
@@ -43,25 +44,22 @@ class StoreWritableFile:
         if self._is_closed:
             raise FailedPreconditionError(f'"{self.path}" is closed')
         self._is_stored = False
-        view = memoryview(data).cast("B") if not isinstance(data, bytes | bytearray) else memoryview(data)
+        view = memoryview(data).cast("B")
         at = 0
         while at < len(view):  # in parts, so that what waits stays small
-            size = self._part_size() - len(self._buffer)
-            self._buffer += view[at : at + size]
-            at += size
-            if len(self._buffer) >= self._part_size():
-                self._send_part()
+            piece = bytes(view[at : at + PART - self._waiting])
+            self._pieces.append(piece)
+            self._waiting += len(piece)
+            at += len(piece)
+            if self._waiting >= PART:
+                self._send()
 
-    def _part_size(self) -> int:
-        return self._upload.part_size if self._upload is not None else PART
-
-    def _send_part(self) -> None:
+    def _send(self) -> None:
+        """Hands what waits to the upload, which begins with that if it has not begun."""
         if self._upload is None:
             self._upload = Upload(self._objects, self.key if self._is_placed else final_name(self.key), self._expected)
-            if len(self._buffer) < self._upload.part_size:
-                return
-        data, self._buffer = bytes(self._buffer), bytearray()
-        self._upload.add(data)
+        pieces, self._pieces, self._waiting = self._pieces, [], 0
+        self._upload.add(pieces)
 
     def reserve(self, size: int) -> None:
         self._expected = max(self._expected, size)
@@ -122,18 +120,17 @@ class StoreWritableFile:
         if self._upload is not None:
             self._finish_upload()
         elif not self._must_be_new:
-            self._objects.put(self.key, bytes(self._buffer))
-        elif self._objects.put_if(self.key, bytes(self._buffer), None) is None:
+            self._objects.put(self.key, b"".join(self._pieces))
+        elif self._objects.put_if(self.key, b"".join(self._pieces), None) is None:
             raise AlreadyExistsError(f'cannot create "{self.path}": it exists')
         self._must_be_new = False
         self._is_stored = True
 
     def _finish_upload(self) -> None:
+        if self._pieces:
+            self._send()
         upload, self._upload = self._upload, None
         assert upload is not None
-        if self._buffer:
-            upload.add(bytes(self._buffer))
-            self._buffer = bytearray()
         upload.finish()
         if not self._is_closed:
             self._is_closed = True  # an object that is in place cannot be added to

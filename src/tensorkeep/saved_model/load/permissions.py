@@ -15,7 +15,8 @@ from tensorkeep.errors import InvalidArgumentError, PermissionDeniedError
 from tensorkeep.graph.graph import Operation
 from tensorkeep.graph.registry.capabilities import Allowed, Capability, possible_capabilities
 from tensorkeep.graph.registry.opspec import capabilities_of, find_op
-from tensorkeep.io.files.filesystem import FileSystem, RandomAccessFile, WritableFile
+from tensorkeep.io.files.filesystem import FileSystem, ObjectPuts, RandomAccessFile, WritableFile
+from tensorkeep.io.files.paths import leads_elsewhere
 from tensorkeep.runtime.context import log_line
 
 _BY_NAME: Final = {word: item for item in Capability for word in (item.value, item.name.lower(), item.identifier)}
@@ -72,15 +73,17 @@ class Permissions:
 
     def files(self, fs: FileSystem, directory: str | None) -> FileSystem:
         """For a session's `filesystem`: those of the model's directory to read, or all if that is allowed."""
-        return ModelFiles(fs, "" if Capability.READS_FILES in self.classes else directory)
+        is_all = Capability.READS_FILES in self.classes
+        return ModelFiles(fs, "" if is_all else directory, home=directory or "")
 
     def files_of(self, fs: FileSystem, directory: str | None) -> Callable[[Operation], FileSystem]:
         """For a session's `files_of`: what is allowed to one type of operation is not for others to use."""
         shared = self.files(fs, directory)
+        changeable = ModelFiles(fs, "", may_write=True, home=directory or "")
 
         def seen_by(op: Operation) -> FileSystem:
             writes = Capability.WRITES_FILES in self.classes & capabilities_of(op)
-            return fs if writes or op.type in self.allowed else shared
+            return changeable if writes or op.type in self.allowed else shared
 
         return seen_by
 
@@ -91,20 +94,29 @@ def _needs(operation: str) -> frozenset[Capability]:
 
 
 class ModelFiles(FileSystem):
-    """The files in one directory, to be read only; an empty directory is all of them, None is no file at all."""
+    """The files in one directory, to be read only; an empty directory is all of them, None is no file at all.
 
-    def __init__(self, fs: FileSystem, directory: str | None, may_write: bool = False) -> None:
+    All of them are those of this machine, and of the store in which the model is, whose directory is `home`: what a
+    model names never makes anybody talk to another server.
+    """
+
+    def __init__(self, fs: FileSystem, directory: str | None, may_write: bool = False, home: str = "") -> None:
         self._fs = fs
         self._directory = directory
         self._root = fs.canonical(directory).rstrip("/") + "/" if directory else ""
         self._may_write = may_write
+        self._home = home or directory or ""
 
     def _is_inside(self, path: str) -> bool:
-        if self._directory is None:
+        if self._directory is None or leads_elsewhere(path, self._home):
             return False
         return not self._root or f"{self._fs.canonical(path)}/".startswith(self._root)
 
     def _inside(self, path: str) -> str:
+        if leads_elsewhere(path, self._home):
+            raise PermissionDeniedError(
+                f'the model reads "{path}", in another store than its own, which no model may: copy that first'
+            )
         if not self._is_inside(path):
             own = "and has no directory of its own"
             if self._directory is not None:
@@ -172,3 +184,6 @@ class ModelFiles(FileSystem):
 
     def delete_abandoned(self, path: str) -> bool:
         return self._fs.delete_abandoned(self._changed(path))
+
+    def puts(self, path: str) -> ObjectPuts | None:
+        return self._fs.puts(path) if self._may_write and self._is_inside(path) else None
