@@ -50,6 +50,12 @@ def test_a_training_that_was_ended_goes_on_from_its_last_checkpoint(folder: str)
     assert_same_tensors(whole.checkpoint, again.checkpoint)
 
 
+def test_only_the_newest_checkpoints_are_kept(folder: str) -> None:
+    serial(folder, random_batches(24), keep=2)
+    indexes = [name for name in tk.LocalFileSystem().list(f"{folder}/serial") if name.endswith(".index")]
+    assert sorted(indexes) == ["model-12.index", "model-8.index"]
+
+
 def test_programs_that_need_a_batch_to_update_are_refused(folder: str) -> None:
     def program() -> cluster.TrainingProgram:
         given = tf.placeholder(tf.float32, [2], name="given")

@@ -13,6 +13,7 @@ from tensorkeep.checkpoint.saving import SaveOptions, save_checkpoint
 from tensorkeep.cluster.tables.links import PartitionLink, PartitionLostError, Request
 from tensorkeep.errors import TensorKeepError
 from tensorkeep.io.files.filesystem import Durability, FileSystem, PathLike, path_text, prepare_directory
+from tensorkeep.io.machine.parallel import in_parallel
 
 _ENDING: Final = ".tensorkeep-parts"
 
@@ -66,12 +67,17 @@ def save_parts(
             link.ask(_all(link, "freeze_quietly", token, step))
         _emptied(fs, folder)
         prepare_directory(fs, folder, durability)
-        written = []
-        for table, link in enumerate(links):
-            places = {number: f"{folder}/{table}-{number}" for number in range(link.spec.partitions)}
-            named = {"delta": is_delta, "durability": durability.value}
-            link.ask({number: Request("write", (token, place), named) for number, place in places.items()})
-            written += list(places.values())
+        named = {"delta": is_delta, "durability": durability.value}
+        places = [
+            [f"{folder}/{table}-{number}" for number in range(link.spec.partitions)] for table, link in enumerate(links)
+        ]
+
+        def write(table: int) -> None:
+            asked = {number: Request("write", (token, place), named) for number, place in enumerate(places[table])}
+            links[table].ask(asked)
+
+        in_parallel(write, range(len(links)), threads=len(links))
+        written = [place for parts in places for place in parts]
         if tensors:
             written.append(save_checkpoint(f"{folder}/others", tensors, SaveOptions(durability=durability), fs=fs))
         merge_bundles(written, target, durability=durability, fs=fs)

@@ -134,8 +134,10 @@ class Training:
     def wait(self) -> Trained:
         """Waits until all workers are done."""
         try:
-            for outcome in self._ray.get(self._results):
-                outcome.value()
+            left = list(self._results)
+            while left:  # the first that fails is told at once: the others may wait for it at a barrier
+                [ready], left = self._ray.wait(left, num_returns=1)
+                self._ray.get(ready).value()
             server = RemoteServer(self.server)
             latest, steps = server.ask("latest"), server.ask("steps")
             losses = self._ray.get(self.server.losses.remote())

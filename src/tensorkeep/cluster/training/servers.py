@@ -18,9 +18,10 @@ from typing import Any, Final, Literal
 import numpy as np
 
 from tensorkeep.arrays import Array
+from tensorkeep.checkpoint.bundle.writer import remove_bundle
 from tensorkeep.checkpoint.finding.latest import latest_checkpoint
 from tensorkeep.checkpoint.finding.opening import open_checkpoint
-from tensorkeep.checkpoint.finding.state_file import write_checkpoint_state
+from tensorkeep.checkpoint.finding.state_file import read_checkpoint_state, write_checkpoint_state
 from tensorkeep.cluster.tables.links import PartitionLostError
 from tensorkeep.cluster.tables.saving import save_parts
 from tensorkeep.cluster.tables.sharded_table import ShardedEmbeddingTable
@@ -35,6 +36,8 @@ POSITIONS: Final = "tensorkeep_training/positions"
 """The tensor of a checkpoint that says how many batches of each worker are in it."""
 STEPS: Final = "tensorkeep_training/steps"
 
+_GLOBAL_STEP: Final = "global_step"
+
 
 @dataclass(frozen=True)
 class TrainingOptions:
@@ -47,16 +50,19 @@ class TrainingOptions:
     save_every: int = 100
     """Steps from one checkpoint to the next; the last one is saved when all is done."""
     base: str = "model"
-    """What checkpoints are called, with their step behind it."""
+    """What checkpoints are called, with the number of updates behind it."""
+    keep: int = 5
+    """How many checkpoints are kept."""
     durability: Durability = Durability.DISK
     fs: FileSystem = FILES
 
     def __post_init__(self) -> None:
         if self.mode not in ("synchronous", "asynchronous"):
             raise InvalidArgumentError(f'mode: expected "synchronous" or "asynchronous", got {self.mode!r}')
-        if self.workers < 1 or self.save_every < 1:
+        if min(self.workers, self.save_every, self.keep) < 1:
             raise InvalidArgumentError(
-                f"{self.workers} workers, a checkpoint every {self.save_every} steps: expected at least 1 of each"
+                f"{self.workers} workers, a checkpoint every {self.save_every} steps, {self.keep} of which are kept: "
+                "expected at least 1 of each"
             )
 
 
@@ -236,15 +242,24 @@ class TrainingServer:
         tensors |= {POSITIONS: self._positions.copy(), STEPS: np.int64(self._steps)}
         options.fs.make_directory(options.folder)
         target = posixpath.join(options.fs.canonical(options.folder), f"{options.base}-{self._steps}")
-        if self._tables:
-            links = [table.link for table in self._tables.values()]
-            step = self._steps
-            save_parts(links, target, tensors, step=step, is_delta=False, durability=options.durability)
-            for table in self._tables.values():
-                table.note_saved(target, None, self._steps)
-        else:
+        if not self._tables:
             raise InvalidArgumentError("the program has no table on the cluster: train it in one process")
-        write_checkpoint_state(options.folder, target, fs=options.fs, durability=options.durability)
+        links = [table.link for table in self._tables.values()]
+        step = int(tensors[_GLOBAL_STEP]) if _GLOBAL_STEP in tensors else self._steps
+        save_parts(links, target, tensors, step=step, is_delta=False, durability=options.durability)
+        for table in self._tables.values():
+            table.note_saved(target, None, self._steps)
+        self._note_latest(target)
+
+    def _note_latest(self, target: str) -> None:
+        """Notes a checkpoint as the latest of the folder, and deletes those that are not kept."""
+        options = self._options
+        state = read_checkpoint_state(options.folder, fs=options.fs)
+        known = [] if state is None else [path for path in state.all_paths if path != target]
+        first = max(0, len(known) + 1 - options.keep)
+        write_checkpoint_state(options.folder, target, known[first:], fs=options.fs, durability=options.durability)
+        for prefix in known[:first]:
+            remove_bundle(options.fs, prefix, options.durability)
 
     def _restore(self) -> None:
         """Takes variables, tables and positions back to the newest checkpoint."""
