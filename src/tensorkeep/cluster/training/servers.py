@@ -12,6 +12,7 @@ import posixpath
 import threading
 import uuid
 from collections.abc import Callable, Mapping
+from contextlib import closing
 from dataclasses import dataclass
 from typing import Any, Final, Literal
 
@@ -26,9 +27,9 @@ from tensorkeep.cluster.tables.links import PartitionLostError
 from tensorkeep.cluster.tables.saving import save_parts
 from tensorkeep.cluster.tables.sharded_table import ShardedEmbeddingTable
 from tensorkeep.cluster.training.programs import BuiltProgram, Gradients, TrainingProgram
-from tensorkeep.errors import DataLossError, InvalidArgumentError
+from tensorkeep.errors import DataLossError, FailedPreconditionError, InvalidArgumentError
 from tensorkeep.io.files.everywhere import FILES
-from tensorkeep.io.files.filesystem import Durability, FileSystem
+from tensorkeep.io.files.filesystem import Durability, FileSystem, atomic_write
 
 Mode = Literal["synchronous", "asynchronous"]
 
@@ -37,6 +38,7 @@ POSITIONS: Final = "tensorkeep_training/positions"
 STEPS: Final = "tensorkeep_training/steps"
 
 _GLOBAL_STEP: Final = "global_step"
+_RUN: Final = "tensorkeep_training.run"
 
 
 @dataclass(frozen=True)
@@ -66,6 +68,28 @@ class TrainingOptions:
             )
 
 
+def begin_run(options: TrainingOptions) -> str:
+    """Takes the folder of a training over, and gives the name of the run that has it from now on.
+
+    Processes of a run whose program was killed may live on for some seconds; they save nothing any more.
+    """
+    run = uuid.uuid4().hex
+    options.fs.make_directory(options.folder)
+    atomic_write(options.fs, posixpath.join(options.folder, _RUN), run.encode(), options.durability)
+    return run
+
+
+def check_run(options: TrainingOptions, run: str) -> None:
+    """FailedPreconditionError if another run has taken the folder over."""
+    with closing(options.fs.open(posixpath.join(options.folder, _RUN))) as file:
+        owner = bytes(file.read(0, file.size)).decode(errors="replace")
+    if owner != run:
+        raise FailedPreconditionError(
+            f'another run has taken "{options.folder}" over: this one saves nothing there any more; choose another '
+            "folder to train twice at a time"
+        )
+
+
 @dataclass(frozen=True)
 class Turn:
     """Where a worker goes on."""
@@ -79,8 +103,10 @@ class Turn:
 class TrainingServer:
     """The variables of a model, and those who change them."""
 
-    def __init__(self, build: Callable[[], TrainingProgram], options: TrainingOptions) -> None:
+    def __init__(self, build: Callable[[], TrainingProgram], options: TrainingOptions, run: str) -> None:
+        """`run` is what `begin_run` gave: who begins another run in the folder ends the saving of this one."""
         self._options = options
+        self._run = run
         self._built = BuiltProgram.of(build)
         self._tables: dict[str, ShardedEmbeddingTable] = {}
         self._condition = threading.Condition()
@@ -240,13 +266,20 @@ class TrainingServer:
         names = list(self._built.dense)
         tensors: dict[str, Any] = dict(self._built.values(names))
         tensors |= {POSITIONS: self._positions.copy(), STEPS: np.int64(self._steps)}
-        options.fs.make_directory(options.folder)
         target = posixpath.join(options.fs.canonical(options.folder), f"{options.base}-{self._steps}")
         if not self._tables:
             raise InvalidArgumentError("the program has no table on the cluster: train it in one process")
         links = [table.link for table in self._tables.values()]
         step = int(tensors[_GLOBAL_STEP]) if _GLOBAL_STEP in tensors else self._steps
-        save_parts(links, target, tensors, step=step, is_delta=False, durability=options.durability)
+        save_parts(
+            links,
+            target,
+            tensors,
+            step=step,
+            is_delta=False,
+            durability=options.durability,
+            check=lambda: check_run(options, self._run),
+        )
         for table in self._tables.values():
             table.note_saved(target, None, self._steps)
         self._note_latest(target)
