@@ -6,10 +6,14 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pytest
 
 import tensorkeep as tk
@@ -77,6 +81,42 @@ def test_a_training_whose_driver_is_killed_goes_on_in_the_next_run(folder: str, 
     program = two_tower_program(f"{folder}/next-home", in_process=True, partitions=2)
     trained = cluster.train_serially(program, random_batches(BATCHES), options(folder, "killed"))
     assert_same_tensors(trained.checkpoint, expected(folder))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", SEEDS)
+def test_parts_that_die_at_random_moments_of_saves_and_restores_lose_nothing_that_was_saved(
+    ray_cluster: Any, folder: str, seed: int
+) -> None:
+    random = np.random.default_rng(seed)
+    rows = random.normal(size=(20_000, 8)).astype(np.float32)
+    keys = random.choice(1 << 40, 20_000, replace=False)
+    name = f"dying-{seed}"
+    with cluster.ShardedEmbeddingTable(8, name=name, partitions=2, home=f"{folder}/home", processors=0.1) as table:
+        table.assign(keys, rows)
+        first = table.save(f"{folder}/model-1", step=1)
+        for turn in range(6):
+            victim = ray_cluster.get_actor(f"table {name} {random.integers(2)}", "tensorkeep")
+            killing = threading.Timer(random.uniform(0, 0.1), ray_cluster.kill, (victim,), {"no_restart": False})
+            killing.start()
+            with suppress(cluster.PartitionLostError):
+                if turn % 2:
+                    table.restore(first, step=1)
+                else:
+                    table.save(f"{folder}/again-{turn}", step=1)
+            killing.join()
+            if Path(f"{folder}/again-{turn}.index").exists():  # old or new, and never something between
+                assert_same_tensors(first, f"{folder}/again-{turn}")
+            assert not list(Path(folder).glob("*-parts"))
+            np.testing.assert_array_equal(_rolled_back(table, keys), rows)
+
+
+def _rolled_back(table: cluster.ShardedEmbeddingTable, keys: Any) -> Any:
+    """The rows of a table that is taken back to step 1, whatever comes to light meanwhile of what died before."""
+    while True:
+        with suppress(cluster.PartitionLostError):
+            assert table.rollback() == 1
+            return table.lookup(keys)
 
 
 JOB = """

@@ -10,6 +10,8 @@ import pytest
 import tensorkeep as tk
 from tensorkeep import cluster
 from tensorkeep import v1 as tf
+from tensorkeep.cluster.training.servers import TrainingServer, begin_run
+from tensorkeep.cluster.training.workers import TrainingWorker
 from tests.cluster.crafting import assert_same_tensors, random_batches, two_tower_program
 
 
@@ -48,6 +50,27 @@ def test_a_training_that_was_ended_goes_on_from_its_last_checkpoint(folder: str)
     again = serial(folder, batches, "ended")
     assert again.steps == whole.steps
     assert_same_tensors(whole.checkpoint, again.checkpoint)
+
+
+def test_a_run_that_another_has_taken_over_from_saves_nothing(folder: str) -> None:
+    batches = random_batches(8)
+    chosen = options(folder, "shared", save_every=2, workers=1)
+    program = two_tower_program(f"{folder}/home", in_process=True)
+    first = TrainingServer(program, chosen, begin_run(chosen))
+    worker = TrainingWorker(program, first, 0, 1)
+    epoch = first.begin(0).epoch
+    assert first.push(epoch, 0, 0, worker.gradients(batches[0]))
+    begin_run(chosen)
+    with pytest.raises(tk.FailedPreconditionError, match="taken"):
+        first.push(epoch, 0, 1, worker.gradients(batches[1]))
+    assert tk.latest_checkpoint(f"{folder}/shared") == f"{folder}/shared/model-0"
+    assert not any("parts" in name for name in tk.LocalFileSystem().list(f"{folder}/shared"))
+
+
+def test_only_the_newest_checkpoints_are_kept(folder: str) -> None:
+    serial(folder, random_batches(24), keep=2)
+    indexes = [name for name in tk.LocalFileSystem().list(f"{folder}/serial") if name.endswith(".index")]
+    assert sorted(indexes) == ["model-12.index", "model-8.index"]
 
 
 def test_programs_that_need_a_batch_to_update_are_refused(folder: str) -> None:

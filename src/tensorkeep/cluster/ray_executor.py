@@ -46,7 +46,7 @@ class RayExecutor:
 
     def run(self, work: Callable[[P], R], parts: Sequence[P]) -> Iterator[tuple[int, R]]:
         """The result of each part with its number, in the order in which they are done."""
-        options: dict[str, Any] = {"num_cpus": 1, "max_retries": self._retries, "scheduling_strategy": "SPREAD"}
+        options: dict[str, Any] = {"num_cpus": 1, "max_retries": self._retries}
         if self.memory is not None:
             options["memory"] = self.memory
         task = self._ray.remote(_done).options(**options)

@@ -20,7 +20,7 @@ from tensorkeep.errors import UnimplementedError
 from tensorkeep.io.files.filesystem import FileSystem, PathLike, path_text
 from tensorkeep.io.files.memory import MemoryFileSystem
 
-_PARTS: Final = 8  # of each worker, so that all end at about the same time
+_PARTS: Final = 4  # of each worker, so that all end at about the same time
 _LEAST: Final = 16 << 20  # bytes of a part, for a task has a price
 _MOST: Final = 1 << 30
 

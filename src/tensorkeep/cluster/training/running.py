@@ -11,7 +11,7 @@ from tensorkeep.cluster.ray_executor import Outcome
 from tensorkeep.cluster.ray_start import connect, ray_module
 from tensorkeep.cluster.training.batches import Batch, Batches, batches_of_worker, split_for_workers
 from tensorkeep.cluster.training.programs import BuiltProgram, Gradients, TrainingProgram
-from tensorkeep.cluster.training.servers import TrainingOptions, TrainingServer, Turn
+from tensorkeep.cluster.training.servers import TrainingOptions, TrainingServer, Turn, begin_run
 from tensorkeep.cluster.training.workers import ServerLost, TrainingWorker
 from tensorkeep.errors import UnavailableError
 
@@ -33,8 +33,8 @@ class Trained:
 class ServerActor:
     """A server as an actor: answers, with errors of ours in words."""
 
-    def __init__(self, build: Callable[[], TrainingProgram], options: TrainingOptions) -> None:
-        self._server = TrainingServer(build, options)
+    def __init__(self, build: Callable[[], TrainingProgram], options: TrainingOptions, run: str) -> None:
+        self._server = TrainingServer(build, options, run)
 
     def call(self, method: str, arguments: tuple[Any, ...]) -> Outcome:
         return Outcome.of(lambda: getattr(self._server, method)(*arguments))
@@ -124,7 +124,7 @@ class Training:
         lasting: dict[str, Any] = {"max_restarts": -1, "num_cpus": processors, "scheduling_strategy": "SPREAD"}
         server = self._ray.remote(ServerActor)
         self.server = server.options(**lasting, max_task_retries=0, max_concurrency=options.workers + _THREADS).remote(
-            build, options
+            build, options, begin_run(options)
         )
         worker = self._ray.remote(WorkerActor).options(**lasting, max_task_retries=-1)
         self.workers = [worker.remote(build, self.server, number, options.workers) for number in range(options.workers)]
@@ -134,8 +134,10 @@ class Training:
     def wait(self) -> Trained:
         """Waits until all workers are done."""
         try:
-            for outcome in self._ray.get(self._results):
-                outcome.value()
+            left = list(self._results)
+            while left:  # the first that fails is told at once: the others may wait for it at a barrier
+                [ready], left = self._ray.wait(left, num_returns=1)
+                self._ray.get(ready).value()
             server = RemoteServer(self.server)
             latest, steps = server.ask("latest"), server.ask("steps")
             losses = self._ray.get(self.server.losses.remote())
@@ -179,7 +181,7 @@ def train(
 
 def train_serially(build: Callable[[], TrainingProgram], batches: Batches, options: TrainingOptions) -> Trained:
     """The same training in this process, one worker after the other: what it comes to is what the cluster comes to."""
-    server = TrainingServer(build, options)
+    server = TrainingServer(build, options, begin_run(options))
     workers = [TrainingWorker(build, server, number, options.workers) for number in range(options.workers)]
     turns = [server.begin(number) for number in range(options.workers)]
     given = split_for_workers(batches, options.workers)

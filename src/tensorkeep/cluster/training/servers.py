@@ -12,28 +12,33 @@ import posixpath
 import threading
 import uuid
 from collections.abc import Callable, Mapping
+from contextlib import closing
 from dataclasses import dataclass
 from typing import Any, Final, Literal
 
 import numpy as np
 
 from tensorkeep.arrays import Array
+from tensorkeep.checkpoint.bundle.writer import remove_bundle
 from tensorkeep.checkpoint.finding.latest import latest_checkpoint
 from tensorkeep.checkpoint.finding.opening import open_checkpoint
-from tensorkeep.checkpoint.finding.state_file import write_checkpoint_state
+from tensorkeep.checkpoint.finding.state_file import read_checkpoint_state, write_checkpoint_state
 from tensorkeep.cluster.tables.links import PartitionLostError
 from tensorkeep.cluster.tables.saving import save_parts
 from tensorkeep.cluster.tables.sharded_table import ShardedEmbeddingTable
 from tensorkeep.cluster.training.programs import BuiltProgram, Gradients, TrainingProgram
-from tensorkeep.errors import DataLossError, InvalidArgumentError
+from tensorkeep.errors import DataLossError, FailedPreconditionError, InvalidArgumentError
 from tensorkeep.io.files.everywhere import FILES
-from tensorkeep.io.files.filesystem import Durability, FileSystem
+from tensorkeep.io.files.filesystem import Durability, FileSystem, atomic_write
 
 Mode = Literal["synchronous", "asynchronous"]
 
 POSITIONS: Final = "tensorkeep_training/positions"
 """The tensor of a checkpoint that says how many batches of each worker are in it."""
 STEPS: Final = "tensorkeep_training/steps"
+
+_GLOBAL_STEP: Final = "global_step"
+_RUN: Final = "tensorkeep_training.run"
 
 
 @dataclass(frozen=True)
@@ -47,17 +52,42 @@ class TrainingOptions:
     save_every: int = 100
     """Steps from one checkpoint to the next; the last one is saved when all is done."""
     base: str = "model"
-    """What checkpoints are called, with their step behind it."""
+    """What checkpoints are called, with the number of updates behind it."""
+    keep: int = 5
+    """How many checkpoints are kept."""
     durability: Durability = Durability.DISK
     fs: FileSystem = FILES
 
     def __post_init__(self) -> None:
         if self.mode not in ("synchronous", "asynchronous"):
             raise InvalidArgumentError(f'mode: expected "synchronous" or "asynchronous", got {self.mode!r}')
-        if self.workers < 1 or self.save_every < 1:
+        if min(self.workers, self.save_every, self.keep) < 1:
             raise InvalidArgumentError(
-                f"{self.workers} workers, a checkpoint every {self.save_every} steps: expected at least 1 of each"
+                f"{self.workers} workers, a checkpoint every {self.save_every} steps, {self.keep} of which are kept: "
+                "expected at least 1 of each"
             )
+
+
+def begin_run(options: TrainingOptions) -> str:
+    """Takes the folder of a training over, and gives the name of the run that has it from now on.
+
+    Processes of a run whose program was killed may live on for some seconds; they save nothing any more.
+    """
+    run = uuid.uuid4().hex
+    options.fs.make_directory(options.folder)
+    atomic_write(options.fs, posixpath.join(options.folder, _RUN), run.encode(), options.durability)
+    return run
+
+
+def check_run(options: TrainingOptions, run: str) -> None:
+    """FailedPreconditionError if another run has taken the folder over."""
+    with closing(options.fs.open(posixpath.join(options.folder, _RUN))) as file:
+        owner = bytes(file.read(0, file.size)).decode(errors="replace")
+    if owner != run:
+        raise FailedPreconditionError(
+            f'another run has taken "{options.folder}" over: this one saves nothing there any more; choose another '
+            "folder to train twice at a time"
+        )
 
 
 @dataclass(frozen=True)
@@ -73,8 +103,10 @@ class Turn:
 class TrainingServer:
     """The variables of a model, and those who change them."""
 
-    def __init__(self, build: Callable[[], TrainingProgram], options: TrainingOptions) -> None:
+    def __init__(self, build: Callable[[], TrainingProgram], options: TrainingOptions, run: str) -> None:
+        """`run` is what `begin_run` gave: who begins another run in the folder ends the saving of this one."""
         self._options = options
+        self._run = run
         self._built = BuiltProgram.of(build)
         self._tables: dict[str, ShardedEmbeddingTable] = {}
         self._condition = threading.Condition()
@@ -234,17 +266,33 @@ class TrainingServer:
         names = list(self._built.dense)
         tensors: dict[str, Any] = dict(self._built.values(names))
         tensors |= {POSITIONS: self._positions.copy(), STEPS: np.int64(self._steps)}
-        options.fs.make_directory(options.folder)
         target = posixpath.join(options.fs.canonical(options.folder), f"{options.base}-{self._steps}")
-        if self._tables:
-            links = [table.link for table in self._tables.values()]
-            step = self._steps
-            save_parts(links, target, tensors, step=step, is_delta=False, durability=options.durability)
-            for table in self._tables.values():
-                table.note_saved(target, None, self._steps)
-        else:
+        if not self._tables:
             raise InvalidArgumentError("the program has no table on the cluster: train it in one process")
-        write_checkpoint_state(options.folder, target, fs=options.fs, durability=options.durability)
+        links = [table.link for table in self._tables.values()]
+        step = int(tensors[_GLOBAL_STEP]) if _GLOBAL_STEP in tensors else self._steps
+        save_parts(
+            links,
+            target,
+            tensors,
+            step=step,
+            is_delta=False,
+            durability=options.durability,
+            check=lambda: check_run(options, self._run),
+        )
+        for table in self._tables.values():
+            table.note_saved(target, None, self._steps)
+        self._note_latest(target)
+
+    def _note_latest(self, target: str) -> None:
+        """Notes a checkpoint as the latest of the folder, and deletes those that are not kept."""
+        options = self._options
+        state = read_checkpoint_state(options.folder, fs=options.fs)
+        known = [] if state is None else [path for path in state.all_paths if path != target]
+        first = max(0, len(known) + 1 - options.keep)
+        write_checkpoint_state(options.folder, target, known[first:], fs=options.fs, durability=options.durability)
+        for prefix in known[:first]:
+            remove_bundle(options.fs, prefix, options.durability)
 
     def _restore(self) -> None:
         """Takes variables, tables and positions back to the newest checkpoint."""

@@ -27,6 +27,10 @@ from tensorkeep.io.stores.filesystem import STORES
 class Everywhere(FileSystem):
     """Hands each call to the file system that its path belongs to."""
 
+    def __reduce__(self) -> str:
+        """Another process has a `FILES` of its own."""
+        return "FILES"
+
     def open(self, path: str) -> RandomAccessFile:
         return file_system_of(path).open(path)
 
