@@ -58,10 +58,9 @@ export function lines(places: number[], series: Line[], label: string, names?: s
   const first = names ? names[0] : short(left);
   const last = names ? names[names.length - 1] : short(right);
   return h("figure", { class: "plot lines" },
-    h("div", { class: "range" }, h("span", {}, short(high)), h("span", {}, short(low))),
     s("svg", { viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": `${label}: from ${short(low)} to ${short(high)}` }, drawn),
-    h("div", { class: "axis" }, h("span", {}, first), h("span", {}, label), h("span", {}, last)),
-    series.length > 1 && series.length <= 12 ? h("div", { class: "legend" }, series.map((line, number) => h("span", { class: `key c${number % 8}` }, line.name))) : null);
+    h("div", { class: "axis" }, h("span", {}, first), h("span", {}, `${label}: ${short(low)} to ${short(high)}`), h("span", {}, last)),
+    series.length > 1 && series.length <= 12 ? h("div", { class: "legend" }, series.map((line, number) => h("span", { class: "key" }, h("i", { class: `c${number % 8}`, "aria-hidden": "true" }, "●"), ` ${line.name}`))) : null);
 }
 
 type Number_ = number | string | boolean | null;

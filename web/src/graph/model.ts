@@ -39,6 +39,7 @@ export interface Level { scope: number; items: number[]; sizes: number[]; edges:
 const INSIDE = new Set(["Const", "VarHandleOp", "VariableV2", "Variable", "ReadVariableOp", "KvVarHandleOp"]);
 const DEEPEST = 64;
 const FEWEST_ALIKE = 3;
+const FEWEST_SHOWN = 12; // boxes of a first look
 
 export class GraphModel {
   readonly count: number;
@@ -249,6 +250,16 @@ export class GraphModel {
         next.push(...scope.members.filter((item) => this.isScope(item)));
       }
       waiting = next;
+    }
+    // Where nearly everything is folded, one series is opened, and the first of it.
+    for (let rounds = 0; shown < FEWEST_SHOWN && rounds < 4; rounds += 1) {
+      const closed = this.scopes.filter((scope) => !scope.isOpen && this.visible(scope.id) === scope.id && shown + scope.members.length <= 3 * most);
+      if (!closed.length) break;
+      const widest = closed.reduce((a, b) => (b.count > a.count ? b : a));
+      widest.isOpen = true;
+      shown += widest.members.length;
+      const first = widest.repeats ? this.scopeOf(widest.members[0]) : null;
+      if (first && shown + first.members.length <= most) { first.isOpen = true; shown += first.members.length; }
     }
   }
 

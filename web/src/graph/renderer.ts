@@ -243,7 +243,7 @@ export class Renderer {
     for (const box of this.boxes) if (box.isOpen && inSight(box, left, top, right, bottom)) this.paintScope(context, box, dark, zoom);
     this.paintLines(context, left, top, right, bottom, zoom, dark);
     for (const box of this.boxes) if (!box.isOpen && inSight(box, left, top, right, bottom)) this.paintBox(context, box, dark, zoom);
-    if (zoom >= 0.75) this.paintLabels(context, left, top, right, bottom, dark);
+    if (zoom >= 0.7) this.paintLabels(context, left, top, right, bottom, dark);
   }
 
   private isPale(id: number): boolean { return this.look.bright !== null && !this.look.bright.has(id); }
@@ -330,7 +330,7 @@ export class Renderer {
       if (this.look.bright && !(this.look.bright.has(line.from) && this.look.bright.has(line.to))) continue;
       const text = line.tensors > 1 ? `${line.tensors} tensors` : this.look.label(line.source, line.slot);
       if (!text) continue;
-      const at = 2 * Math.floor((line.points.length / 2 - 1) / 2);
+      const at = line.points[3] - line.points[1] > 24 ? 0 : 2 * Math.floor((line.points.length / 2 - 1) / 2);
       const [x, y] = [(line.points[at] + line.points[at + 2]) / 2, (line.points[at + 1] + line.points[at + 3]) / 2];
       const width = context.measureText(text).width + 6;
       context.fillStyle = dark ? "#12161dd9" : "#fbfcfed9";
