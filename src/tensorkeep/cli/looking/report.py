@@ -7,8 +7,8 @@ from contextlib import AbstractContextManager, nullcontext
 
 from tensorkeep.cli.command import DONE, Command, Parser
 from tensorkeep.cli.files import require_free, write_text
-from tensorkeep.cli.looking.any_tensors import PATH_HELP, holds_other, meant, open_any
-from tensorkeep.cli.output import Output, amount_of, shown, size_text
+from tensorkeep.cli.looking.any_tensors import PATH_HELP, holds_other, meant_path, open_any
+from tensorkeep.cli.output import Output, amount_of, shown_value, size_text
 from tensorkeep.cli.progress import watching
 from tensorkeep.convert.hub import TensorSource
 from tensorkeep.errors import InvalidArgumentError
@@ -26,7 +26,7 @@ def _add_arguments(parser: Parser) -> None:
 def _run(given: Namespace, output: Output) -> int:
     require_free(given.target, given.force or given.dry_run)
     with watching(output) as bar:
-        data = _gathered(meant(given.path), bar)
+        data = _gathered(meant_path(given.path), bar)
     text = html(data)
     if not given.dry_run:
         write_text(given.target, text, overwrite=given.force)
@@ -39,7 +39,7 @@ def _run(given: Namespace, output: Output) -> int:
     verb = "would write" if given.dry_run else "wrote"
     parts = ((tensors, "tensor"), (len(data.graphs), "graph"), (len(data.findings), "finding"))
     what = ", ".join(amount_of(count, noun) for count, noun in parts)
-    output.line(f"{verb} {shown(given.target)}, {size_text(size)}: {what}")
+    output.line(f"{verb} {shown_value(given.target)}, {size_text(size)}: {what}")
     return DONE
 
 

@@ -58,7 +58,7 @@ def data_path(path: str) -> str:
     return f"{path}.data"
 
 
-def packed(model: ir.Model, target: str, external: bool | None) -> PackedModel:
+def packed_model(model: ir.Model, target: str, external: bool | None) -> PackedModel:
     """The model as bytes. Weights are outside if that is wanted, or, unless it is not, if they are too large."""
     placed = _placed(model)
     inside = sum(item.length for item in placed.values())
@@ -154,7 +154,7 @@ def require_free(path: str, is_external: bool, overwrite: bool, fs: FileSystem) 
         raise AlreadyExistsError(f"{listed} exists already; say so if it shall be replaced (overwrite=True, --force)")
 
 
-def written(model: PackedModel, path: str, durability: Durability, fs: FileSystem) -> list[str]:
+def write_model(model: PackedModel, path: str, durability: Durability, fs: FileSystem) -> list[str]:
     """Writes a model under temporary names, then gives the files theirs: that of the model last."""
     options = SinkOptions(durability)
     files: list[BufferedFile] = []
