@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import tensorkeep as tk
-from tensorkeep.cli.fitting import Column, fit, shortened, width_of
+from tensorkeep.cli.fitting import Column, fit, shortened_text, width_of
 from tensorkeep.cli.main import run
 from tensorkeep.cli.output import Form, Output
 from tensorkeep.io.showing.terminal import Terminal
@@ -54,7 +54,7 @@ def test_columns_that_can_be_spared_are_left_out_when_names_are_short_enough() -
     ],
 )
 def test_a_name_is_shortened_in_the_middle(text: str, room: int, expected: str) -> None:
-    assert shortened(text, room) == expected
+    assert shortened_text(text, room) == expected
     assert width_of(expected) <= room
 
 

@@ -20,7 +20,7 @@ from tensorkeep._version import __version__
 from tensorkeep.cli import catalog, main
 from tensorkeep.cli.command import EXIT_CODES
 from tensorkeep.cli.looking import print_tensor
-from tensorkeep.cli.output import Form, Output, shown, size_text
+from tensorkeep.cli.output import Form, Output, shown_value, size_text
 from tensorkeep.io.showing.terminal import Terminal
 from tensorkeep.proto.messages import SavedModel
 from tests.cli.conftest import Program
@@ -526,5 +526,5 @@ _PATHS = f"import sys\nsys.path[:0] = {sys.path!r}\n"
 
 def test_text_that_is_none_is_shown_all_the_same() -> None:
     for text in ("a\ud800b", "a\udce9b", "a\ud800\udce9\x1bb"):
-        assert shown(text).isprintable()
-        assert shown(text).encode()
+        assert shown_value(text).isprintable()
+        assert shown_value(text).encode()

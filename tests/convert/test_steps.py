@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from tensorkeep.arrays import Array
 from tensorkeep.checkpoint.slices.tensor_slice import whole_box
-from tensorkeep.convert.arrays import boxes, transposed
+from tensorkeep.convert.arrays import boxes, transposed_copy
 from tensorkeep.convert.steps import (
     AddToBlock,
     Cast,
@@ -26,8 +26,8 @@ from tensorkeep.convert.steps import (
     Take,
     Transpose,
     Zeros,
-    added,
-    concatenated,
+    concatenated_tensors,
+    sum_of_tensors,
 )
 from tensorkeep.dtypes import DType
 from tensorkeep.errors import InvalidArgumentError
@@ -54,9 +54,9 @@ CASES: dict[str, tuple[Step | Callable[[Lazy], Lazy], Array, Array]] = {
     "add": (AddToBlock(1, 3, 10.0), numbered(6), numbered(6) + np.float32([0, 0, 10, 10, 0, 0])),
     "zeros": (Zeros(), numbered(2, 2), np.zeros((2, 2), np.float32)),
     "cast": (Cast(DType.of("int16")), numbered(2, 2), numbered(2, 2).astype(np.int16)),
-    "sum": (lambda tensor: added([tensor, tensor]), numbered(3, 2), 2 * numbered(3, 2)),
+    "sum": (lambda tensor: sum_of_tensors([tensor, tensor]), numbered(3, 2), 2 * numbered(3, 2)),
     "joined": (
-        lambda tensor: concatenated([tensor, tensor], 1),
+        lambda tensor: concatenated_tensors([tensor, tensor], 1),
         numbered(3, 2),
         np.concatenate([numbered(3, 2), numbered(3, 2)], 1),
     ),
@@ -128,7 +128,7 @@ def test_a_chunk_of_strings_is_the_whole_tensor() -> None:
 def test_matrices_of_every_width_are_transposed(name: str) -> None:
     array = np.arange(37 * 21).reshape(37, 21).astype(DType.of(name).array_dtype)
     for matrix in (array, array[::2, 3:], np.asfortranarray(array)):
-        found = transposed(matrix, (1, 0))
+        found = transposed_copy(matrix, (1, 0))
         assert (found.shape, found.dtype) == (matrix.shape[::-1], matrix.dtype)
         assert found.flags.c_contiguous
         assert found.tobytes() == matrix.T.tobytes()

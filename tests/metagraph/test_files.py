@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from tensorkeep.errors import DataLossError, MissingFileError
 from tensorkeep.io.files.filesystem import atomic_write
 from tensorkeep.io.files.memory import MemoryFileSystem
-from tensorkeep.metagraph.files import loaded, read_meta_graph_file, write_exported, write_meta_graph_file
+from tensorkeep.metagraph.files import loaded_meta_graph, read_meta_graph_file, write_exported, write_meta_graph_file
 from tensorkeep.proto.messages import GraphDebugInfo, MetaGraphDef
 from tensorkeep.testing.filesystems import CrashingFileSystem, SimulatedCrash
 from tests.support.golden import ROOT
@@ -30,12 +30,12 @@ def test_a_file_is_read_whatever_its_form(as_text: bool) -> None:
     fs = MemoryFileSystem()
     write_meta_graph_file(meta_graph(), "new/folder/m.meta", as_text=as_text, fs=fs)
     assert read_meta_graph_file("new/folder/m.meta", fs) == meta_graph()
-    assert loaded("new/folder/m.meta", fs) == meta_graph()
+    assert loaded_meta_graph("new/folder/m.meta", fs) == meta_graph()
 
 
 def test_a_message_is_loaded_already() -> None:
     proto = meta_graph()
-    assert loaded(proto) is proto
+    assert loaded_meta_graph(proto) is proto
 
 
 def test_equal_messages_give_equal_bytes() -> None:

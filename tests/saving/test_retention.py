@@ -29,7 +29,7 @@ from tensorkeep.saving.retention import (
     Rule,
     checked_metrics,
     checked_policy,
-    unmeasured,
+    unmeasured_checkpoints,
 )
 from tests.support.golden import golden
 
@@ -204,9 +204,11 @@ class TestRules:
             Record("m-2", 2),
         ]
         policy = KeepBytes(99, of=KeepLatest(1) | (KeepBest("loss") & KeepBest("accuracy")))
-        lacking = {name: [item.path for item in items] for name, items in unmeasured(policy, records).items()}
+        lacking = {
+            name: [item.path for item in items] for name, items in unmeasured_checkpoints(policy, records).items()
+        }
         assert lacking == {"accuracy": ["m-0", "m-2"], "loss": ["m-1", "m-2"]}
-        assert unmeasured(KeepLatest(2), records) == unmeasured(KeepRecent(2), records) == {}
+        assert unmeasured_checkpoints(KeepLatest(2), records) == unmeasured_checkpoints(KeepRecent(2), records) == {}
 
     def test_a_byte_budget_goes_to_the_newest(self):
         assert self.kept(KeepBytes(250), run(range(6), nbytes=100)) == ["m-4", "m-5"]

@@ -103,7 +103,7 @@ def _squeezed(columns: Sequence[Column], shown: Fitted, room: int) -> Fitted:
     return replace(shown, widths=tuple(widths), shortened=tuple(titles))
 
 
-def shortened(text: str, room: int, mark: str = "…") -> str:
+def shortened_text(text: str, room: int, mark: str = "…") -> str:
     """A text that takes no more than so many columns of a terminal: its two ends, where it is too long."""
     if width_of(text) <= room:
         return text
@@ -120,7 +120,7 @@ def _start(text: str, room: int) -> str:
     return text
 
 
-def wrapped(text: str, room: int) -> list[str]:
+def wrapped_lines(text: str, room: int) -> list[str]:
     """The lines of a sentence in that room. Words are not broken."""
     return textwrap.wrap(text, max(room, 1), break_long_words=False, break_on_hyphens=False) or [""]
 

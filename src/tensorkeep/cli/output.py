@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from enum import Enum
 from typing import Any, Final, TextIO
 
-from tensorkeep.cli.fitting import GAP, Column, fit, shortened, width_of, wrapped
+from tensorkeep.cli.fitting import GAP, Column, fit, shortened_text, width_of, wrapped_lines
 from tensorkeep.io.showing.amounts import amount_of, size_text
 from tensorkeep.io.showing.json_values import json_value, text_bytes
 from tensorkeep.io.showing.terminal import NO_TERMINAL, Terminal
@@ -64,7 +64,7 @@ class Output:
     def sentence(self, text: str, style: str = "") -> None:
         """Prints a text with names out of files in it, in as many lines as a terminal needs."""
         is_wide = self.terminal.is_watched and width_of(text) > self.terminal.width
-        for line in wrapped(shown(text), self.terminal.width) if is_wide else [shown(text)]:
+        for line in wrapped_lines(shown_value(text), self.terminal.width) if is_wide else [shown_value(text)]:
             self.line(self.styled(line, style))
 
     def data(self, schema: str, data: Mapping[str, Any]) -> None:
@@ -87,7 +87,7 @@ class Output:
     def table(self, columns: Sequence[Column], rows: Sequence[Sequence[object]]) -> None:
         """Prints rows: lined up under titles for people, with tabs between cells for programs."""
         if not self.is_table:
-            self.write("".join(["\t".join(map(shown, row)) + "\n" for row in rows]))
+            self.write("".join(["\t".join(map(shown_value, row)) + "\n" for row in rows]))
             return
         texts = [[_cell(column, cell) for column, cell in zip(columns, row, strict=True)] for row in rows]
         head = [column.title for column in columns]
@@ -117,18 +117,18 @@ class Output:
         if width_of(text) <= width:
             return [text]
         mark = "…" if _encodable("…", self.out) == "…" else "~"
-        return wrapped(text, width) if column.is_prose else [shortened(text, width, mark)]
+        return wrapped_lines(text, width) if column.is_prose else [shortened_text(text, width, mark)]
 
     def facts(self, facts: Mapping[str, object]) -> None:
         """Prints names and what is said of each, one in a line."""
         if not self.is_table:
-            self.write("".join(f"{name}\t{shown(fact)}\n" for name, fact in facts.items()))
+            self.write("".join(f"{name}\t{shown_value(fact)}\n" for name, fact in facts.items()))
             return
         width = max(map(len, facts), default=0)
         for name, fact in facts.items():
-            text = shown(fact)
+            text = shown_value(fact)
             room = self.terminal.width - width - GAP if self.terminal.is_watched else len(text)
-            first, *more = wrapped(text, room) if width_of(text) > room else [text]
+            first, *more = wrapped_lines(text, room) if width_of(text) > room else [text]
             self.line(f"{self.styled(name.ljust(width), 'bold')}{' ' * GAP}{first}")
             for line in more:
                 self.line(f"{' ' * (width + GAP)}{line}")
@@ -142,10 +142,10 @@ def _padded(column: Column, text: str, width: int) -> str:
 def _cell(column: Column, cell: object) -> str:
     if column.is_size and isinstance(cell, int):
         return size_text(cell)
-    return f"{cell:,}" if column.is_number and isinstance(cell, int) else shown(cell)
+    return f"{cell:,}" if column.is_number and isinstance(cell, int) else shown_value(cell)
 
 
-def shown(value: object) -> str:
+def shown_value(value: object) -> str:
     """A value as text in a line: what would move a cursor, hide, or turn other text round is spelled out."""
     text = str(value)
     if text.isprintable():
@@ -156,7 +156,7 @@ def shown(value: object) -> str:
 
 def _safe(text: str) -> str:
     """Lines as they may be printed, whatever names are in them."""
-    return text if text.isprintable() else "\n".join(map(shown, text.split("\n")))
+    return text if text.isprintable() else "\n".join(map(shown_value, text.split("\n")))
 
 
 def shape_text(shape: Sequence[int]) -> str:
@@ -174,4 +174,4 @@ def _encodable(text: str, stream: TextIO) -> str:
     return text
 
 
-__all__ = ["Column", "Form", "Output", "amount_of", "shape_text", "shown", "size_text"]
+__all__ = ["Column", "Form", "Output", "amount_of", "shape_text", "shown_value", "size_text"]

@@ -127,7 +127,7 @@ class PermutedArray:
         stored: list[tuple[int, int]] = [(0, 0)] * len(box)
         for axis, extent in zip(self.axes, box, strict=True):
             stored[axis] = extent
-        return transposed(self.base.read(tuple(stored)), self.axes)
+        return transposed_copy(self.base.read(tuple(stored)), self.axes)
 
     def chunks(self) -> Iterator[Array]:
         info = self.info
@@ -153,7 +153,7 @@ class MemoryArray:
         yield self.array
 
 
-def transposed(array: Array, axes: tuple[int, ...]) -> Array:
+def transposed_copy(array: Array, axes: tuple[int, ...]) -> Array:
     """A copy with the axes in another order; of a matrix some rows at a time, so that these stay in the cache."""
     if axes != (1, 0) or array.dtype.hasobject:
         return np.ascontiguousarray(array.transpose(axes))

@@ -20,7 +20,7 @@ from tensorkeep.checkpoint.slices.tensor_slice import Part
 from tensorkeep.checkpoint.sources import ArraySource
 from tensorkeep.checkpoint.stretches import in_order
 from tensorkeep.convert.arrays import rotating_memory
-from tensorkeep.convert.hub import SinkOptions, Tensors, TensorSink, TensorSource, listed
+from tensorkeep.convert.hub import SinkOptions, Tensors, TensorSink, TensorSource, listed_names
 from tensorkeep.errors import NotFoundError, TensorKeepError
 from tensorkeep.io.files.filesystem import FileSystem, prepare_directory
 from tensorkeep.proto.identification import FileKind, is_file_of_kind
@@ -71,7 +71,7 @@ class CheckpointTensors(Mapping[str, TensorInfo]):
         if self._keys is None:
             return name
         if name not in self._keys:
-            raise NotFoundError(f'"{self.path}" holds no variable "{name}"; it holds {listed(self._keys)}')
+            raise NotFoundError(f'"{self.path}" holds no variable "{name}"; it holds {listed_names(self._keys)}')
         return self._keys[name]
 
     def close(self) -> None:

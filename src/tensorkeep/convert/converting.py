@@ -23,7 +23,7 @@ from tensorkeep.convert.hub import (
     TensorFormat,
     TensorSink,
     TensorSource,
-    listed,
+    listed_names,
     refuse,
 )
 from tensorkeep.convert.onnx_format import ONNX
@@ -31,7 +31,7 @@ from tensorkeep.convert.parquet import PARQUET
 from tensorkeep.convert.presets import OBJECT_PATHS, rule_of
 from tensorkeep.convert.proof import Digest, Proof, ProvenTensor, check_tensors, digest_of, write_proof
 from tensorkeep.convert.rules import AnyRule, Applied, Explanation, apply_rules
-from tensorkeep.convert.steps import Lazy, stored
+from tensorkeep.convert.steps import Lazy, stored_tensor
 from tensorkeep.edit.names import Selection
 from tensorkeep.edit.plan import Made
 from tensorkeep.edit.records import stems_with_records
@@ -203,7 +203,7 @@ def _applied(opened: TensorSource, rules: Sequence[str | AnyRule], only: Selecti
     wanted: list[AnyRule] = [rule_of(rule) for rule in rules]
     left_out = _left_out(opened)
     names = [name for name in (opened if only is None else only.of(opened)) if name not in left_out]
-    found = apply_rules({name: stored(opened, name) for name in names}, wanted)
+    found = apply_rules({name: stored_tensor(opened, name) for name in names}, wanted)
     found.left_out.update(left_out)
     if only is None and isinstance(opened, OpenTensors):
         found.problems += [
@@ -258,7 +258,7 @@ class TargetExistsError(AlreadyExistsError):
     """There is something already where files shall be written."""
 
     def __init__(self, paths: Sequence[str]) -> None:
-        super().__init__(f"{listed(paths)} exists already; say so if it shall be replaced (overwrite=True)")
+        super().__init__(f"{listed_names(paths)} exists already; say so if it shall be replaced (overwrite=True)")
         self.paths = tuple(paths)
 
 
@@ -302,7 +302,7 @@ def _proven(opened: TensorSource, path: str, tensors: Mapping[str, Lazy], digest
 
 
 def _stored_digest(opened: TensorSource, name: str) -> str:
-    tensor = stored(opened, name)
+    tensor = stored_tensor(opened, name)
     return digest_of(tensor.dtype, tensor.chunks())
 
 

@@ -47,7 +47,7 @@ class FrozenGraphFormat:
     def make(
         self, source: str, path: str, model: ModelOptions, options: SinkOptions, fs: FileSystem, *, dry_run: bool
     ) -> list[str]:
-        frozen = models.frozen(source, model, fs)
+        frozen = models.frozen_model_graph(source, model, fs)
         if not dry_run:
             folder, name = posixpath.split(path)
             write_graph(frozen, folder, name, path.endswith(".pbtxt"), fs)

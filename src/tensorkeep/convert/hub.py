@@ -135,7 +135,9 @@ class OpenTensors(Mapping[str, TensorInfo]):
         try:
             return self._arrays[name]
         except KeyError:
-            raise NotFoundError(f'"{self.path}" holds no tensor "{name}"; it holds {listed(self._arrays)}') from None
+            raise NotFoundError(
+                f'"{self.path}" holds no tensor "{name}"; it holds {listed_names(self._arrays)}'
+            ) from None
 
 
 class TensorSink(Protocol):
@@ -256,6 +258,6 @@ def refuse(what: str, problems: Sequence[str]) -> None:
         raise InvalidArgumentError(f"{what}: {shown}{more}")
 
 
-def listed(names: Collection[str]) -> str:
+def listed_names(names: Collection[str]) -> str:
     """Names for a message, not too many of them."""
     return some_of(names, _MOST_LISTED) or "none at all"

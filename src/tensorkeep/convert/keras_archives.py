@@ -19,7 +19,7 @@ from tensorkeep.arrays import Array
 from tensorkeep.checkpoint.reader import TensorInfo
 from tensorkeep.checkpoint.slices.tensor_slice import Box
 from tensorkeep.convert.hdf5 import HDF5_ERRORS, arrays_of, datasets_in, imported_h5py, named_objects
-from tensorkeep.convert.hub import OpenTensors, StoredArray, TensorSource, listed
+from tensorkeep.convert.hub import OpenTensors, StoredArray, TensorSource, listed_names
 from tensorkeep.convert.keras_names import NamedVariables, named_variables
 from tensorkeep.convert.zip_files import Member, members_of, names_in_archive
 from tensorkeep.embedding.formats.streams import Input
@@ -54,7 +54,7 @@ class KerasFormat:
             if missing := [name for name in (_CONFIG, _WEIGHTS) if name not in members]:
                 raise DataLossError(
                     f'"{path}" is no model of Keras 3, or is damaged: it has no "{missing[0]}"; it has '
-                    f"{listed(list(members))}"
+                    f"{listed_names(list(members))}"
                 )
             config = _parsed(members[_CONFIG], path)
             weights = _opened(h5py, file, members[_WEIGHTS], stack)

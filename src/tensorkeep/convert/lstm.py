@@ -17,7 +17,17 @@ from dataclasses import dataclass
 from typing import Final
 
 from tensorkeep.convert.rules import Change, through
-from tensorkeep.convert.steps import AddToBlock, Lazy, Reorder, Step, Take, Transpose, Zeros, added, concatenated
+from tensorkeep.convert.steps import (
+    AddToBlock,
+    Lazy,
+    Reorder,
+    Step,
+    Take,
+    Transpose,
+    Zeros,
+    concatenated_tensors,
+    sum_of_tensors,
+)
 
 _TO_IFGO: Final = (0, 2, 1, 3)  # from i c f o; and back, for it swaps two
 _FORGET: Final = 1  # of i f g o
@@ -101,11 +111,13 @@ class TorchLstmToTensorFlow:
         names = {what: f"{scope}{what}_{layer}" for what in ("weight_ih", "weight_hh", "bias_ih", "bias_hh")}
         turned = (Reorder(0, _TO_IFGO, _SWAPPED_BACK), Transpose((1, 0)))
         weights = [through(tensors[names[what]], turned, names[what]) for what in ("weight_ih", "weight_hh")]
-        bias = added([tensors[names[what]] for what in ("bias_ih", "bias_hh")])
+        bias = sum_of_tensors([tensors[names[what]] for what in ("bias_ih", "bias_hh")])
         forget = AddToBlock(_FORGET, _GATES, -self.forget_bias, f"{-self.forget_bias:+g} to the forget gate")
         bias = through(bias, (forget, Reorder(0, _TO_IFGO, _SWAPPED_BACK)), names["bias_ih"])
         target = _tensorflow_scope(scope, layer)
-        return Change(tuple(names.values()), {f"{target}kernel": concatenated(weights, 0), f"{target}bias": bias})
+        return Change(
+            tuple(names.values()), {f"{target}kernel": concatenated_tensors(weights, 0), f"{target}bias": bias}
+        )
 
 
 @dataclass(frozen=True)
@@ -123,7 +135,7 @@ class TorchLstmToKeras:
                 f"{target}recurrent_kernel": through(tensors[names["weight_hh"]], turned, names["weight_hh"]),
             }
             if names["bias_ih"] in tensors and names["bias_hh"] in tensors:
-                gives[f"{target}bias"] = added([tensors[names["bias_ih"]], tensors[names["bias_hh"]]])
+                gives[f"{target}bias"] = sum_of_tensors([tensors[names["bias_ih"]], tensors[names["bias_hh"]]])
             found.append(Change(tuple(name for name in names.values() if name in tensors), gives))
         return found
 

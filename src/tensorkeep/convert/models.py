@@ -44,7 +44,7 @@ def _graph(source: str, model: ModelOptions, fs: FileSystem) -> MetaGraphDef | G
     return read_meta_graph_file(path, fs)
 
 
-def frozen(source: str, model: ModelOptions, fs: FileSystem) -> GraphDef:
+def frozen_model_graph(source: str, model: ModelOptions, fs: FileSystem) -> GraphDef:
     """A SavedModel, or a checkpoint with its graph, with constants in the place of variables."""
     options = FreezeOptions(run_initializers=model.run_initializers)
     if fs.is_directory(source) and contains_saved_model(source, fs):

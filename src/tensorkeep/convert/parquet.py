@@ -6,7 +6,7 @@ from typing import Final
 
 from tensorkeep.checkpoint.finding.opening import open_checkpoint
 from tensorkeep.convert.arrays import MemoryArray
-from tensorkeep.convert.hub import ModelOptions, OpenTensors, SinkOptions, TensorSource, head_of, listed
+from tensorkeep.convert.hub import ModelOptions, OpenTensors, SinkOptions, TensorSource, head_of, listed_names
 from tensorkeep.dtypes import DType
 from tensorkeep.embedding.formats.parquet import export_parquet, import_parquet, read_parquet
 from tensorkeep.embedding.stored.embeddings import stored_embeddings
@@ -40,7 +40,7 @@ class ParquetFormat:
         if not tables:
             raise NotFoundError(f'"{source}" holds no embedding table, and Parquet is for these only')
         if model.table is None and len(tables) > 1:
-            raise InvalidArgumentError(f'"{source}" holds {listed(tables)}: say which table is meant (table=...)')
+            raise InvalidArgumentError(f'"{source}" holds {listed_names(tables)}: say which table is meant (table=...)')
         if dry_run:
             return [path]
         return export_parquet(source, path, model.table or tables[0], fs=fs)

@@ -20,7 +20,7 @@ import numpy as np
 from tensorkeep.arrays import Array
 from tensorkeep.checkpoint.sources import ArraySource
 from tensorkeep.convert.formats import format_of_source
-from tensorkeep.convert.hub import TensorSource, listed
+from tensorkeep.convert.hub import TensorSource, listed_names
 from tensorkeep.convert.shards import parsed_object
 from tensorkeep.dtypes import DType
 from tensorkeep.errors import DataLossError
@@ -129,7 +129,7 @@ def check_tensors(proof: Proof, path: str, fs: FileSystem) -> None:
     with closing(format_of_source(path, fs).open_source(path, fs)) as opened:
         wrong = [name for name, item in proof.tensors.items() if not _is_as_proven(opened, name, item)]
     if wrong:
-        raise DataLossError(f'"{path}" does not hold what was proven: {listed(wrong)} differ')
+        raise DataLossError(f'"{path}" does not hold what was proven: {listed_names(wrong)} differ')
 
 
 def _is_as_proven(opened: TensorSource, name: str, item: ProvenTensor) -> bool:

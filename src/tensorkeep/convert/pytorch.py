@@ -28,8 +28,17 @@ from tensorkeep.convert.hub import (
     head_of,
     unholdable,
 )
-from tensorkeep.convert.shards import Assigned, assigned, open_shards
-from tensorkeep.convert.torch_pickles import DTYPES, STORAGES, UNTYPED, Cursor, PickledTensor, leaves, read_pickle, told
+from tensorkeep.convert.shards import Assigned, assigned_files, open_shards
+from tensorkeep.convert.torch_pickles import (
+    DTYPES,
+    STORAGES,
+    UNTYPED,
+    Cursor,
+    PickledTensor,
+    leaves,
+    read_pickle,
+    told_value,
+)
 from tensorkeep.convert.writing import BufferedFile, FilesSink
 from tensorkeep.convert.zip_files import ArchiveWriter, members_of
 from tensorkeep.dtypes import BOOL, FLOAT64, INT64, DType
@@ -115,7 +124,7 @@ def _opened(file: RandomAccessFile) -> tuple[dict[str, StoredArray], dict[str, s
             dtype = BOOL if isinstance(value, bool) else INT64 if isinstance(value, int) else FLOAT64
             arrays[name] = MemoryArray(np.array(value, dtype.array_dtype), dtype)
         else:
-            others[name] = f"{type(value).__name__} {told(value)[:40]!r}" if value is not None else "None"
+            others[name] = f"{type(value).__name__} {told_value(value)[:40]!r}" if value is not None else "None"
     return arrays, others
 
 
@@ -146,7 +155,7 @@ def _in_sequence(file: RandomAccessFile) -> tuple[Any, Mapping[str, tuple[int, i
     cursor = Cursor(file)
     magic, version, system = (read_pickle(cursor, what) for _ in range(3))
     if magic != _MAGIC or version != _LEGACY_VERSION or not isinstance(system, dict):
-        raise DataLossError(f"{what} is no file of PyTorch: it begins with {told(magic)}, {told(version)}")
+        raise DataLossError(f"{what} is no file of PyTorch: it begins with {told_value(magic)}, {told_value(version)}")
     order = "<" if system.get("little_endian", True) else ">"
     described = read_pickle(cursor, what)
     keys = read_pickle(cursor, what)
@@ -159,7 +168,7 @@ def _in_sequence(file: RandomAccessFile) -> tuple[Any, Mapping[str, tuple[int, i
     at = cursor.tell()
     for key in keys if isinstance(keys, list) else ():
         if not isinstance(key, str) or key not in widths:
-            raise DataLossError(f"{what} has a storage {told(key)!r} of no tensor, so its size is not known")
+            raise DataLossError(f"{what} has a storage {told_value(key)!r} of no tensor, so its size is not known")
         count = struct.unpack("<q", file.read(at, 8))[0]
         storages[key] = (at + 8, count * widths[key], order)
         if count < 0:
@@ -193,7 +202,7 @@ def _array(
 def _assigned(path: str, tensors: Tensors, options: SinkOptions) -> Assigned:
     """The files, several if a limit of their size is given: as Hugging Face names them, if the path is as theirs."""
     ending = next((ending for ending in _FILE_ENDINGS if path.removesuffix(".index.json").endswith(ending)), ".bin")
-    return assigned(path, ending, tensors, options.shard_bytes)
+    return assigned_files(path, ending, tensors, options.shard_bytes)
 
 
 class _PyTorchSink:

@@ -18,7 +18,7 @@ from typing import Any, Final
 from tensorkeep.checkpoint.bundle.codec import check_shape
 from tensorkeep.convert.arrays import FileArray, checked_extent
 from tensorkeep.convert.hub import HEAD, OpenTensors, SinkOptions, Tensors, TensorSink, TensorSource, unholdable
-from tensorkeep.convert.shards import Assigned, assigned, open_shards, parsed_object
+from tensorkeep.convert.shards import Assigned, assigned_files, open_shards, parsed_object
 from tensorkeep.convert.writing import FileSink, FilesSink, Planned
 from tensorkeep.dtypes import DType
 from tensorkeep.edit.plan import Made
@@ -164,7 +164,7 @@ def _check_cover(file: RandomAccessFile, start: int, found: Mapping[str, FileArr
 def _assigned(path: str, tensors: Tensors, options: SinkOptions) -> Assigned:
     """The files, and what each shall hold, the widest types first."""
     order = sorted(tensors, key=lambda name: (-tensors[name].dtype.itemsize, name))
-    return assigned(path, ".safetensors", {name: tensors[name] for name in order}, options.shard_bytes)
+    return assigned_files(path, ".safetensors", {name: tensors[name] for name in order}, options.shard_bytes)
 
 
 def safetensors_files(

@@ -38,7 +38,7 @@ class Assigned:
         return (json.dumps(found, indent=2, ensure_ascii=False) + "\n").encode()
 
 
-def assigned(path: str, ending: str, tensors: Tensors, shard_bytes: int | None) -> Assigned:
+def assigned_files(path: str, ending: str, tensors: Tensors, shard_bytes: int | None) -> Assigned:
     """The files for tensors, which each shall hold in the order given: one, or as many as a limit asks for.
 
     `path` is the one file, or the index, which is that file's name with ".index.json" behind it.

@@ -16,7 +16,7 @@ import numpy as np
 from tensorkeep.arrays import Array
 from tensorkeep.checkpoint.casting import CastLoss, cast_array, cast_chunks, counted_losses
 from tensorkeep.checkpoint.slices.tensor_slice import Box, TensorSlice, box_shape, whole_box
-from tensorkeep.convert.arrays import boxes, transposed
+from tensorkeep.convert.arrays import boxes, transposed_copy
 from tensorkeep.convert.hub import TensorSource
 from tensorkeep.dtypes import DType
 from tensorkeep.errors import InvalidArgumentError
@@ -61,7 +61,7 @@ class Lazy:
         return replace(self, history=(*self.history, words))
 
 
-def stored(source: TensorSource, name: str) -> Lazy:
+def stored_tensor(source: TensorSource, name: str) -> Lazy:
     """A tensor of a source, as it is."""
     info = source[name]
 
@@ -97,7 +97,7 @@ class Transpose:
             asked: list[tuple[int, int]] = [(0, 0)] * len(box)
             for axis, extent in zip(self.axes, box, strict=True):
                 asked[axis] = extent
-            return transposed(tensor.read(tuple(asked)), self.axes)
+            return transposed_copy(tensor.read(tuple(asked)), self.axes)
 
         shape = tuple(tensor.shape[axis] for axis in self.axes)
         words = "transposed" if self.axes == (1, 0) else f"axes {list(self.axes)}"
@@ -289,7 +289,7 @@ def cast_chunks_of(tensor: Lazy, dtype: DType) -> Iterator[Array]:
     return cast_chunks(tensor.chunks(), dtype)
 
 
-def concatenated(tensors: Sequence[Lazy], axis: int) -> Lazy:
+def concatenated_tensors(tensors: Sequence[Lazy], axis: int) -> Lazy:
     """Tensors one after the other along an axis."""
     first = tensors[0]
     shapes = {(*item.shape[:axis], *item.shape[axis + 1 :]) for item in tensors}
@@ -311,7 +311,7 @@ def concatenated(tensors: Sequence[Lazy], axis: int) -> Lazy:
     return _made_of(tensors, shape, read, f"joined along axis {axis}")
 
 
-def added(tensors: Sequence[Lazy]) -> Lazy:
+def sum_of_tensors(tensors: Sequence[Lazy]) -> Lazy:
     """The sum of tensors of one type and shape."""
     first = tensors[0]
     if len({(item.dtype, item.shape) for item in tensors}) > 1:

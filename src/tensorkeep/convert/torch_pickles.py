@@ -190,7 +190,7 @@ class _Machine:
         # A tuple in a tuple, and so on, would take all of the stack, or of time, before its hash is known.
         for item in value if isinstance(value, tuple) else (value,):
             if not isinstance(item, str | int | float | bytes | type(None)):
-                raise DataLossError(f"{self.what} has a dict with {told(value)} for a key")
+                raise DataLossError(f"{self.what} has a dict with {told_value(value)} for a key")
         return value
 
     def append(self, items: list[Any]) -> None:
@@ -204,7 +204,7 @@ class _Machine:
     def stack_global(self, _: Any) -> None:
         name, module = self.pop(), self.pop()
         if not isinstance(module, str) or not isinstance(name, str):
-            raise DataLossError(f"{self.what} names something by {told(module)} and {told(name)}")
+            raise DataLossError(f"{self.what} names something by {told_value(module)} and {told_value(name)}")
         self.name(module, name)
 
     def reduce(self, _: Any) -> None:
@@ -215,8 +215,8 @@ class _Machine:
         made = _FUNCTIONS.get(str(function)) if isinstance(function, Name) else None
         if made is None:
             raise PermissionDeniedError(
-                f"{self.what} calls {told(function)}, which makes no tensor; it was not called. Load the file where "
-                "you trust it, and save its state_dict, which has tensors only"
+                f"{self.what} calls {told_value(function)}, which makes no tensor; it was not called. Load the file "
+                "where you trust it, and save its state_dict, which has tensors only"
             )
         if not isinstance(arguments, tuple):
             raise DataLossError(f"{self.what} calls {function} with {type(arguments).__name__}")
@@ -225,7 +225,7 @@ class _Machine:
     def new_object(self, _: Any) -> None:
         self.pop()
         raise PermissionDeniedError(
-            f"{self.what} makes an object of {told(self.pop())}, which is code; it was not made. Load the file "
+            f"{self.what} makes an object of {told_value(self.pop())}, which is code; it was not made. Load the file "
             "where you trust it, and save its state_dict, which has tensors only"
         )
 
@@ -239,19 +239,19 @@ class _Machine:
     def persistent(self, _: Any) -> None:
         found = self.pop()
         if not isinstance(found, tuple) or len(found) < 5 or found[0] != "storage" or not isinstance(found[1], Name):
-            raise DataLossError(f"{self.what} speaks of {told(found)}, which is no storage")
+            raise DataLossError(f"{self.what} speaks of {told_value(found)}, which is no storage")
         kind, key, count = found[1], found[2], found[4]
         if (kind.name not in STORAGES and kind.name != UNTYPED) or not kind.module.startswith("torch"):
             raise UnimplementedError(f"{self.what} has a storage of {kind}; known are {', '.join(STORAGES)}")
         if len(found) > 5 and found[5] is not None:
             raise UnimplementedError(f"{self.what} has a storage that is a view of another one; save it anew")
         if not isinstance(key, str) or type(count) is not int or count < 0:
-            raise DataLossError(f"{self.what} has a storage {told(key)} of {told(count)} elements")
+            raise DataLossError(f"{self.what} has a storage {told_value(key)} of {told_value(count)} elements")
         dtype = None if kind.name == UNTYPED else DType.of(STORAGES[kind.name])
         self.stack.append(Storage(key, dtype, count))
 
 
-def told(value: Any) -> str:
+def told_value(value: Any) -> str:
     """A value for a message. Of what holds others only a little: small in a pickle, it may be huge when spelled."""
     if isinstance(value, tuple | list) and all(isinstance(item, int | float | str | Name) for item in value[:8]):
         return f"[{', '.join(str(item)[:40] for item in value[:8])}{', …' if len(value) > 8 else ''}]"
@@ -271,7 +271,8 @@ def _tensor(
     numbers = (start, *shape, *strides)
     if found is None or len(shape) != len(strides) or any(type(item) is not int or item < 0 for item in numbers):
         raise DataLossError(
-            f"{machine.what} has a tensor {told(shape)} with strides {told(strides)} from {told(start)}"
+            f"{machine.what} has a tensor {told_value(shape)} with strides {told_value(strides)} "
+            f"from {told_value(start)}"
         )
     return PickledTensor(storage, start, tuple(shape), tuple(strides), found)
 
@@ -279,7 +280,9 @@ def _tensor(
 def _typed_tensor(machine: _Machine, storage: Any, start: Any, shape: Any, strides: Any, *rest: Any) -> PickledTensor:
     kind = rest[2] if len(rest) > 2 else None
     if not isinstance(kind, Name) or kind.module != "torch" or kind.name not in DTYPES:
-        raise UnimplementedError(f"{machine.what} has a tensor of type {told(kind)}; known are {', '.join(DTYPES)}")
+        raise UnimplementedError(
+            f"{machine.what} has a tensor of type {told_value(kind)}; known are {', '.join(DTYPES)}"
+        )
     return _tensor(machine, storage, start, shape, strides, dtype=DType.of(DTYPES[kind.name]))
 
 

@@ -86,11 +86,11 @@ def write_debug_info(path: PathLike, *, as_text: bool = False, fs: FileSystem = 
     atomic_write(fs, name, format_text(info).encode() if as_text else serialize(info), Durability.CACHE)
 
 
-def loaded(meta_graph_or_path: MetaGraphDef | PathLike | bytes, fs: FileSystem = FILES) -> MetaGraphDef:
+def loaded_meta_graph(meta_graph_or_path: MetaGraphDef | PathLike | bytes, fs: FileSystem = FILES) -> MetaGraphDef:
     """A meta graph that is given as such or as the path of its file."""
     if isinstance(meta_graph_or_path, MetaGraphDef):
         return meta_graph_or_path
     return read_meta_graph_file(meta_graph_or_path, fs)
 
 
-__all__ = ["loaded", "read_meta_graph_file", "write_debug_info", "write_exported", "write_meta_graph_file"]
+__all__ = ["loaded_meta_graph", "read_meta_graph_file", "write_debug_info", "write_exported", "write_meta_graph_file"]

@@ -39,7 +39,7 @@ from tensorkeep.onnx.tensor_lists import (
     common_form,
     is_number,
     list_term,
-    merged,
+    merged_dims,
     same_value,
     with_item,
     zeros,
@@ -637,7 +637,7 @@ class _Emitting:
             return self.starts[slot]
         if isinstance(given.form, Sequenced):
             return as_sequence(self.to, held)
-        return as_rows(self.to, replace(held, element=merged(given.element, held.element)))
+        return as_rows(self.to, replace(held, element=merged_dims(given.element, held.element)))
 
     def _after(self, slot: int, output: Term) -> Term:
         """A variable after the last round."""
@@ -651,7 +651,7 @@ class _Emitting:
     def _filled(self, form: Filling, rows: Term, last: Term | None = None) -> HeldList:
         """A list after the loop has filled it: the elements of all rounds, and what it had beyond or before them."""
         to, start = self.to, form.start
-        element = merged(start.element, None if form.item is None else form.item.dims)
+        element = merged_dims(start.element, None if form.item is None else form.item.dims)
         if form.index is None:
             old = start.form
             is_empty = isinstance(old, Unset) and old.count.array is not None and not int(old.count.array)

@@ -136,7 +136,7 @@ def product(to: OnnxGraph, parts: Sequence[Part]) -> Part:
     return to.reduce("ReduceProd", vector(to, [*([known] if known != 1 else []), *others]), [0], keepdims=True)
 
 
-def computed(to: OnnxGraph, op_type: str, one: Part, other: Part) -> Part:
+def computed_size(to: OnnxGraph, op_type: str, one: Part, other: Part) -> Part:
     """Add, Sub, Mul, Div, Max or Min of two sizes: a number if both are known."""
     if isinstance(one, int) and isinstance(other, int):
         return _NOW[op_type](one, other)
@@ -153,14 +153,14 @@ _NOW: Final[dict[str, Callable[[int, int], int]]] = {
 }
 
 
-def counted(to: OnnxGraph, size: Part) -> Term:
+def counted_indices(to: OnnxGraph, size: Part) -> Term:
     """0, 1, 2, … as many as `size` says, as int64."""
     if isinstance(size, int) and size <= _MOST_COUNTED:
         return to.constant(np.arange(size, dtype=np.int64))
     return to.node("Range", to.constant(0), scalar(to, size), to.constant(1), dims=(None,))
 
 
-def reshaped(
+def reshaped_value(
     to: OnnxGraph, term: Term, parts: Sequence[Part], *, trusted: bool = True, whole: Term | None = None
 ) -> Term:
     """A value with axes of these sizes, at most one of which is -1, which follows from the others.

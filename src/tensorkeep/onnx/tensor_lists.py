@@ -120,7 +120,7 @@ def held_list(to: OnnxGraph, term: Term) -> HeldList:
 # ------------------------------------------------------------------------------------------------------- shapes
 
 
-def merged(first: Dims | None, second: Dims | None) -> Dims | None:
+def merged_dims(first: Dims | None, second: Dims | None) -> Dims | None:
     """What two statements about one shape say together; the second's where they contradict each other."""
     one, other = Shape(first), Shape(second)
     return one.merge(other).dims if one.is_compatible(other) else second
@@ -203,7 +203,7 @@ def as_rows(to: OnnxGraph, held: HeldList, told: Dims | None = None) -> Term:
     form = held.form
     if isinstance(form, Rows):
         return form.tensor
-    element = merged(held.element, told)
+    element = merged_dims(held.element, told)
     if isinstance(form, Unset):
         sizes = known_dims(element)
         if sizes is None:
@@ -261,14 +261,14 @@ def check_index(to: OnnxGraph, index: Term) -> None:
 def item_at(to: OnnxGraph, held: HeldList, index: Term, told: Dims | None = None) -> Term:
     """One element."""
     check_index(to, index)
-    form, element = held.form, merged(held.element, told)
+    form, element = held.form, merged_dims(held.element, told)
     if isinstance(form, Filling):
         if form.item is not None and form.index is not None and form.index.value is index.value:
             return form.item
         raise WholeListNeededError(form)
     if isinstance(form, Rows):
         dims = None if form.tensor.dims is None else form.tensor.dims[1:]
-        return to.node("Gather", form.tensor, index, dims=merged(element, dims), axis=0)
+        return to.node("Gather", form.tensor, index, dims=merged_dims(element, dims), axis=0)
     if isinstance(form, Sequenced):
         return to.node("SequenceAt", form.sequence, index, dtype=held.dtype, dims=element)
     sizes = known_dims(element)
@@ -331,11 +331,11 @@ COMPUTED_SIZES: Final = frozenset(  # operators that graphs compute sizes with
 )  # fmt: skip
 
 
-def joined(to: OnnxGraph, held: HeldList, told: Dims | None) -> tuple[Term, Term]:
+def joined_elements(to: OnnxGraph, held: HeldList, told: Dims | None) -> tuple[Term, Term]:
     """All elements one after the other along their first axis, and how long each is."""
     form = held.form
     if isinstance(form, Sequenced):
-        element = merged(held.element, told)
+        element = merged_dims(held.element, told)
         dims = None if element is None else (None, *element[1:])
         whole = to.node("ConcatFromSequence", form.sequence, dtype=held.dtype, dims=dims, axis=0)
         return whole, _lengths(to, form.sequence)
@@ -373,7 +373,7 @@ def _lengths(to: OnnxGraph, sequence: Term) -> Term:
 def with_item(to: OnnxGraph, held: HeldList, index: Term, item: Term, *, grows: bool = False) -> HeldList:
     """The list with one element set. `grows`: a list that is too short becomes long enough."""
     form = held.form
-    element = merged(held.element, item.dims)
+    element = merged_dims(held.element, item.dims)
     if isinstance(form, Filling):
         if form.item is not None:
             raise WholeListNeededError(form)
@@ -418,7 +418,7 @@ def _grown(to: OnnxGraph, rows: Term, count: Term) -> Term:
 def with_more(to: OnnxGraph, held: HeldList, item: Term) -> HeldList:
     """The list with one element more, at its end."""
     form = held.form
-    element = merged(held.element, item.dims)
+    element = merged_dims(held.element, item.dims)
     if isinstance(form, Filling):
         if form.item is not None:
             raise WholeListNeededError(form)
@@ -439,7 +439,9 @@ def without_last(to: OnnxGraph, held: HeldList, told: Dims | None) -> tuple[Held
     """The list without its last element, and that."""
     form = held.form
     if isinstance(form, Sequenced):
-        last = to.node("SequenceAt", form.sequence, to.constant(-1), dtype=held.dtype, dims=merged(held.element, told))
+        last = to.node(
+            "SequenceAt", form.sequence, to.constant(-1), dtype=held.dtype, dims=merged_dims(held.element, told)
+        )
         shorter = as_sequence_term(to.node("SequenceErase", form.sequence, to.constant(-1), dtype=held.dtype))
         return replace(held, form=Sequenced(shorter), count=None), last
     if to.model.is_for_engine:
@@ -453,7 +455,7 @@ def without_last(to: OnnxGraph, held: HeldList, told: Dims | None) -> tuple[Held
     return replace(held, form=Rows(rest), count=None), last
 
 
-def resized(to: OnnxGraph, held: HeldList, size: Term) -> HeldList:
+def resized_list(to: OnnxGraph, held: HeldList, size: Term) -> HeldList:
     """The list with so many elements: cut off, or longer by elements that have not been set."""
     form = held.form
     if isinstance(form, Unset):
@@ -469,7 +471,7 @@ def resized(to: OnnxGraph, held: HeldList, size: Term) -> HeldList:
 
 def with_rows(to: OnnxGraph, held: HeldList, indices: Term, rows: Term, *, grows: bool) -> HeldList:
     """The list with the rows of a tensor as the elements at some places."""
-    element = merged(held.element, None if rows.dims is None else rows.dims[1:])
+    element = merged_dims(held.element, None if rows.dims is None else rows.dims[1:])
     form = held.form
     if isinstance(form, Filling):
         raise WholeListNeededError(form)
@@ -511,7 +513,7 @@ def fills_all(to: OnnxGraph, held: HeldList, indices: Term, rows: Term, *, grows
     return same_value(limit, to.value(count)) or (grows and count.array is not None and not int(count.array))
 
 
-def parted(to: OnnxGraph, tensor: Term, lengths: Term, held: HeldList) -> HeldList:
+def list_of_parts(to: OnnxGraph, tensor: Term, lengths: Term, held: HeldList) -> HeldList:
     """A tensor cut along its first axis into elements of some lengths."""
     rest = None if tensor.dims is None else tensor.dims[1:]
     sizes = None if lengths.array is None else [int(size) for size in lengths.array]
@@ -521,12 +523,12 @@ def parted(to: OnnxGraph, tensor: Term, lengths: Term, held: HeldList) -> HeldLi
     to.require_opset(14, "a list of tensors of different shapes")
     parts = as_sequence_term(to.node("SplitToSequence", tensor, to.cast(lengths, INT64), axis=0))
     element = None if rest is None else (None, *rest)
-    return replace(held, element=merged(held.element, element), form=Sequenced(parts), count=None)
+    return replace(held, element=merged_dims(held.element, element), form=Sequenced(parts), count=None)
 
 
-def chained(to: OnnxGraph, first: HeldList, second: HeldList) -> HeldList:
+def chained_lists(to: OnnxGraph, first: HeldList, second: HeldList) -> HeldList:
     """The elements of one list, then those of another."""
-    element = merged(first.element, second.element)
+    element = merged_dims(first.element, second.element)
     rows = [as_rows(to, replace(held, element=element)) for held in (first, second)]
     dims = None if element is None else (None, *element)
     return HeldList(first.dtype, element, Rows(to.node("Concat", *rows, dims=dims, axis=0)))
@@ -534,7 +536,7 @@ def chained(to: OnnxGraph, first: HeldList, second: HeldList) -> HeldList:
 
 def told_list(dtype: DType, element: Dims | None, rows: Term) -> HeldList:
     """The list of the rows of a tensor."""
-    return HeldList(dtype, merged(element, None if rows.dims is None else rows.dims[1:]), Rows(rows))
+    return HeldList(dtype, merged_dims(element, None if rows.dims is None else rows.dims[1:]), Rows(rows))
 
 
 def common_form(held: Sequence[HeldList]) -> type[Rows] | type[Sequenced]:

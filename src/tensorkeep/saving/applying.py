@@ -11,7 +11,7 @@ from tensorkeep.io.files.everywhere import FILES
 from tensorkeep.io.files.filesystem import FileSystem, PathLike, path_text
 from tensorkeep.saving.folder import CheckpointFolder, scan
 from tensorkeep.saving.ledger import read_ledger
-from tensorkeep.saving.retention import History, Record, Rule, unmeasured
+from tensorkeep.saving.retention import History, Record, Rule, unmeasured_checkpoints
 
 
 @dataclass(frozen=True)
@@ -59,7 +59,7 @@ def retain(
     kept, doomed = rule.plan(records)
     if not dry_run and records:
         _carry_out(folder, _Exactly(frozenset(item.path for item in kept)), names, fs)
-    return Retained(kept, doomed, dry_run, unmeasured(rule, kept))
+    return Retained(kept, doomed, dry_run, unmeasured_checkpoints(rule, kept))
 
 
 def _pinned(record: Record, names: set[str]) -> Record:

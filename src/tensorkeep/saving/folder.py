@@ -27,7 +27,14 @@ from tensorkeep.io.files.everywhere import FILES
 from tensorkeep.io.files.filesystem import Durability, FileSystem, PathLike, path_text
 from tensorkeep.io.showing.amounts import some_of
 from tensorkeep.saving.ledger import Entry, describe, is_present, read_ledger, remaining_files, write_ledger
-from tensorkeep.saving.retention import History, Record, RetentionPolicy, checked_metrics, checked_policy, unmeasured
+from tensorkeep.saving.retention import (
+    History,
+    Record,
+    RetentionPolicy,
+    checked_metrics,
+    checked_policy,
+    unmeasured_checkpoints,
+)
 
 _STEP: Final = re.compile(r"-(\d{1,18})(?:-\?{5}-of-\d+)?\Z")
 
@@ -139,7 +146,7 @@ class CheckpointFolder:
 
     def _tell_unmeasured(self) -> None:
         """Says once of each metric that checkpoints stay because it is not known of them."""
-        for metric, records in unmeasured(self.policy, self.records).items():
+        for metric, records in unmeasured_checkpoints(self.policy, self.records).items():
             if metric not in self._told:
                 self._told.add(metric)
                 names = [posixpath.basename(item.path) for item in records]

@@ -13,7 +13,7 @@ changed between two runs, and combined:
     KeepBytes(10 << 30, of=KeepLatest(20) | KeepSteps({1000}))
 
 Whatever a rule says, the checkpoint that was just saved stays, and so do those that are pinned. A rule that looks at a
-metric says nothing about checkpoints of which it is not known: it wants them all (`unmeasured` names them).
+metric says nothing about checkpoints of which it is not known: it wants them all (`unmeasured_checkpoints` names them).
 """
 
 from __future__ import annotations
@@ -214,7 +214,7 @@ class Rule(ABC):
         return AllOf(self, other)
 
 
-def unmeasured(policy: RetentionPolicy, records: Iterable[Record]) -> dict[str, tuple[Record, ...]]:
+def unmeasured_checkpoints(policy: RetentionPolicy, records: Iterable[Record]) -> dict[str, tuple[Record, ...]]:
     """By metric, the checkpoints of which a policy would have to know it and does not; none are left out."""
     names = policy.metrics if isinstance(policy, Rule) else ()
     listed = tuple(records)

@@ -9,7 +9,7 @@ from tensorkeep.graph.graph import Graph, Operation, Tensor
 from tensorkeep.io.files.filesystem import PathLike
 from tensorkeep.metagraph import exporting, files, importing, op_list
 from tensorkeep.metagraph.collections import register_proto_function
-from tensorkeep.metagraph.files import loaded, read_meta_graph_file
+from tensorkeep.metagraph.files import loaded_meta_graph, read_meta_graph_file
 from tensorkeep.metagraph.importing import copy_scope
 from tensorkeep.proto.messages import GraphDef, MetaGraphDef, OpList, SaverDef
 from tensorkeep.v1.defaults import get_default_graph
@@ -86,7 +86,7 @@ def import_meta_graph(
     **kwargs: Any,
 ) -> Saver | None:
     """Adds the nodes of a meta graph to the graph, and its collections; gives its saver, None if nothing is saved."""
-    proto = loaded(meta_graph_or_file)
+    proto = loaded_meta_graph(meta_graph_or_file)
     variables, _ = import_scoped_meta_graph_with_return_elements(
         proto, clear_devices=clear_devices, import_scope=import_scope, **kwargs
     )
@@ -127,7 +127,7 @@ def import_scoped_meta_graph_with_return_elements(
 ) -> tuple[dict[str, Any], list[Tensor | Operation] | None]:
     """As `import_scoped_meta_graph`, with the tensors and operations that `return_elements` names."""
     imported = importing.import_meta_graph(
-        loaded(meta_graph_or_file),
+        loaded_meta_graph(meta_graph_or_file),
         graph or get_default_graph(),
         clear_devices=clear_devices,
         import_scope=import_scope,

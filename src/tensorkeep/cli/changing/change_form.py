@@ -8,7 +8,7 @@ from tensorkeep.checkpoint.saving import CheckpointFormat
 from tensorkeep.cli.changing.checkpoint_changes import add_places, change
 from tensorkeep.cli.cluster_options import add_cluster, cluster_of
 from tensorkeep.cli.command import DONE, Command, Parser
-from tensorkeep.cli.output import Output, amount_of, shown, size_text
+from tensorkeep.cli.output import Output, amount_of, shown_value, size_text
 from tensorkeep.cluster.jobs.editing import split as split_on_cluster
 from tensorkeep.edit.forms import convert_format, dedupe, names_to_objects, objects_to_names, split
 from tensorkeep.edit.plan import EditOptions
@@ -69,7 +69,7 @@ def _run_dedupe(given: Namespace, output: Output) -> int:
         output.data("dedupe/1", {"is_dry_run": given.dry_run, "shared": shared, "saved_bytes": done.saved_bytes})
         return DONE
     for path, names in done.shared.items():
-        output.line(f"{shown(path)}: {amount_of(len(names), 'tensor')} shared")
+        output.line(f"{shown_value(path)}: {amount_of(len(names), 'tensor')} shared")
     output.line(f"{size_text(done.saved_bytes)} {'would be ' if given.dry_run else ''}saved")
     return DONE
 

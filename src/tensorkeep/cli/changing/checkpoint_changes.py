@@ -11,7 +11,7 @@ from tensorkeep.checkpoint.casting import CastLoss, CastLossError
 from tensorkeep.checkpoint.finding.file_names import index_path
 from tensorkeep.cli.command import DONE, Parser
 from tensorkeep.cli.looking.any_tensors import require_checkpoint
-from tensorkeep.cli.output import Output, amount_of, shown, size_text
+from tensorkeep.cli.output import Output, amount_of, shown_value, size_text
 from tensorkeep.cli.progress import ProgressBar
 from tensorkeep.edit.plan import EditOptions, TargetExistsError, Written
 from tensorkeep.edit.selecting import NameChanges
@@ -109,7 +109,7 @@ def print_written(written: Written, output: Output) -> None:
     """Says what was written, in a line."""
     verb = "would write" if written.is_dry_run else "wrote"
     sizes = f"{size_text(written.linked_bytes)} linked, {size_text(written.written_bytes)} written"
-    output.line(f"{verb} {shown(written.path)}: {amount_of(written.tensors, 'tensor')}, {sizes}")
+    output.line(f"{verb} {shown_value(written.path)}: {amount_of(written.tensors, 'tensor')}, {sizes}")
     print_losses(written.losses, output)
 
 
@@ -137,7 +137,7 @@ def print_losses(losses: Mapping[str, CastLoss], output: Output) -> None:
         return
     for name, loss in losses.items():
         if loss.lost:
-            output.line(f"  {shown(name)}: {shown(str(loss))}")
+            output.line(f"  {shown_value(name)}: {shown_value(str(loss))}")
     total = sum(losses.values(), CastLoss())
     output.line(
         f"  cast {amount_of(len(losses), 'tensor')}: {total.lost:,} of {total.elements:,} numbers lost, "
@@ -146,8 +146,10 @@ def print_losses(losses: Mapping[str, CastLoss], output: Output) -> None:
 
 
 def _print_names(found: NameChanges, output: Output) -> None:
-    _print_some([f"{shown(old)} -> {shown(new)}" for old, new in found.renamed.items()], found.written, output)
-    _print_some([f"{shown(name)} dropped" for name in found.dropped], found.written, output)
+    _print_some(
+        [f"{shown_value(old)} -> {shown_value(new)}" for old, new in found.renamed.items()], found.written, output
+    )
+    _print_some([f"{shown_value(name)} dropped" for name in found.dropped], found.written, output)
 
 
 def _print_some(lines: Sequence[str], written: Written, output: Output) -> None:

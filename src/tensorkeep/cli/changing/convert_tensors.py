@@ -22,13 +22,13 @@ from tensorkeep.cli.cluster_options import add_cluster, cluster_of
 from tensorkeep.cli.command import DONE, Command, Parser
 from tensorkeep.cli.looking.tensor_filters import add_selection, selection_of
 from tensorkeep.cli.models.model_arguments import add_run_initializers
-from tensorkeep.cli.output import Column, Output, amount_of, shape_text, shown, size_text
+from tensorkeep.cli.output import Column, Output, amount_of, shape_text, shown_value, size_text
 from tensorkeep.cli.progress import ProgressBar
 from tensorkeep.cluster.jobs.converting import convert as convert_on_cluster
 from tensorkeep.convert import PRESETS, Converted, ConvertOptions, Explanation, ModelOptions, convert, explain
 from tensorkeep.convert.converting import TargetExistsError
 from tensorkeep.convert.formats import FORMATS
-from tensorkeep.convert.hub import listed
+from tensorkeep.convert.hub import listed_names
 from tensorkeep.convert.onnx_format import ONNX
 from tensorkeep.convert.rules import AnyRule, CastTo
 from tensorkeep.dtypes import ALL_DTYPES, DType
@@ -123,7 +123,7 @@ def _run_convert(given: Namespace, output: Output) -> int:
             wanted = (given.source, given.target, _rules(given), options)
             done = convert(*wanted) if executor is None else convert_on_cluster(*wanted, executor)
     except TargetExistsError as error:
-        raise AlreadyExistsError(f"{listed(error.paths)} is there already: say --force to replace it") from None
+        raise AlreadyExistsError(f"{listed_names(error.paths)} is there already: say --force to replace it") from None
     except CastLossError as error:
         raise allowing_loss(error) from None
     finally:
@@ -135,10 +135,10 @@ def _run_convert(given: Namespace, output: Output) -> int:
     proven = ", proven" if done.proof is not None else ""
     count = len(done.explanation.tensors)  # 0 of what is made of a model as a whole
     amount = f": {amount_of(count, 'tensor')}, {size_text(done.nbytes)}" if count else ""
-    output.line(f"{verb} {shown(done.target)} ({done.target_format}){amount}{proven}")
+    output.line(f"{verb} {shown_value(done.target)} ({done.target_format}){amount}{proven}")
     print_losses(done.losses, output)
     if left_out := done.explanation.left_out:
-        output.line(f"  left out {amount_of(len(left_out), 'tensor')}: {shown(some_of(left_out, 5))}")
+        output.line(f"  left out {amount_of(len(left_out), 'tensor')}: {shown_value(some_of(left_out, 5))}")
     return DONE
 
 
@@ -178,7 +178,7 @@ def _report_explanation(found: Explanation, output: Output) -> int:
     ]
     output.table(_EXPLAINED, rows)
     for name, why in found.left_out.items():
-        output.line(f"{shown(name)} is left out: {shown(why)}")
+        output.line(f"{shown_value(name)} is left out: {shown_value(why)}")
     for rule in found.idle:
         output.note(f"{rule} found nothing to do")
     return DONE

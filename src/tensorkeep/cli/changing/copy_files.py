@@ -5,7 +5,7 @@ from __future__ import annotations
 from argparse import Namespace
 
 from tensorkeep.cli.command import DONE, Command, Parser
-from tensorkeep.cli.output import Output, amount_of, shown, size_text
+from tensorkeep.cli.output import Output, amount_of, shown_value, size_text
 from tensorkeep.cli.progress import watching
 from tensorkeep.edit.copying import copy_files
 
@@ -25,7 +25,7 @@ def _run(given: Namespace, output: Output) -> int:
         return DONE
     before = f", of which {len(done.resumed)} were there already" if done.resumed else ""
     amount = f"{amount_of(len(done.files), 'file')}, {size_text(done.nbytes)}{before}"
-    output.line(f"copied to {shown(done.target)}: {amount}")
+    output.line(f"copied to {shown_value(done.target)}: {amount}")
     return DONE
 
 

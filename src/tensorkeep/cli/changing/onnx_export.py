@@ -10,7 +10,7 @@ from tensorkeep._lazy import later
 from tensorkeep.cli.changing.checkpoint_changes import pairs_of
 from tensorkeep.cli.command import DONE, Parser
 from tensorkeep.cli.files import require_free, write_text
-from tensorkeep.cli.output import Column, Output, amount_of, shown, size_text
+from tensorkeep.cli.output import Column, Output, amount_of, shown_value, size_text
 from tensorkeep.errors import InvalidArgumentError
 from tensorkeep.io.showing.amounts import some_of
 
@@ -154,20 +154,20 @@ def _print(done: OnnxExport, given: Namespace, output: Output) -> None:
         output.table(_NODES, [(item.node, item.op, item.became) for item in done.nodes])
     verb = "would write" if done.is_dry_run else "wrote"
     count = amount_of(sum(done.node_counts.values()), "node")
-    output.line(f"{verb} {shown(done.target)} (onnx): opset {done.opset}, {count}, {size_text(done.nbytes)}")
+    output.line(f"{verb} {shown_value(done.target)} (onnx): opset {done.opset}, {count}, {size_text(done.nbytes)}")
     for kind, ends in (("input", done.inputs), ("output", done.outputs)):
         for name, spec in ends.items():
-            output.line(f"  {kind} {shown(name)}: {shown(spec)}")
+            output.line(f"  {kind} {shown_value(name)}: {shown_value(spec)}")
     for word, directory in done.parts.items():
-        output.line(f"  {word}: {shown(directory)}")
+        output.line(f"  {word}: {shown_value(directory)}")
     if done.verification is not None:
         output.line(f"  verified in {amount_of(done.verification.runs, 'run')}")
         for item in done.verification.outputs:
             far = "equal" if item.is_equal else f"differs by at most {item.absolute:.3g} ({item.relative:.3g} of it)"
-            output.line(f"    {shown(item.output)}: {far}")
+            output.line(f"    {shown_value(item.output)}: {far}")
         for remark in done.verification.remarks:
-            output.line(f"    {shown(remark)}")
+            output.line(f"    {shown_value(remark)}")
     for remark in done.remarks:
         output.note(remark)
     if len(done.files) > 1:
-        output.line(f"  weights: {shown(some_of(done.files[1:], 3))}")
+        output.line(f"  weights: {shown_value(some_of(done.files[1:], 3))}")

@@ -6,7 +6,7 @@ from argparse import Namespace
 
 from tensorkeep.cli.changing.checkpoint_changes import add_places, change, change_data
 from tensorkeep.cli.command import DONE, FOUND, Command, Parser
-from tensorkeep.cli.output import Column, Output, amount_of, shown, size_text
+from tensorkeep.cli.output import Column, Output, amount_of, shown_value, size_text
 from tensorkeep.edit.plan import EditOptions, Written
 from tensorkeep.edit.repairing import Salvaged, find_garbage, remove_garbage, repair_state, salvage
 
@@ -25,7 +25,7 @@ def _run_salvage(given: Namespace, output: Output) -> int:
     else:
         change(given, output, work)
         for problem in found[0].lost:
-            output.line(f"lost: {shown(problem)}")
+            output.line(f"lost: {shown_value(problem)}")
     return FOUND if found[0].lost else DONE
 
 
@@ -52,13 +52,15 @@ def _run_state(given: Namespace, output: Output) -> int:
         )
         return DONE
     if done.problem is not None:
-        output.line(f"the old state file could not be read: {shown(done.problem)}")
+        output.line(f"the old state file could not be read: {shown_value(done.problem)}")
     for path, reason in done.dropped:
-        output.line(f"dropped {shown(path)}: {shown(reason)}")
+        output.line(f"dropped {shown_value(path)}: {shown_value(reason)}")
     for path in done.added:
-        output.line(f"added {shown(path)}")
+        output.line(f"added {shown_value(path)}")
     verb = "would list" if given.dry_run else "lists"
-    output.line(f"the state file {verb} {amount_of(len(done.paths), 'checkpoint')}, the latest is {shown(done.latest)}")
+    output.line(
+        f"the state file {verb} {amount_of(len(done.paths), 'checkpoint')}, the latest is {shown_value(done.latest)}"
+    )
     return DONE
 
 

@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 from tensorkeep.cli.command import DONE, Command, Parser
 from tensorkeep.cli.looking.checkpoint_data import checkpoint_data
-from tensorkeep.cli.output import Column, Output, amount_of, shown, size_text
+from tensorkeep.cli.output import Column, Output, amount_of, shown_value, size_text
 from tensorkeep.errors import InvalidArgumentError
 from tensorkeep.io.showing.amounts import size_of, some_of
 from tensorkeep.saving.applying import Retained, retain
@@ -51,14 +51,14 @@ def _run(given: Namespace, output: Output) -> int:
     verb = "deleted" if given.force else "delete"
     rows = [("keep", *_row(item)) for item in done.kept] + [(verb, *_row(item)) for item in done.doomed]
     if not rows:
-        output.line(f"there are no checkpoints in {shown(given.directory)}")
+        output.line(f"there are no checkpoints in {shown_value(given.directory)}")
         return DONE
     output.table(_COLUMNS, sorted(rows, key=lambda row: (row[3], str(row[1]))))
     for metric, records in done.unmeasured.items():
         names = some_of([posixpath.basename(item.path) for item in records], 3)
         output.note(
-            f'{amount_of(len(records), "checkpoint")} without the metric "{shown(metric)}" kept, as it is not known '
-            f"whether they are among the best: {shown(names)}{_known(done)}"
+            f'{amount_of(len(records), "checkpoint")} without the metric "{shown_value(metric)}" kept, as it is not '
+            f"known whether they are among the best: {shown_value(names)}{_known(done)}"
         )
     if output.is_table:
         size = size_text(sum(item.nbytes or 0 for item in done.doomed))
@@ -69,7 +69,11 @@ def _run(given: Namespace, output: Output) -> int:
 
 def _known(done: Retained) -> str:
     names = sorted({name for item in (*done.kept, *done.doomed) for name in item.metrics})
-    return f"; metrics of this folder: {shown(', '.join(names))}" if names else "; no metrics are known of this folder"
+    return (
+        f"; metrics of this folder: {shown_value(', '.join(names))}"
+        if names
+        else "; no metrics are known of this folder"
+    )
 
 
 def _rule(given: Namespace) -> Rule:

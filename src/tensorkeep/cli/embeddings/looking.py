@@ -6,7 +6,7 @@ from argparse import Namespace
 from typing import Any
 
 from tensorkeep.cli.command import DONE, FOUND, Command, Parser
-from tensorkeep.cli.output import Column, Output, shown
+from tensorkeep.cli.output import Column, Output, shown_value
 from tensorkeep.cli.progress import ProgressBar
 from tensorkeep.embedding.tools.querying import FoundRows, look_up
 from tensorkeep.embedding.tools.repairing import KeyComparison, compare_keys
@@ -43,8 +43,8 @@ def _run_stats(given: Namespace, output: Output) -> int:
     output.table(_COLUMNS, [_row(item) for item in found.values()])
     for item in found.values() if given.histograms else ():
         if item.frequencies is not None:
-            output.line(f"{shown(item.name)} occurrences: {_used(item.frequencies)}")
-        output.line(f"{shown(item.name)} norms: {_used(item.norms)}")
+            output.line(f"{shown_value(item.name)} occurrences: {_used(item.frequencies)}")
+        output.line(f"{shown_value(item.name)} norms: {_used(item.norms)}")
     return DONE
 
 
@@ -135,7 +135,7 @@ def _run_compare(given: Namespace, output: Output) -> int:
         output.data("ev.compare/1", {"path": given.path, "tables": [_comparison(item) for item in found.values()]})
     else:
         for item in found.values():
-            output.line(shown(item))
+            output.line(shown_value(item))
     return DONE if all(item.is_consistent for item in found.values()) else FOUND
 
 

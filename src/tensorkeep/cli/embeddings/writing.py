@@ -8,7 +8,7 @@ from typing import Any
 
 from tensorkeep.checkpoint.finding.files import checkpoint_exists
 from tensorkeep.cli.command import DONE, Parser
-from tensorkeep.cli.output import Output, shown
+from tensorkeep.cli.output import Output, shown_value
 from tensorkeep.cli.progress import ProgressBar
 from tensorkeep.errors import AlreadyExistsError
 from tensorkeep.io.showing.progress import Progress
@@ -63,6 +63,6 @@ def _say(given: Namespace, output: Output, lines: Mapping[str, str], targets: Se
         output.data("ev.change/1", data)
         return
     for name, line in lines.items():
-        output.line(shown(line) if line.startswith('"') else f"{shown(name)}: {shown(line)}")
+        output.line(shown_value(line) if line.startswith('"') else f"{shown_value(name)}: {shown_value(line)}")
     for target in targets:
-        output.line(f"{'would write' if given.dry_run else 'wrote'} {shown(target)}")
+        output.line(f"{'would write' if given.dry_run else 'wrote'} {shown_value(target)}")

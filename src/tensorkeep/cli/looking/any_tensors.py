@@ -35,7 +35,7 @@ def list_any(path: str, *, by_key: bool = False) -> CheckpointListing:
 
     Variables of an object-based checkpoint go by their names, each once; or all of its tensors by their keys.
     """
-    path = meant(path)
+    path = meant_path(path)
     if not _is_other(path):
         try:
             listing = list_checkpoint(path)
@@ -50,7 +50,7 @@ def list_any(path: str, *, by_key: bool = False) -> CheckpointListing:
 
 def open_any(path: str) -> TensorSource:
     """Opens the same. Use it with `with`."""
-    path = meant(path)
+    path = meant_path(path)
     if not _is_other(path):
         try:
             return _named(tk.open_checkpoint(path))
@@ -81,7 +81,7 @@ def tell_none(chosen: Sequence[object], listing: CheckpointListing, output: Outp
         output.note(f"none of {count} fits what --match, --regex and --exclude ask for")
 
 
-def meant(path: str) -> str:
+def meant_path(path: str) -> str:
     """The file of a SavedModel stands for the model."""
     return posixpath.dirname(path) or "." if posixpath.basename(path) in _MODEL_FILES else path
 
@@ -110,5 +110,5 @@ def _is_other(path: str) -> bool:
 
 def require_checkpoint(path: str, why: str) -> None:
     """InvalidArgumentError if it is another file of tensors, of which a command can say nothing."""
-    if holds_other(meant(path)):
+    if holds_other(meant_path(path)):
         raise InvalidArgumentError(f'"{path}" is no checkpoint{why}')

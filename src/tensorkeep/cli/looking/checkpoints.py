@@ -9,7 +9,7 @@ from typing import Any
 
 from tensorkeep.cli.command import DONE, FOUND, Command, Parser
 from tensorkeep.cli.looking.checkpoint_data import checkpoint_data
-from tensorkeep.cli.output import Column, Output, shown
+from tensorkeep.cli.output import Column, Output, shown_value
 from tensorkeep.cli.progress import watching
 from tensorkeep.inspect.folders import FolderEntry, list_checkpoints
 from tensorkeep.io.showing.amounts import duration_text
@@ -35,7 +35,7 @@ def _run(given: Namespace, output: Output) -> int:
     if output.is_json:
         output.data("checkpoints/1", {"directory": given.directory, "checkpoints": [_data(item) for item in entries]})
     elif not entries:
-        output.line(f"there are no checkpoints in {shown(given.directory)}")
+        output.line(f"there are no checkpoints in {shown_value(given.directory)}")
     else:
         output.table(_COLUMNS, [_row(item, time.time()) for item in entries])
         for item in entries:

@@ -13,8 +13,8 @@ from tensorkeep.cli.changing.checkpoint_changes import pairs_of
 from tensorkeep.cli.cluster_options import add_cluster, cluster_of
 from tensorkeep.cli.command import DONE, FOUND, Command, Parser
 from tensorkeep.cli.files import require_free, write_text
-from tensorkeep.cli.looking.any_tensors import meant, open_any, require_checkpoint
-from tensorkeep.cli.output import Column, Output, amount_of, shape_text, shown
+from tensorkeep.cli.looking.any_tensors import meant_path, open_any, require_checkpoint
+from tensorkeep.cli.output import Column, Output, amount_of, shape_text, shown_value
 from tensorkeep.cli.progress import watching
 from tensorkeep.cluster.jobs.looking import compare as compare_on_cluster
 from tensorkeep.convert.hub import OpenTensors, TensorSource
@@ -80,7 +80,7 @@ def _open(path: str) -> TensorSource:
 
 def _has_graph(path: str) -> bool:
     try:
-        return bool(read_graphs(meant(path)))
+        return bool(read_graphs(meant_path(path)))
     except TensorKeepError:
         return False
 
@@ -119,7 +119,7 @@ def _run_two(given: Namespace, output: Output) -> int:
 def _checkpoint(path: str) -> str:
     """The checkpoint at a path, as a cluster reads it: that of a SavedModel too."""
     require_checkpoint(path, ", which a cluster does not read")
-    found = meant(path)
+    found = meant_path(path)
     return variables_path(found) if contains_saved_model(found, FILES) else found
 
 
@@ -132,7 +132,7 @@ def _require_names(names: dict[str, str], first: Tensors, second: Tensors) -> No
 def _graphs(paths: Sequence[str]) -> list[GraphComparison]:
     """How the graphs differ, if there are graphs on both sides."""
     try:
-        first, second = (read_graphs(meant(path)) for path in paths)
+        first, second = (read_graphs(meant_path(path)) for path in paths)
     except TensorKeepError:
         return []
     return compare_all_graphs(first, second)
@@ -169,13 +169,17 @@ def _totals(found: Comparison, graphs: Sequence[GraphComparison]) -> str:
 
 
 def _print_graph(graph: GraphComparison, output: Output) -> None:
-    where = f"graph {shown(graph.label)}" if graph.label else "graph"
-    _print_some([f"{where}: removed {shown(name)} ({shown(op)})" for name, op in graph.removed.items()], output)
-    _print_some([f"{where}: added {shown(name)} ({shown(op)})" for name, op in graph.added.items()], output)
-    changed = [f"{where}: changed {shown(name)}: {shown('; '.join(item))}" for name, item in graph.changed.items()]
+    where = f"graph {shown_value(graph.label)}" if graph.label else "graph"
+    _print_some(
+        [f"{where}: removed {shown_value(name)} ({shown_value(op)})" for name, op in graph.removed.items()], output
+    )
+    _print_some([f"{where}: added {shown_value(name)} ({shown_value(op)})" for name, op in graph.added.items()], output)
+    changed = [
+        f"{where}: changed {shown_value(name)}: {shown_value('; '.join(item))}" for name, item in graph.changed.items()
+    ]
     _print_some(changed, output)
     for key, what in graph.signatures.items():
-        output.line(f"{where}: {what} signature {shown(key)}")
+        output.line(f"{where}: {what} signature {shown_value(key)}")
 
 
 def _print_some(lines: Sequence[str], output: Output) -> None:
@@ -262,7 +266,7 @@ def _run_many(given: Namespace, output: Output) -> int:
     else:
         _print_drift(labels, found, output)
         if given.plot and output.is_table:
-            output.line(f"{'would write' if given.dry_run else 'wrote'} {shown(given.plot)}")
+            output.line(f"{'would write' if given.dry_run else 'wrote'} {shown_value(given.plot)}")
     return DONE
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from tensorkeep.cli.command import DONE, Command, Parser
 from tensorkeep.cli.files import require_free, write_text
-from tensorkeep.cli.output import Column, Output, amount_of, shown, size_text
+from tensorkeep.cli.output import Column, Output, amount_of, shown_value, size_text
 from tensorkeep.errors import InvalidArgumentError, NotFoundError, TensorKeepError
 from tensorkeep.inspect.costs import Cost, graph_cost
 from tensorkeep.inspect.drawing import graphviz, picture, svg
@@ -64,7 +64,7 @@ def _run(given: Namespace, output: Output) -> int:
             output.line()
         _print(summary, cost, output)
     for path in filter(None, (given.dot, given.svg)):
-        output.line(f"{'would write' if given.dry_run else 'wrote'} {shown(path)}")
+        output.line(f"{'would write' if given.dry_run else 'wrote'} {shown_value(path)}")
     return DONE
 
 
@@ -109,7 +109,7 @@ def _cost_text(cost: Cost) -> str:
 
 def _print_ends(title: str, inputs: Sequence[End], outputs: Sequence[End], output: Output) -> None:
     output.line()
-    output.line(output.styled(shown(title), "bold"))
+    output.line(output.styled(shown_value(title), "bold"))
     rows = [("input", end.name, end.dtype, end.shape, end.tensor) for end in inputs]
     rows += [("output", end.name, end.dtype, end.shape, end.tensor) for end in outputs]
     output.table(_ENDS, rows)

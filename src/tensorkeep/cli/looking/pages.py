@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from tensorkeep.cli.command import DONE
 from tensorkeep.cli.files import write_text
-from tensorkeep.cli.output import Output, amount_of, shown, size_text
+from tensorkeep.cli.output import Output, amount_of, shown_value, size_text
 from tensorkeep.cli.progress import watching
 from tensorkeep.errors import InvalidArgumentError
 from tensorkeep.inspect.identifying import identify
@@ -32,7 +32,7 @@ def write_page(command: str, paths: Sequence[str], target: str, given: Namespace
     verb = "would write" if given.dry_run else "wrote"
     parts = ((page.tensors, "tensor"), (page.graphs, "graph"), (page.findings, "finding"))
     what = ", ".join(amount_of(count, noun) for count, noun in parts)
-    output.line(f"{verb} {shown(target)}, {size_text(size)}: {what}")
+    output.line(f"{verb} {shown_value(target)}, {size_text(size)}: {what}")
     for remark in page.left_out:
         output.note(f"not in the page: {remark}")
     return DONE

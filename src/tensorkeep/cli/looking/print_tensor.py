@@ -11,7 +11,7 @@ import numpy as np
 from tensorkeep.checkpoint.objects.reader import RenamedReader
 from tensorkeep.cli.command import DONE, TENSOR_NAMES, Command, Parser
 from tensorkeep.cli.looking.any_tensors import PATH_HELP, open_any
-from tensorkeep.cli.output import Output, shape_text, shown
+from tensorkeep.cli.output import Output, shape_text, shown_value
 from tensorkeep.convert.hub import TensorSource
 from tensorkeep.errors import InvalidArgumentError
 from tensorkeep.saved_model.show.signature_runs import plain_value
@@ -36,7 +36,7 @@ def _run(given: Namespace, output: Output) -> int:
         output.data("print/1", {**data, "part": given.part or None, "values": values})
         return DONE
     if output.is_table:
-        output.line(output.styled(f"{shown(name)}  {info.dtype} {shape_text(info.shape)}", "bold"))
+        output.line(output.styled(f"{shown_value(name)}  {info.dtype} {shape_text(info.shape)}", "bold"))
     threshold = array.size + 1 if given.full else 1000
     with np.printoptions(threshold=threshold, precision=given.precision, linewidth=max(output.terminal.width, 75)):
         output.line(str(array))

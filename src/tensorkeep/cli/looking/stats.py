@@ -11,14 +11,14 @@ from tensorkeep.cli.looking.any_tensors import (
     PATH_HELP,
     holds_other,
     list_any,
-    meant,
+    meant_path,
     open_any,
     require_checkpoint,
     tell_none,
     tell_remarks,
 )
 from tensorkeep.cli.looking.tensor_filters import add_filters, order_of, selection_of
-from tensorkeep.cli.output import Column, Output, amount_of, shape_text, shown
+from tensorkeep.cli.output import Column, Output, amount_of, shape_text, shown_value
 from tensorkeep.cli.progress import watching
 from tensorkeep.cluster.executors import Executor
 from tensorkeep.cluster.jobs.looking import checkpoint_statistics as statistics_on_cluster
@@ -124,7 +124,7 @@ def _add_health(parser: Parser) -> None:
 
 
 def _run_health(given: Namespace, output: Output) -> int:
-    paths = [prefix for path in given.paths for prefix in checkpoints_of(meant(path)) or [meant(path)]]
+    paths = [prefix for path in given.paths for prefix in checkpoints_of(meant_path(path)) or [meant_path(path)]]
     with watching(output) as bar, cluster_of(given) as executor:
         reports = [_examined(path, given.absurd, bar, executor) for path in paths]
     is_ill = any(report.findings if given.strict else not report.is_healthy for report in reports)
@@ -152,11 +152,11 @@ def _examined(path: str, absurd: float, progress: Progress, executor: Executor |
 def _print_health(report: HealthReport, output: Output) -> None:
     style = "green" if report.is_healthy else "red"
     state = output.styled("healthy" if report.is_healthy else "ill", style)
-    output.line(f"{shown(report.path)}: {state}, {amount_of(report.tensors, 'tensor')} looked at")
+    output.line(f"{shown_value(report.path)}: {state}, {amount_of(report.tensors, 'tensor')} looked at")
     for item in report.findings:
         kind = output.styled("error", "red") if item.ailment.is_error else output.styled("warning", "yellow")
-        where = "" if item.tensor is None else f"{shown(item.tensor)}: "
-        output.line(f"  {kind}  {where}{item.ailment.value}: {shown(item.detail)}")
+        where = "" if item.tensor is None else f"{shown_value(item.tensor)}: "
+        output.line(f"  {kind}  {where}{item.ailment.value}: {shown_value(item.detail)}")
 
 
 def _health_data(report: HealthReport) -> dict[str, Any]:

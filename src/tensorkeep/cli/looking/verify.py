@@ -8,8 +8,8 @@ from typing import Any
 from tensorkeep.checkpoint.checking import CheckpointReport, check_checkpoint
 from tensorkeep.cli.cluster_options import add_cluster, cluster_of
 from tensorkeep.cli.command import DONE, FOUND, Command, Parser
-from tensorkeep.cli.looking.any_tensors import meant, require_checkpoint
-from tensorkeep.cli.output import Output, shown
+from tensorkeep.cli.looking.any_tensors import meant_path, require_checkpoint
+from tensorkeep.cli.output import Output, shown_value
 from tensorkeep.cli.progress import ProgressBar, watching
 from tensorkeep.cluster.executors import Executor
 from tensorkeep.cluster.jobs.checking import check_checkpoint as check_on_cluster
@@ -27,7 +27,7 @@ def _add_arguments(parser: Parser) -> None:
 def _run(given: Namespace, output: Output) -> int:
     for path in given.paths:
         require_checkpoint(path, ", and has no checksums that could be compared")
-    paths = [prefix for path in given.paths for prefix in checkpoints_of(meant(path)) or [meant(path)]]
+    paths = [prefix for path in given.paths for prefix in checkpoints_of(meant_path(path)) or [meant_path(path)]]
     with watching(output) as bar, cluster_of(given) as executor:
         reports = [_check(path, given.threads, bar, executor) for path in paths]
     if output.is_json:
@@ -47,9 +47,9 @@ def _check(path: str, threads: int | None, bar: ProgressBar, executor: Executor 
 
 def _print(report: CheckpointReport, output: Output) -> None:
     first, *rest = str(report).splitlines()
-    output.line(output.styled(shown(first), "green" if report.is_intact else "red"))
+    output.line(output.styled(shown_value(first), "green" if report.is_intact else "red"))
     for line in rest:
-        output.line(shown(line))
+        output.line(shown_value(line))
 
 
 def _data(report: CheckpointReport) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from tensorkeep.cli.command import DONE, Command, Parser
 from tensorkeep.cli.files import require_free
 from tensorkeep.cli.looking.pages import write_page
-from tensorkeep.cli.output import Output, shown
+from tensorkeep.cli.output import Output, shown_value
 from tensorkeep.errors import InvalidArgumentError, MissingFileError, TensorKeepError, UnimplementedError
 from tensorkeep.inspect.identifying import identify
 
@@ -27,7 +27,7 @@ def _add_arguments(parser: Parser) -> None:
     parser.add_argument("--no-browser", action="store_true", help="open no browser; the address is printed")
     parser.add_argument("--export", metavar="OUT", help="write one page for all of it in place of serving: out.html")
     parser.add_argument("--force", action="store_true", help="with --export: replace OUT if it is there")
-    parser.add_argument("--dry-run", action="store_true", help="say what would be shown, and end")
+    parser.add_argument("--dry-run", action="store_true", help="say what would be shown_value, and end")
 
 
 def _run(given: Namespace, output: Output) -> int:
@@ -57,7 +57,7 @@ def _run(given: Namespace, output: Output) -> int:
 
 
 def _require_something(path: str) -> None:
-    """MissingFileError if nothing is at a path. What is damaged is shown, and says so itself."""
+    """MissingFileError if nothing is at a path. What is damaged is shown_value, and says so itself."""
     try:
         identify(path)
     except TensorKeepError as error:
@@ -66,7 +66,7 @@ def _require_something(path: str) -> None:
 
 
 def _tell(server: Server, given: Namespace, output: Output) -> None:
-    output.line(f"{', '.join(map(shown, given.paths))} at {server.address}")
+    output.line(f"{', '.join(map(shown_value, given.paths))} at {server.address}")
     output.note("Ctrl-C ends it", "note", "dim")
     output.out.flush()
     if not given.no_browser:

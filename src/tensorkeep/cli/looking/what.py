@@ -9,7 +9,7 @@ from typing import Any
 
 from tensorkeep.cli.command import DONE, Command, Parser
 from tensorkeep.cli.looking.any_tensors import OTHER_ENDINGS, list_any
-from tensorkeep.cli.output import Output, shown, size_text
+from tensorkeep.cli.output import Output, shown_value, size_text
 from tensorkeep.errors import TensorKeepError
 from tensorkeep.inspect.identifying import Identification, identify, with_format
 
@@ -65,9 +65,9 @@ def _print(item: Identification, output: Output) -> None:
 
 def _text(name: str, fact: Any) -> str:
     if isinstance(fact, Mapping):
-        return ", ".join(f"{shown(key)} {_text(str(key), item)}" for key, item in fact.items())
+        return ", ".join(f"{shown_value(key)} {_text(str(key), item)}" for key, item in fact.items())
     if isinstance(fact, list):
-        return " ".join(map(shown, fact)) or "none"
+        return " ".join(map(shown_value, fact)) or "none"
     if isinstance(fact, int):
         return f"{fact:,} ({size_text(fact)})" if name == "bytes" and fact >= 1000 else f"{fact:,}"
     return "missing" if fact is None else str(fact)

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from tensorkeep.cli.command import DONE, Parser
-from tensorkeep.cli.output import Output, shown
+from tensorkeep.cli.output import Output, shown_value
 from tensorkeep.errors import AlreadyExistsError, FailedPreconditionError
 from tensorkeep.io.files.directories import is_empty_directory, replace_directory
 from tensorkeep.io.files.everywhere import FILES
@@ -112,10 +112,10 @@ def report_change(given: Namespace, output: Output, model: SavedModel | None = N
     if output.is_json:
         output.data("saved-model.change/1", data)
         return DONE
-    output.line(f"{'would write' if given.dry_run else 'wrote'} {shown(target)}")
+    output.line(f"{'would write' if given.dry_run else 'wrote'} {shown_value(target)}")
     for graph in graphs:
         tags, keys = ",".join(graph["tags"]), ", ".join(graph["signatures"]) or "no signatures"
-        output.line(f"  {shown(tags)}: {shown(keys)}; {graph['nodes']:,} nodes")
+        output.line(f"  {shown_value(tags)}: {shown_value(keys)}; {graph['nodes']:,} nodes")
     if changes and given.dry_run:
         output.line(f"  {changes}")
     return DONE
@@ -136,7 +136,7 @@ def report_files(given: Namespace, output: Output, files: Mapping[str, str]) -> 
         output.data("saved-model.files/1", {"source": given.model, "is_dry_run": given.dry_run, "files": list(files)})
         return DONE
     for path, amount in files.items():
-        name = shown(posixpath.normpath(path))
+        name = shown_value(posixpath.normpath(path))
         output.line(f"would write {name}: {amount}" if given.dry_run else f"wrote {name}")
     return DONE
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 from tensorkeep.cli.command import DONE, Command, Parser
 from tensorkeep.cli.models.model_arguments import add_engine, add_limits, add_model, limits_of, model_of, tags_of
-from tensorkeep.cli.output import Output, shown
+from tensorkeep.cli.output import Output, shown_value
 from tensorkeep.saved_model.show.flag_values import split_names
 from tensorkeep.saved_model.show.signature_runs import (
     InputTexts,
@@ -50,7 +50,7 @@ def _run(given: Namespace, output: Output) -> int:
         return DONE
     word = "would be" if given.dry_run else "is"
     for key in sorted(result.outputs):
-        output.write(f"Result for output key {shown(key)}:\n{result.outputs[key]}\n")
+        output.write(f"Result for output key {shown_value(key)}:\n{result.outputs[key]}\n")
         if key in paths:
             output.line(f"Output {key} {word} saved to {paths[key]}")
     if given.timing:

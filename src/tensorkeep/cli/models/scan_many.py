@@ -7,7 +7,7 @@ from argparse import Namespace
 from collections.abc import Sequence
 
 from tensorkeep.cli.command import DONE, FOUND, INCOMPLETE, Command, Parser
-from tensorkeep.cli.output import Output, amount_of, shown
+from tensorkeep.cli.output import Output, amount_of, shown_value
 from tensorkeep.inspect.scanning import sarif, scan_all
 from tensorkeep.saved_model.scan.report import ScanReport
 from tensorkeep.saved_model.show.flag_values import scan_policy
@@ -37,10 +37,10 @@ def _print(reports: Sequence[ScanReport], output: Output) -> None:
     """What was found, model by model; of those in which nothing was found, a line."""
     for report in reports:
         if report.is_clean:
-            output.line(f"{shown(report.path)}: {output.styled('nothing found', 'green')}")
+            output.line(f"{shown_value(report.path)}: {output.styled('nothing found', 'green')}")
         else:
             for line in str(report).splitlines():
-                output.line(shown(line))
+                output.line(shown_value(line))
     count = sum(sum(report.counts.values()) for report in reports)
     what = "model or file" if len(reports) == 1 else "models and files"
     output.line(f"{len(reports):,} {what} looked at, {amount_of(count, 'finding')}")

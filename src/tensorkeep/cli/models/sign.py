@@ -8,7 +8,7 @@ from typing import Final
 
 from tensorkeep.cli.command import DONE, FOUND, Command, Parser
 from tensorkeep.cli.files import require_free
-from tensorkeep.cli.output import Output, amount_of, shown
+from tensorkeep.cli.output import Output, amount_of, shown_value
 from tensorkeep.cli.progress import ProgressBar
 from tensorkeep.inspect.manifests import (
     Manifest,
@@ -48,7 +48,7 @@ def _run_sign(given: Namespace, output: Output) -> int:
     verb = "would write" if given.dry_run else "wrote"
     what = ", signed" if given.private_key is not None else ""
     count = amount_of(len(manifest.digests), "file")
-    output.line(f"{verb} {shown(given.manifest)}: {count}, {manifest.root_digest}{what}")
+    output.line(f"{verb} {shown_value(given.manifest)}: {count}, {manifest.root_digest}{what}")
     return DONE
 
 
@@ -98,9 +98,9 @@ def _run_check(given: Namespace, output: Output) -> int:
         output.data("check/1", {"model": given.model, **state, "same": len(report.same), **names})
         return DONE if report.is_same else FOUND
     for line in str(report).splitlines():
-        output.line(shown(line))
+        output.line(shown_value(line))
     if is_verified:
-        output.line(f"the signature is by the key of {shown(given.public_key)}")
+        output.line(f"the signature is by the key of {shown_value(given.public_key)}")
     elif manifest.is_signed:
         output.line("who signed it was not looked at: say --public-key FILE")
     return DONE if report.is_same else FOUND

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from tensorkeep.cli.command import Command, Parser
 from tensorkeep.cli.models.model_arguments import tags_of
 from tensorkeep.cli.models.model_changes import add_change, add_tags, change_model, edit_with
-from tensorkeep.cli.output import Output, shown
+from tensorkeep.cli.output import Output, shown_value
 from tensorkeep.errors import InvalidArgumentError
 from tensorkeep.saved_model.edit.message_edits import add_signature, drop_signature, rename_signature
 from tensorkeep.saved_model.files.constants import PREDICT_METHOD_NAME
@@ -57,7 +57,7 @@ def _run_drop(given: Namespace, output: Output) -> int:
     code = change_model(given, output, edit_with(drop_signature, given.key, tags_of(given)))
     if not output.is_json:
         output.line(
-            f'  nodes and functions that only "{shown(given.key)}" used stay: `saved-model prune` leaves them out'
+            f'  nodes and functions that only "{shown_value(given.key)}" used stay: `saved-model prune` leaves them out'
         )
     return code
 

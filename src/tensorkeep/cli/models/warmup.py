@@ -7,7 +7,7 @@ from typing import Any
 
 from tensorkeep.cli.command import DONE, Command, Parser
 from tensorkeep.cli.models.model_changes import report_files
-from tensorkeep.cli.output import Output, amount_of, shown, size_text
+from tensorkeep.cli.output import Output, amount_of, shown_value, size_text
 from tensorkeep.errors import AlreadyExistsError
 from tensorkeep.io.files.everywhere import FILES
 from tensorkeep.saved_model.files.constants import EXTRA_ASSETS_DIRECTORY, SERVING, WARMUP_FILENAME
@@ -58,7 +58,7 @@ def _list(given: Namespace, output: Output) -> int:
         output.data("saved-model.warmup/1", {"source": given.model, "requests": found})
         return DONE
     for item in found:
-        output.line("\t".join(map(shown, (item["kind"], item["signature"], ",".join(item["inputs"])))))
+        output.line("\t".join(map(shown_value, (item["kind"], item["signature"], ",".join(item["inputs"])))))
     return DONE
 
 

@@ -126,7 +126,7 @@ def _exported(opened: Source, chosen: Chosen, path: str, options: OnnxOptions, f
         layout.take_channels_first(model, name)
     _describe(model, opened, options)
     files.check(model)
-    packed = files.packed(model, path, options.external_data)
+    packed = files.packed_model(model, path, options.external_data)
     verification = None
     if options.verify:
         verification = verifying.verify(
@@ -137,7 +137,7 @@ def _exported(opened: Source, chosen: Chosen, path: str, options: OnnxOptions, f
     if not options.dry_run:
         if split is not None:
             splitting.write_parts(split, fs)
-        names = files.written(packed, path, options.durability, fs)
+        names = files.write_model(packed, path, options.durability, fs)
     assert options.opset is not None
     outcome = translated.outcome
     return OnnxExport(

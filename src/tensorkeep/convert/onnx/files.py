@@ -58,7 +58,7 @@ def data_path(path: str) -> str:
     return f"{path}.data"
 
 
-def packed(model: ir.Model, target: str, external: bool | None) -> PackedModel:
+def packed_model(model: ir.Model, target: str, external: bool | None) -> PackedModel:
     """The model as bytes. Weights are outside if that is wanted, or, unless it is not, if they are too large."""
     placed = _placed(model)
     inside = sum(item.length for item in placed.values())

@@ -15,8 +15,8 @@ from tensorkeep.onnx.graphs import AttrValue, OnnxGraph
 from tensorkeep.onnx.recurrent.cells import Cell, Variables, find_cell
 from tensorkeep.onnx.recurrent.gates import Activation, Round
 from tensorkeep.onnx.recurrent.lengths import counts_rows, is_longest, is_zero, is_zero_value, smallest_of
-from tensorkeep.onnx.recurrent.steps import Counted, Masked, Steps, unmasked
-from tensorkeep.onnx.tensor_lists import Filling, HeldList, Rows, is_number, list_term, merged, of_dims
+from tensorkeep.onnx.recurrent.steps import Counted, Masked, Steps, unmasked_value
+from tensorkeep.onnx.tensor_lists import Filling, HeldList, Rows, is_number, list_term, merged_dims, of_dims
 from tensorkeep.onnx.terms import Dims, Term, constant_term, dtype_of_element_type
 
 if TYPE_CHECKING:
@@ -129,7 +129,7 @@ class _Layers:
     def _unmasked(self, term: Term) -> Masked:
         if term.value is None:
             raise _NotRecurrentError
-        return unmasked(self.step, term.value, self.from_zero)
+        return unmasked_value(self.step, term.value, self.from_zero)
 
     def _common_steps(self) -> Steps | None:
         """The steps that count: those of one mask for all variables and results, or all."""
@@ -371,7 +371,7 @@ class _Layers:
         form = self.written.filling(slot)
         is_each = form.index is not None and form.index.array is None
         if self.has_more_rows and is_each and self._list_is_covered(form, rows):
-            element = merged(form.start.element, None if rows.dims is None else rows.dims[1:])
+            element = merged_dims(form.start.element, None if rows.dims is None else rows.dims[1:])
             return replace(form.start, element=element, form=Rows(rows))
         if self.has_more_rows:
             raise _NotRecurrentError

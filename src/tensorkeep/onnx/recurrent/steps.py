@@ -40,7 +40,7 @@ class Masked:
     old: ir.Value | None = None
 
 
-def unmasked(step: Round, value: ir.Value, counters: set[ir.Value]) -> Masked:
+def unmasked_value(step: Round, value: ir.Value, counters: set[ir.Value]) -> Masked:
     """A value of a round, and what it is where a step does not count."""
     value = step.plain(value)
     node = step.node(value, "Where")

@@ -13,7 +13,7 @@ from tensorkeep.onnx.rules.complex_numbers import (
     square_of_size,
     sum_of_pairs,
 )
-from tensorkeep.onnx.rules.elementwise import Expression, broadcast_dims, compared, elementwise, is_empty, where
+from tensorkeep.onnx.rules.elementwise import Expression, broadcast_dims, compared_values, elementwise, is_empty, where
 from tensorkeep.onnx.rules.functions import log1p
 from tensorkeep.onnx.rules.registry import rule
 from tensorkeep.onnx.terms import Term
@@ -66,7 +66,7 @@ def mul(to: OnnxGraph, x: Term, y: Term) -> Term:
 
 def _unless_zero(to: OnnxGraph, test: Term, value: Term) -> Term:
     """A value, and zero where another value is zero, whatever is beside it."""
-    return where(to, compared(to, "Equal", test, to.like(test, 0)), to.like(value, 0), value)
+    return where(to, compared_values(to, "Equal", test, to.like(test, 0)), to.like(value, 0), value)
 
 
 @rule("MulNoNan")

@@ -6,7 +6,7 @@ from typing import Final
 
 from tensorkeep.dtypes import DType
 from tensorkeep.onnx.graphs import OnnxGraph
-from tensorkeep.onnx.rules.complex_numbers import joined, part
+from tensorkeep.onnx.rules.complex_numbers import complex_of_parts, part
 from tensorkeep.onnx.rules.registry import rule
 from tensorkeep.onnx.terms import Term, element_type
 
@@ -34,7 +34,7 @@ def cast(to: OnnxGraph, x: Term, *, DstT: DType, Truncate: bool) -> Term:  # noq
         return _real_cast(to, part(to, x, 0), target)
     if target.is_complex and not source.is_complex:
         real = _real_cast(to, x, target.real_dtype)
-        return joined(to, real, to.like(real, 0), target)
+        return complex_of_parts(to, real, to.like(real, 0), target)
     return _real_cast(to, x, target)
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from tensorkeep.dtypes import STRING
 from tensorkeep.onnx.graphs import OnnxGraph
 from tensorkeep.onnx.rules.complex_numbers import equality_of_pairs
-from tensorkeep.onnx.rules.elementwise import Expression, compared, elementwise
+from tensorkeep.onnx.rules.elementwise import Expression, compared_values, elementwise
 from tensorkeep.onnx.rules.registry import rule
 from tensorkeep.onnx.terms import Term
 
@@ -27,7 +27,7 @@ _SAME: Final[Mapping[str, str]] = {
 def _comparison(op: str, node: str) -> None:
     @rule(op)
     def comparison(to: OnnxGraph, x: Term, y: Term) -> Term:
-        return compared(to, node, x, y)
+        return compared_values(to, node, x, y)
 
     comparison.__name__ = comparison.__qualname__ = op.lower()
 
@@ -52,7 +52,7 @@ def equal(to: OnnxGraph, x: Term, y: Term, *, incompatible_shape_error: bool) ->
             to.refuse("it is not known whether the shapes fit, and ONNX Runtime fails if they do not")
     if x.dtype is STRING:
         to.require_opset(19, "a comparison of strings")
-    return equality_of_pairs(to, x, y) if x.is_complex else compared(to, "Equal", x, y)
+    return equality_of_pairs(to, x, y) if x.is_complex else compared_values(to, "Equal", x, y)
 
 
 def _do_fit(x: Term, y: Term) -> bool | None:

@@ -30,7 +30,7 @@ def part(to: OnnxGraph, z: Term, which: int, keepdims: bool = False) -> Term:
     return to.node("Gather", z, index, dtype=dtype, dims=dims, axis=-1)
 
 
-def joined(to: OnnxGraph, real: Term, imaginary: Term, dtype: DType) -> Term:
+def complex_of_parts(to: OnnxGraph, real: Term, imaginary: Term, dtype: DType) -> Term:
     """Complex numbers of their parts, which are stretched to each other."""
     dims = broadcast_dims(real, imaginary)
     is_real = np.array([True, False])
@@ -40,7 +40,7 @@ def joined(to: OnnxGraph, real: Term, imaginary: Term, dtype: DType) -> Term:
 
 @rule("Complex", takes_complex=True)
 def complex_number(to: OnnxGraph, real: Term, imag: Term, *, Tout: DType) -> Term:  # noqa: N803
-    return joined(to, real, imag, Tout)
+    return complex_of_parts(to, real, imag, Tout)
 
 
 @rule("Real", takes_complex=True)
@@ -123,13 +123,13 @@ def reciprocal_of_pairs(to: OnnxGraph, z: Term) -> Term:
 def square_of_size(to: OnnxGraph, z: Term) -> Term:
     """|z|² as complex numbers."""
     total = to.reduce("ReduceSumSquare", pairs(to, z), [-1])
-    return joined(to, total, to.like(total, 0), z.dtype)
+    return complex_of_parts(to, total, to.like(total, 0), z.dtype)
 
 
 def exponential_of_pairs(to: OnnxGraph, z: Term) -> Term:
     """The cosine and the sine of the imaginary part, times the exponential of the real one."""
     turn = part(to, z, 1)
-    wheel = joined(to, to.node("Cos", turn, dims=turn.dims), to.node("Sin", turn, dims=turn.dims), z.dtype)
+    wheel = complex_of_parts(to, to.node("Cos", turn, dims=turn.dims), to.node("Sin", turn, dims=turn.dims), z.dtype)
     size = part(to, z, 0, keepdims=True)
     return to.node("Mul", wheel, to.node("Exp", size, dims=size.dims), dtype=z.dtype, dims=z.dims)
 

@@ -13,12 +13,12 @@ from tensorkeep.onnx.known_sizes import sizes_of
 from tensorkeep.onnx.rules.registry import rule
 from tensorkeep.onnx.rules.windows import (
     Windows,
-    centered,
+    centered_images,
     channel_axis,
     from_channels_first,
     spatial_axes,
     to_channels_first,
-    widened,
+    widened_value,
     windows_of,
 )
 from tensorkeep.onnx.terms import Dims, Term
@@ -78,7 +78,7 @@ def convolution(
             to.refuse("it is not known how many channels its images or filters have, hence not in how many groups")
         groups = depth // group_depth
     if rank == 5:
-        images = centered(to, images, windows, sliding)
+        images = centered_images(to, images, windows, sliding)
     return _convolved(to, images, _filters_first(to, filters), windows, sliding, groups, bias)
 
 
@@ -100,11 +100,11 @@ def _convolved(
     to: OnnxGraph, images: Term, filters: Term, windows: Windows, sliding: Sliding, groups: int, bias: Term | None
 ) -> Term:
     rank = to.known_rank(images)
-    x = windows.padded(to, to_channels_first(to, widened(to, images), sliding.data_format))
-    more = [] if bias is None else [widened(to, bias)]
+    x = windows.padded(to, to_channels_first(to, widened_value(to, images), sliding.data_format))
+    more = [] if bias is None else [widened_value(to, bias)]
     dims: Dims = (images.size(0), filters.size(0), *windows.outputs)
     attrs = {**windows.attrs(), "group": groups if groups > 1 else None}
-    found = to.node("Conv", x, widened(to, filters), *more, dims=dims, attrs=attrs)
+    found = to.node("Conv", x, widened_value(to, filters), *more, dims=dims, attrs=attrs)
     return from_channels_first(to, to.cast(found, images.dtype), sliding.data_format, rank)
 
 
@@ -189,7 +189,7 @@ def _enlarged(
     if None in windows.kernel:
         to.refuse("it is not known how large its filters are")
     weights, groups = _weights_of_groups(to, filters, dims[channel_axis(rank, sliding.data_format)], is_depthwise)
-    x = to_channels_first(to, widened(to, gradient), sliding.data_format)
+    x = to_channels_first(to, widened_value(to, gradient), sliding.data_format)
     space = spatial_axes(rank, sliding.data_format)
     left_over = [
         None if size is None or had is None or pads is None
@@ -226,9 +226,9 @@ def _wanted_dims(wanted: Term, gradient: Term, filters: Term, sliding: Sliding, 
 
 def _weights_of_groups(to: OnnxGraph, filters: Term, depth: int | None, is_depthwise: bool) -> tuple[Term, int]:
     if is_depthwise:
-        return widened(to, _depthwise_filters(to, filters)), _channels(to, filters)
+        return widened_value(to, _depthwise_filters(to, filters)), _channels(to, filters)
     groups = _known(to, depth, "how many channels its images have") // _channels(to, filters)
-    return widened(to, _filters_first(to, filters)), groups
+    return widened_value(to, _filters_first(to, filters)), groups
 
 
 def _cut_to_size(
@@ -277,7 +277,7 @@ def dilation2d(to: OnnxGraph, input: Term, filter: Term, *, strides: Ints, rates
         to.refuse(f"its windows have {rows * columns:,} elements, and each would be nodes of its own in the file")
     if not input.dtype.is_floating:
         to.refuse("ONNX has no least number to pad whole numbers with that stays the least")
-    images, weights = widened(to, input), widened(to, filter)
+    images, weights = widened_value(to, input), widened_value(to, filter)
     (top, bottom), (left, right) = (pair or (0, 0) for pair in windows.pads)
     if top or bottom or left or right:
         around = to.constant([0, top, left, 0, 0, bottom, right, 0])
@@ -302,10 +302,10 @@ def fused_pad_conv2d(
     amounts = to.known_array(paddings, "how much is padded")
     if mode != b"REFLECT" and amounts.any():
         to.refuse("ONNX mirrors images without their edges only, and SYMMETRIC repeats these")
-    images = widened(to, input)
+    images = widened_value(to, input)
     if amounts.any():
         dims = None if input.dims is None else tuple(
             None if size is None else size + int(pair.sum()) for size, pair in zip(input.dims, amounts, strict=True)
         )  # fmt: skip
         images = to.node("Pad", images, to.constant(amounts.T.reshape(-1).tolist()), mode="reflect", dims=dims)
-    return to.cast(convolution(to, images, widened(to, filter), Sliding(strides, padding)), input.dtype)
+    return to.cast(convolution(to, images, widened_value(to, filter), Sliding(strides, padding)), input.dtype)

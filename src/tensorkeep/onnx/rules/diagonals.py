@@ -15,8 +15,19 @@ from tensorkeep.dtypes import BOOL, INT64, STRING
 from tensorkeep.onnx.graphs import OnnxGraph
 from tensorkeep.onnx.rules._carriers import carried_node
 from tensorkeep.onnx.rules.registry import rule
-from tensorkeep.onnx.rules.shapes import padded
-from tensorkeep.onnx.size_vectors import END, FRONT, Part, axes_of, computed, counted, product, reshaped, scalar, vector
+from tensorkeep.onnx.rules.shapes import padded_value
+from tensorkeep.onnx.size_vectors import (
+    END,
+    FRONT,
+    Part,
+    axes_of,
+    computed_size,
+    counted_indices,
+    product,
+    reshaped_value,
+    scalar,
+    vector,
+)
 from tensorkeep.onnx.terms import Term
 
 Band: TypeAlias = tuple[int, int]
@@ -67,7 +78,7 @@ def _with_rest(to: OnnxGraph, flat: Term, rest: Term | None) -> Term:
         rest = None
     if rest is not None and rest.is_complex:
         to.refuse("complex numbers other than zero are not put around others")
-    return padded(to, flat, to.constant(around), rest)
+    return padded_value(to, flat, to.constant(around), rest)
 
 
 def _of_compact(term: Term, band: Band) -> tuple[list[Part], Part]:
@@ -112,7 +123,7 @@ def _as_matrix(
     rows, columns = (least if size == -1 else size for size, least in zip((rows, columns), fewest, strict=True))
     to.require_listed(rows * columns)
     places = _places_in_compact(band, rows, columns, align)
-    flat = diagonal if band[0] == band[1] else reshaped(to, diagonal, [*batch, (band[1] - band[0] + 1) * length])
+    flat = diagonal if band[0] == band[1] else reshaped_value(to, diagonal, [*batch, (band[1] - band[0] + 1) * length])
     if np.any(places < 0) or not places.size:
         flat = _with_rest(to, flat, rest)
     return to.node("Gather", flat, places, axis=len(batch))
@@ -121,7 +132,7 @@ def _as_matrix(
 def _as_matrix_at_random(to: OnnxGraph, diagonal: Term, length: Part, rest: Term | None) -> Term:
     if diagonal.is_complex:
         to.refuse("how long its diagonals are is not known; tell its shape, by --shape")
-    numbers = counted(to, length)
+    numbers = counted_indices(to, length)
     is_in = to.node("Equal", to.unsqueeze(numbers, [1]), numbers, dtype=BOOL)
     nothing = to.constant(np.array(b"" if diagonal.dtype is STRING else 0, diagonal.dtype.array_dtype), diagonal.dtype)
     wide = to.unsqueeze(diagonal, [to.known_rank(diagonal)])
@@ -149,14 +160,14 @@ def matrix_diag_part_v3(to: OnnxGraph, input: Term, k: Term, padding_value: Term
 def _diagonals(to: OnnxGraph, input: Term, band: Band, rest: Term | None, align: bytes) -> Term:
     to.known_rank(input)
     *batch, rows, columns = axes_of(input)
-    flat = reshaped(to, input, [*batch, product(to, [rows, columns])])
+    flat = reshaped_value(to, input, [*batch, product(to, [rows, columns])])
     flat.dims = flat.dims or (None,) * (len(batch) + 1)
     if not isinstance(rows, int) or not isinstance(columns, int):
         if band != _MAIN:
             to.refuse("the size of its matrices is not known; tell its shape, by --shape")
-        length = computed(to, "Min", rows, columns)
-        step = scalar(to, computed(to, "Add", columns, 1))
-        return to.node("Gather", flat, to.node("Mul", counted(to, length), step), axis=len(batch))
+        length = computed_size(to, "Min", rows, columns)
+        step = scalar(to, computed_size(to, "Add", columns, 1))
+        return to.node("Gather", flat, to.node("Mul", counted_indices(to, length), step), axis=len(batch))
     to.require_listed((band[1] - band[0] + 1) * _longest(band, rows, columns))
     places = _places_in_matrix(band, rows, columns, align)
     if np.any(places < 0) or not places.size:
@@ -196,16 +207,16 @@ def _with_diagonals(to: OnnxGraph, input: Term, diagonal: Term, band: Band, alig
     places = np.where(theirs >= 0, rows * columns + theirs, own)
     if not places.size:
         return input
-    flat = reshaped(to, input, [*batch, rows * columns])
+    flat = reshaped_value(to, input, [*batch, rows * columns])
     if band[0] != band[1]:
-        diagonal = reshaped(to, diagonal, [*batch, (band[1] - band[0] + 1) * _longest(band, rows, columns)])
+        diagonal = reshaped_value(to, diagonal, [*batch, (band[1] - band[0] + 1) * _longest(band, rows, columns)])
     return to.node("Gather", to.concat([flat, diagonal], rank - 2), places, axis=rank - 2)
 
 
 def _with_main_diagonal(to: OnnxGraph, input: Term, diagonal: Term, rows: Part, columns: Part) -> Term:
     rank = to.known_rank(input)
-    is_in = to.node("Equal", to.unsqueeze(counted(to, rows), [1]), counted(to, columns), dtype=BOOL)
-    missing = computed(to, "Sub", rows, computed(to, "Min", rows, columns))
+    is_in = to.node("Equal", to.unsqueeze(counted_indices(to, rows), [1]), counted_indices(to, columns), dtype=BOOL)
+    missing = computed_size(to, "Sub", rows, computed_size(to, "Min", rows, columns))
     amounts = vector(to, [*[0] * (2 * rank - 3), missing])
     tall = carried_node(to, "Pad", diagonal, amounts)
     tall.dims = (None,) * (rank - 1)
@@ -218,10 +229,10 @@ def _with_main_diagonal(to: OnnxGraph, input: Term, diagonal: Term, rows: Part, 
 @rule("Diag", takes_complex=True)
 def diag(to: OnnxGraph, diagonal: Term) -> Term:
     sizes = axes_of(diagonal) if to.known_rank(diagonal) else []
-    flat = diagonal if len(sizes) == 1 else reshaped(to, diagonal, [-1])
+    flat = diagonal if len(sizes) == 1 else reshaped_value(to, diagonal, [-1])
     flat.dims = (diagonal.element_count,)
     found = matrix_diag(to, flat)
-    return found if len(sizes) == 1 else reshaped(to, found, [*sizes, *sizes])
+    return found if len(sizes) == 1 else reshaped_value(to, found, [*sizes, *sizes])
 
 
 @rule("DiagPart", takes_complex=True)
@@ -231,13 +242,13 @@ def diag_part(to: OnnxGraph, input: Term) -> Term:
         to.refuse("it is not known whether its input has such a shape")
     sizes = axes_of(input, 0, half)
     count = product(to, sizes)
-    flat = reshaped(to, input, [product(to, [count, count])])
+    flat = reshaped_value(to, input, [product(to, [count, count])])
     if isinstance(count, int):
         to.require_listed(count)
         places = to.constant(np.arange(count) * (count + 1))
     else:
-        places = to.node("Mul", counted(to, count), scalar(to, computed(to, "Add", count, 1)))
-    return reshaped(to, to.node("Gather", flat, places, axis=0, dims=(None,)), sizes)
+        places = to.node("Mul", counted_indices(to, count), scalar(to, computed_size(to, "Add", count, 1)))
+    return reshaped_value(to, to.node("Gather", flat, places, axis=0, dims=(None,)), sizes)
 
 
 # ---------------------------------------------------------------------------------------------------- Bands
@@ -287,7 +298,7 @@ def _band_by_places(to: OnnxGraph, input: Term, num_lower: Term, num_upper: Term
         ahead = np.arange(columns) - np.arange(rows)[:, None]
         is_in = to.constant((ahead >= first) & (ahead <= last))
     else:
-        away = to.node("Sub", counted(to, columns), to.unsqueeze(counted(to, rows), [1]))
+        away = to.node("Sub", counted_indices(to, columns), to.unsqueeze(counted_indices(to, rows), [1]))
         low = to.node("GreaterOrEqual", away, to.constant(first), dtype=BOOL)
         is_in = to.node("And", low, to.node("LessOrEqual", away, to.constant(last), dtype=BOOL), dtype=BOOL)
     nothing = to.constant(np.array(b"" if input.dtype is STRING else 0, input.dtype.array_dtype), input.dtype)

@@ -28,7 +28,7 @@ Form: TypeAlias = tuple[tuple[str, int] | None, int]
 _STEPS = frozenset(("Squeeze", "Conv2D", "DepthwiseConv2dNative", "Conv3D", "ExpandDims", "SpaceToBatchND"))
 
 
-def dilated(to: OnnxGraph, input: Term, blocks: Sequence[int], crops: Term) -> Term | None:
+def dilated_convolution(to: OnnxGraph, input: Term, blocks: Sequence[int], crops: Term) -> Term | None:
     """What BatchToSpaceND gives of a convolution between it and a SpaceToBatchND; None if that is not what it is."""
     steps = _steps_before(to, input)
     conv = next((op for op, _ in steps if op.type.startswith(("Conv", "Depthwise"))), None)

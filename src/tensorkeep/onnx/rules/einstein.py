@@ -15,7 +15,7 @@ from math import prod
 from string import ascii_letters
 
 from tensorkeep.onnx.graphs import OnnxGraph
-from tensorkeep.onnx.rules.complex_numbers import joined, part
+from tensorkeep.onnx.rules.complex_numbers import complex_of_parts, part
 from tensorkeep.onnx.rules.elementwise import computed_in
 from tensorkeep.onnx.rules.matrices import product, product_of_parts
 from tensorkeep.onnx.rules.registry import rule
@@ -34,7 +34,7 @@ def einsum(to: OnnxGraph, inputs: list[Term], *, equation: bytes) -> Term:
     if len(inputs) == 2:
         return product_of_parts(to, inputs[0], inputs[1], lambda x, y: _einsum(to, [x, y], text))
     parts = [_einsum(to, [part(to, inputs[0], which)], text) for which in (0, 1)]
-    return joined(to, parts[0], parts[1], inputs[0].dtype)
+    return complex_of_parts(to, parts[0], parts[1], inputs[0].dtype)
 
 
 def _einsum(to: OnnxGraph, inputs: list[Term], text: str) -> Term:

@@ -148,7 +148,7 @@ def where(to: OnnxGraph, condition: Term, yes: Term, no: Term) -> Term:
     return to.cast(found, own)
 
 
-def compared(to: OnnxGraph, op_type: str, x: Term, y: Term) -> Term:
+def compared_values(to: OnnxGraph, op_type: str, x: Term, y: Term) -> Term:
     """What a comparison of two values says."""
     return elementwise(to, op_type, x, y, dtype=BOOL)
 
@@ -206,14 +206,14 @@ class Expression:
         return self.apply("Neg")
 
     def __lt__(self, other: Expression | Term | float) -> Term:
-        return compared(self.to, "Less", self.term, self.of(other))
+        return compared_values(self.to, "Less", self.term, self.of(other))
 
     def __gt__(self, other: Expression | Term | float) -> Term:
-        return compared(self.to, "Greater", self.term, self.of(other))
+        return compared_values(self.to, "Greater", self.term, self.of(other))
 
     def equals(self, other: Expression | Term | float) -> Term:
         """Where they are equal."""
-        return compared(self.to, "Equal", self.term, self.of(other))
+        return compared_values(self.to, "Equal", self.term, self.of(other))
 
     def apply(self, op_type: str) -> Expression:
         """An operator of one value."""

@@ -11,7 +11,7 @@ from typing import Final
 from tensorkeep.onnx.graphs import OnnxGraph
 from tensorkeep.onnx.rules.activations import elu, leaky_relu, relu, relu6
 from tensorkeep.onnx.rules.convolutions import convolution, depthwise
-from tensorkeep.onnx.rules.normalisation import fused_batch_norm_v3, normalised
+from tensorkeep.onnx.rules.normalisation import fused_batch_norm_v3, normalised_images
 from tensorkeep.onnx.rules.registry import rule
 from tensorkeep.onnx.rules.windows import has_channels_first
 from tensorkeep.onnx.terms import Term
@@ -95,7 +95,7 @@ def _continued(
             found = to.node("Add", found, bias, dims=found.dims)
         elif name == b"FusedBatchNorm":
             scale, offset, mean, variance = (given.pop(0) for _ in range(4))
-            found = normalised(to, found, scale, offset, mean, variance, epsilon, data_format)
+            found = normalised_images(to, found, scale, offset, mean, variance, epsilon, data_format)
         elif name == b"Add":
             found = to.node("Add", found, given.pop(0), dims=found.dims)
         elif name == b"LeakyRelu":

@@ -7,8 +7,8 @@ import numpy as np
 from tensorkeep.dtypes import BOOL, INT32, INT64, STRING
 from tensorkeep.onnx.graphs import OnnxGraph
 from tensorkeep.onnx.rules.registry import rule
-from tensorkeep.onnx.rules.shapes import filled
-from tensorkeep.onnx.size_vectors import Part, axes_of, computed, counted, reshaped, vector
+from tensorkeep.onnx.rules.shapes import filled_array
+from tensorkeep.onnx.size_vectors import Part, axes_of, computed_size, counted_indices, reshaped_value, vector
 from tensorkeep.onnx.terms import Term
 
 
@@ -76,7 +76,7 @@ def split_v(to: OnnxGraph, value: Term, size_splits: Term, split_dim: Term, *, n
         return [list(to.split(value, sizes, axis))]
     own: Part = to.shape(value, axis, axis + 1) if whole is None else whole
     if sizes is not None:
-        rest_size = computed(to, "Sub", own, sum(size for size in sizes if size != -1))
+        rest_size = computed_size(to, "Sub", own, sum(size for size in sizes if size != -1))
         given = vector(to, [rest_size if size == -1 else size for size in sizes])
     else:
         given = _open_size_found(to, to.cast(size_splits, INT64), vector(to, [own]))
@@ -102,7 +102,7 @@ def as_rows(to: OnnxGraph, data: Term, outer: int) -> Term:
         return data
     if outer == 0:
         return to.unsqueeze(data, [0])
-    return reshaped(to, data, [-1, *axes_of(data, outer)]) if rank > outer else to.reshape(data, [-1])
+    return reshaped_value(to, data, [-1, *axes_of(data, outer)]) if rank > outer else to.reshape(data, [-1])
 
 
 def as_vector(to: OnnxGraph, places: Term) -> Term:
@@ -143,10 +143,10 @@ def dynamic_stitch(to: OnnxGraph, indices: list[Term], data: list[Term]) -> Term
     one = to.constant(np.array([1], np.int32))
     last = to.reduce("ReduceMax", to.concat([places, to.constant(np.array([-1], np.int32))], 0), [0], keepdims=True)
     count = to.node("Add", last, one)
-    nowhere = filled(to, to.cast(count, INT64), to.constant(-1))
+    nowhere = filled_array(to, to.cast(count, INT64), to.constant(-1))
     total = to.shape(places)
     reduction = "max" if to.opset >= 18 else None
-    source = to.node("ScatterElements", nowhere, places, counted(to, total), axis=0, reduction=reduction)
+    source = to.node("ScatterElements", nowhere, places, counted_indices(to, total), axis=0, reduction=reduction)
     return to.node("Gather", to.concat([rows, _empty_row(to, data[0], indices[0])], 0), source, axis=0)
 
 
@@ -167,4 +167,4 @@ def _empty_row(to: OnnxGraph, data: Term, index: Term) -> Term:
     """A row of zeros, which the index -1 leads to if it is behind all others."""
     nothing = np.array(b"" if data.dtype is STRING else 0, data.dtype.array_dtype)
     sizes: list[Part] = [1, *axes_of(data, to.known_rank(index))]
-    return filled(to, vector(to, sizes), to.constant(nothing, data.dtype))
+    return filled_array(to, vector(to, sizes), to.constant(nothing, data.dtype))

@@ -5,14 +5,14 @@ from __future__ import annotations
 from tensorkeep.dtypes import BOOL, INT64
 from tensorkeep.onnx.graphs import OnnxGraph
 from tensorkeep.onnx.rules.registry import rule
-from tensorkeep.onnx.rules.windows import widened
+from tensorkeep.onnx.rules.windows import widened_value
 from tensorkeep.onnx.terms import Term
 
 
 @rule("SoftmaxCrossEntropyWithLogits")
 def softmax_cross_entropy(to: OnnxGraph, features: Term, labels: Term) -> tuple[Term, Term]:
     """The loss of each row, and the gradient of its logits."""
-    logits, targets = widened(to, features), widened(to, labels)
+    logits, targets = widened_value(to, features), widened_value(to, labels)
     log_chances = to.node("LogSoftmax", logits, axis=-1)
     loss = to.node("Neg", to.reduce("ReduceSum", to.node("Mul", targets, log_chances), [1]))
     gradient = to.node("Sub", to.node("Softmax", logits, axis=-1), targets)
@@ -24,7 +24,7 @@ def sparse_softmax_cross_entropy(to: OnnxGraph, features: Term, labels: Term) ->
     """The same for labels that are the numbers of classes."""
     if to.model.is_for_engine and labels.array is None:
         to.refuse("ONNX takes a label of -1 for the last class, where it is an error")
-    logits = widened(to, features)
+    logits = widened_value(to, features)
     classes = to.shape(logits, 1)
     log_chances = to.node("LogSoftmax", logits, axis=-1)
     rows = to.unsqueeze(labels, [1])

@@ -7,7 +7,7 @@ from typing import Final
 
 from tensorkeep.dtypes import FLOAT32, DType
 from tensorkeep.onnx.graphs import OnnxGraph
-from tensorkeep.onnx.rules.complex_numbers import conj, joined, part
+from tensorkeep.onnx.rules.complex_numbers import complex_of_parts, conj, part
 from tensorkeep.onnx.rules.elementwise import broadcast_dims, computed_in, elementwise, is_empty, nothing
 from tensorkeep.onnx.rules.registry import rule
 from tensorkeep.onnx.terms import Dims, Term
@@ -42,7 +42,7 @@ def product_of_parts(to: OnnxGraph, a: Term, b: Term, multiply: Callable[[Term, 
     (ar, ai), (br, bi) = ((part(to, z, 0), part(to, z, 1)) for z in (a, b))
     real = elementwise(to, "Sub", multiply(ar, br), multiply(ai, bi))
     imaginary = elementwise(to, "Add", multiply(ar, bi), multiply(ai, br))
-    return joined(to, real, imaginary, a.dtype)
+    return complex_of_parts(to, real, imaginary, a.dtype)
 
 
 def _matrix_transposed(to: OnnxGraph, x: Term) -> Term:

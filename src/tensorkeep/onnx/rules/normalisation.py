@@ -23,7 +23,7 @@ def fused_batch_norm(
     wide = to.cast(x, FLOAT32) if x.dtype in (FLOAT16, BFLOAT16) else x
     factor, shift, old_mean, old_variance = (to.cast(item, wide.dtype) for item in (scale, offset, mean, variance))
     if not is_training:
-        y = to.cast(normalised(to, wide, factor, shift, old_mean, old_variance, epsilon, data_format), x.dtype)
+        y = to.cast(normalised_images(to, wide, factor, shift, old_mean, old_variance, epsilon, data_format), x.dtype)
         return y, mean, variance, mean, variance
     y, *statistics = _of_its_own_batch(
         to, wide, factor, shift, old_mean, old_variance, epsilon, exponential_avg_factor, data_format
@@ -57,10 +57,10 @@ def batch_norm_with_global_normalization(
         if channels is None:
             to.refuse("it is not known how many channels its images have")
         scale = to.constant(np.ones(channels, x.dtype.array_dtype))
-    return to.cast(normalised(to, x, scale, offset, mean, variance, variance_epsilon, b"NHWC"), t.dtype)
+    return to.cast(normalised_images(to, x, scale, offset, mean, variance, variance_epsilon, b"NHWC"), t.dtype)
 
 
-def normalised(
+def normalised_images(
     to: OnnxGraph, x: Term, scale: Term, offset: Term, mean: Term, variance: Term, epsilon: float, data_format: bytes
 ) -> Term:
     """Images by a mean and variance that are given: a product and a sum where all of that is known."""

@@ -10,10 +10,10 @@ import numpy as np
 from tensorkeep.dtypes import INT64, STRING
 from tensorkeep.onnx.graphs import OnnxGraph
 from tensorkeep.onnx.rules._carriers import runs
-from tensorkeep.onnx.rules.dilations import dilated
+from tensorkeep.onnx.rules.dilations import dilated_convolution
 from tensorkeep.onnx.rules.registry import rule
-from tensorkeep.onnx.rules.shapes import padded
-from tensorkeep.onnx.size_vectors import END, Element, Part, all_known, axes_of, computed, reshaped, vector
+from tensorkeep.onnx.rules.shapes import padded_value
+from tensorkeep.onnx.size_vectors import END, Element, Part, all_known, axes_of, computed_size, reshaped_value, vector
 from tensorkeep.onnx.terms import Term
 
 # ---------------------------------------------------------------------------------------------------- Depth
@@ -27,10 +27,10 @@ def space_to_depth(to: OnnxGraph, input: Term, *, block_size: int, data_format: 
     _check_channels_last(to, data_format)
     batch, height, width, depth = axes_of(input)
     b = block_size
-    rows, columns = computed(to, "Div", height, b), computed(to, "Div", width, b)
-    blocks = reshaped(to, input, [batch, rows, b, columns, b, depth])
+    rows, columns = computed_size(to, "Div", height, b), computed_size(to, "Div", width, b)
+    blocks = reshaped_value(to, input, [batch, rows, b, columns, b, depth])
     blocks = _turned(to, blocks, [0, 1, 3, 2, 4, 5])
-    return reshaped(to, blocks, [batch, rows, columns, computed(to, "Mul", depth, b * b)])
+    return reshaped_value(to, blocks, [batch, rows, columns, computed_size(to, "Mul", depth, b * b)])
 
 
 @rule("DepthToSpace", takes_complex=True)
@@ -40,9 +40,11 @@ def depth_to_space(to: OnnxGraph, input: Term, *, block_size: int, data_format: 
     _check_channels_last(to, data_format)
     batch, height, width, depth = axes_of(input)
     b = block_size
-    less = computed(to, "Div", depth, b * b)
-    blocks = _turned(to, reshaped(to, input, [batch, height, width, b, b, less]), [0, 1, 3, 2, 4, 5])
-    return reshaped(to, blocks, [batch, computed(to, "Mul", height, b), computed(to, "Mul", width, b), less])
+    less = computed_size(to, "Div", depth, b * b)
+    blocks = _turned(to, reshaped_value(to, input, [batch, height, width, b, b, less]), [0, 1, 3, 2, 4, 5])
+    return reshaped_value(
+        to, blocks, [batch, computed_size(to, "Mul", height, b), computed_size(to, "Mul", width, b), less]
+    )
 
 
 def _check_channels_last(to: OnnxGraph, data_format: bytes) -> None:
@@ -85,15 +87,17 @@ def _to_batch(to: OnnxGraph, input: Term, blocks: list[int], paddings: Term) -> 
     amounts = _amounts(to, input, paddings, count, "how much is put around its input")
     sizes: list[Part] = axes_of(input)
     outer = [_grown(to, size, pair) for size, pair in zip(sizes[1:], amounts, strict=False)]
-    rows = [computed(to, "Div", size, block) for size, block in zip(outer, blocks, strict=True)]
+    rows = [computed_size(to, "Div", size, block) for size, block in zip(outer, blocks, strict=True)]
     rest = sizes[count + 1 :]
     wide = _with_zeros(to, input, amounts)
     if wide is not input:
         wide.dims = tuple(size if isinstance(size, int) else None for size in [sizes[0], *outer, *rest])
-    cut = reshaped(to, wide, [sizes[0], *(part for pair in zip(rows, blocks, strict=True) for part in pair), *rest])
+    cut = reshaped_value(
+        to, wide, [sizes[0], *(part for pair in zip(rows, blocks, strict=True) for part in pair), *rest]
+    )
     inside, outside = range(2, 2 * count + 1, 2), range(1, 2 * count, 2)
     cut = _turned(to, cut, [*inside, 0, *outside, *range(2 * count + 1, 2 * count + 1 + len(rest))])
-    return reshaped(to, cut, [computed(to, "Mul", sizes[0], int(np.prod(blocks))), *rows, *rest])
+    return reshaped_value(to, cut, [computed_size(to, "Mul", sizes[0], int(np.prod(blocks))), *rows, *rest])
 
 
 def _amounts(to: OnnxGraph, input: Term, pairs: Term, count: int, what: str) -> list[tuple[Part, Part]]:
@@ -109,7 +113,7 @@ def _amounts(to: OnnxGraph, input: Term, pairs: Term, count: int, what: str) -> 
 
 def _grown(to: OnnxGraph, size: Part, pair: tuple[Part, Part]) -> Part:
     before, after = pair
-    return computed(to, "Add", size, computed(to, "Add", before, after))
+    return computed_size(to, "Add", size, computed_size(to, "Add", before, after))
 
 
 def _with_zeros(to: OnnxGraph, input: Term, amounts: list[tuple[Part, Part]]) -> Term:
@@ -118,14 +122,14 @@ def _with_zeros(to: OnnxGraph, input: Term, amounts: list[tuple[Part, Part]]) ->
     starts, ends = ([0, *(pair[end] for pair in amounts), *others] for end in (0, 1))
     known = all_known(starts), all_known(ends)
     if known[0] is not None and known[1] is not None:
-        return padded(to, input, to.constant(np.array(known, np.int64).T.copy()), None)
+        return padded_value(to, input, to.constant(np.array(known, np.int64).T.copy()), None)
     return to.node("Pad", input, vector(to, [*starts, *ends]))
 
 
 @rule("BatchToSpaceND", takes_complex=True)
 def batch_to_space_nd(to: OnnxGraph, input: Term, block_shape: Term, crops: Term) -> Term:
     blocks = [int(size) for size in to.known_array(block_shape, "the size of its blocks").reshape(-1)]
-    return dilated(to, input, blocks, crops) or _to_space(to, input, blocks, crops)
+    return dilated_convolution(to, input, blocks, crops) or _to_space(to, input, blocks, crops)
 
 
 @rule("BatchToSpace", takes_complex=True)
@@ -138,18 +142,18 @@ def _to_space(to: OnnxGraph, input: Term, blocks: list[int], crops: Term) -> Ter
     to.known_rank(input)
     amounts = _amounts(to, input, crops, count, "how much is cut off")
     sizes: list[Part] = axes_of(input)
-    batch = computed(to, "Div", sizes[0], int(np.prod(blocks)))
+    batch = computed_size(to, "Div", sizes[0], int(np.prod(blocks)))
     outer, rest = sizes[1 : count + 1], sizes[count + 1 :]
-    cut = reshaped(to, input, [*blocks, batch, *outer, *rest])
+    cut = reshaped_value(to, input, [*blocks, batch, *outer, *rest])
     order = [x for i in range(count) for x in (count + 1 + i, i)]
     cut = _turned(to, cut, [count, *order, *range(2 * count + 1, 2 * count + 1 + len(rest))])
-    wide = [computed(to, "Mul", size, block) for size, block in zip(outer, blocks, strict=True)]
-    found = reshaped(to, cut, [batch, *wide, *rest])
+    wide = [computed_size(to, "Mul", size, block) for size, block in zip(outer, blocks, strict=True)]
+    found = reshaped_value(to, cut, [batch, *wide, *rest])
     axes = [axis for axis in range(count) if amounts[axis] != (0, 0)]
     if not axes:
         return found
     if crops.array is None:
-        ends = [computed(to, "Sub", wide[axis], amounts[axis][1]) for axis in axes]
+        ends = [computed_size(to, "Sub", wide[axis], amounts[axis][1]) for axis in axes]
     else:
         ends = [-int(crops.array[axis][1]) or END for axis in axes]
     starts = vector(to, [amounts[axis][0] for axis in axes])
@@ -200,12 +204,14 @@ def _patches(
     depth = axes_of(images)[-1]
     to.require_listed(prod(along.size for along in places))
     numbers = _window_places(places, sizes)
-    wide = padded(to, images, to.constant(around), None)
+    wide = padded_value(to, images, to.constant(around), None)
     wide.dims = wide.dims or (images.size(0), *sizes, images.size(-1))
-    flat = reshaped(to, wide, [*outer, int(np.prod(sizes)), depth])
+    flat = reshaped_value(to, wide, [*outer, int(np.prod(sizes)), depth])
     found = to.node("Gather", flat, numbers, axis=1)
     found.dims = (images.size(0), *numbers.shape, images.size(-1))
-    return reshaped(to, found, [*outer, *numbers.shape[:-1], computed(to, "Mul", depth, int(np.prod(ksizes)))])
+    return reshaped_value(
+        to, found, [*outer, *numbers.shape[:-1], computed_size(to, "Mul", depth, int(np.prod(ksizes)))]
+    )
 
 
 def _window_places(places: list[np.ndarray], sizes: list[int]) -> np.ndarray:

@@ -12,7 +12,7 @@ from tensorkeep.onnx.graphs import OnnxGraph
 from tensorkeep.onnx.rules.registry import rule
 from tensorkeep.onnx.rules.windows import (
     Windows,
-    centered,
+    centered_images,
     channel_axis,
     from_channels_first,
     spatial_axes,
@@ -145,4 +145,4 @@ def _refuse_unknown_padding(to: OnnxGraph, windows: Windows) -> None:
 
 
 def _middle(to: OnnxGraph, images: Term, ksize: Ints, sliding: Sliding) -> Term:
-    return centered(to, images, _windows(to, images, ksize, sliding), sliding)
+    return centered_images(to, images, _windows(to, images, ksize, sliding), sliding)

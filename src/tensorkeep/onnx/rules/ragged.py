@@ -8,8 +8,18 @@ from tensorkeep.dtypes import BOOL, INT64, DType
 from tensorkeep.onnx.graphs import OnnxGraph
 from tensorkeep.onnx.rules._carriers import carried_node
 from tensorkeep.onnx.rules.registry import rule
-from tensorkeep.onnx.rules.shapes import filled
-from tensorkeep.onnx.size_vectors import Part, axes_of, computed, counted, parts_of, product, reshaped, scalar, vector
+from tensorkeep.onnx.rules.shapes import filled_array
+from tensorkeep.onnx.size_vectors import (
+    Part,
+    axes_of,
+    computed_size,
+    counted_indices,
+    parts_of,
+    product,
+    reshaped_value,
+    scalar,
+    vector,
+)
 from tensorkeep.onnx.terms import Term
 
 
@@ -68,8 +78,8 @@ def flat_ranges(to: OnnxGraph, starts: Term, lengths: Term) -> tuple[Term, Term]
 def row_of_elements(to: OnnxGraph, ends: Term, numbers: Term) -> Term:
     """For each of the elements, in which row it is: how many of the ends are not above its number."""
     if to.opset >= 16:  # by marks where rows end, added up
-        marks = filled(to, to.node("Add", to.shape(numbers), to.constant(1)), to.constant(0))
-        ones = filled(to, to.shape(ends), to.constant(1))
+        marks = filled_array(to, to.node("Add", to.shape(numbers), to.constant(1)), to.constant(0))
+        ones = filled_array(to, to.shape(ends), to.constant(1))
         marked = to.node("ScatterElements", marks, ends, ones, axis=0, reduction="add")
         return to.slice(to.node("CumSum", marked, to.constant(0)), [0], [-1], [0])
     reached = to.node("LessOrEqual", to.unsqueeze(ends, [0]), to.unsqueeze(numbers, [1]), dtype=BOOL)
@@ -104,7 +114,7 @@ def ragged_range(
     numbers, splits = flat_ranges(to, to.node("Mul", lengths, to.constant(0)), lengths)
     ends = to.slice(splits, [1], [np.iinfo(np.int64).max], [0])
     total = to.shape(numbers)
-    row = row_of_elements(to, ends, counted(to, total))
+    row = row_of_elements(to, ends, counted_indices(to, total))
     each_start = to.node("Gather", to.node("Expand", first, to.shape(lengths)), row, axis=0)
     each_step = to.node("Gather", to.node("Expand", step, to.shape(lengths)), row, axis=0)
     values = to.node("Add", each_start, to.node("Mul", numbers, each_step))
@@ -119,7 +129,7 @@ def ragged_tensor_to_sparse(
     _check(to)
     if to.known_rank(rt_dense_values) != 1:
         to.refuse("values of several axes in rows of different lengths have no rule")
-    rows = counted(to, axes_of(rt_dense_values)[0])
+    rows = counted_indices(to, axes_of(rt_dense_values)[0])
     columns: list[Term] = []
     widths: list[Part] = []
     for splits in reversed(rt_nested_splits):
@@ -135,7 +145,7 @@ def ragged_tensor_to_sparse(
         rows = to.node("Gather", parents, rows, axis=0)
     columns.insert(0, rows)
     first = rt_nested_splits[0]
-    widths.insert(0, computed(to, "Sub", axes_of(first)[0], 1))
+    widths.insert(0, computed_size(to, "Sub", axes_of(first)[0], 1))
     indices = to.concat([to.unsqueeze(column, [1]) for column in columns], 1)
     return indices, rt_dense_values, vector(to, widths)
 
@@ -158,14 +168,14 @@ def ragged_tensor_to_tensor(
         first: Part = parts_of(to, tensors[0], 1)[0]
         kinds, tensors = kinds[1:], tensors[1:]
     else:
-        first = computed(to, "Sub", axes_of(tensors[0])[0], 1)
+        first = computed_size(to, "Sub", axes_of(tensors[0])[0], 1)
     levels = [_level(to, to.cast(tensor, INT64), kind) for tensor, kind in zip(tensors, kinds, strict=True)]
     inner = axes_of(values, 1) if to.known_rank(values) > 1 else []
     rank = 1 + len(levels) + len(inner)
     told = [-1] * rank if shape.rank == 0 else parts_of(to, shape, rank)
     found = [first, *(widest for _, _, widest in levels), *inner]
     sizes = [_told_or_found(to, size, own) for size, own in zip(told, found, strict=True)]
-    places = counted(to, first)
+    places = counted_indices(to, first)
     places = _beyond(to, places, places, sizes[0])
     for (row, inside, _), size in zip(levels, sizes[1:], strict=False):
         parents = to.node("Gather", places, row, axis=0)
@@ -174,13 +184,13 @@ def ragged_tensor_to_tensor(
     outer = product(to, sizes[: 1 + len(levels)])
     is_out = to.node("Less", places, to.constant(0), dtype=BOOL)
     places = to.node("Where", is_out, scalar(to, outer), places, dtype=INT64)
-    rows = vector(to, [computed(to, "Add", outer, 1), *inner])
+    rows = vector(to, [computed_size(to, "Add", outer, 1), *inner])
     has_axes = default_value.rank != 0
-    whole = carried_node(to, "Expand", default_value, rows) if has_axes else filled(to, rows, default_value)
+    whole = carried_node(to, "Expand", default_value, rows) if has_axes else filled_array(to, rows, default_value)
     put = to.node("ScatterND", whole, to.unsqueeze(places, [1]), values)
     cut = to.slice(put, [0], [-1], [0])
     cut.dims = (None,) * (1 + len(inner))
-    return reshaped(to, cut, sizes)
+    return reshaped_value(to, cut, sizes)
 
 
 def _level(to: OnnxGraph, tensor: Term, kind: bytes) -> tuple[Term, Term, Part]:
@@ -192,7 +202,7 @@ def _level(to: OnnxGraph, tensor: Term, kind: bytes) -> tuple[Term, Term, Part]:
         row = row_of_elements(to, ends, numbers)
         inside = to.node("Sub", numbers, to.node("Gather", tensor, row, axis=0))
     elif kind == b"VALUE_ROWIDS":
-        numbers = counted(to, axes_of(tensor)[0])
+        numbers = counted_indices(to, axes_of(tensor)[0])
         before = to.node("Less", to.unsqueeze(tensor, [0]), to.unsqueeze(tensor, [1]), dtype=BOOL)
         inside = to.node("Sub", numbers, to.reduce("ReduceSum", to.cast(before, INT64), [1]))
         row = tensor

@@ -8,7 +8,7 @@ import numpy as np
 
 from tensorkeep.dtypes import BOOL, FLOAT64, INT32, INT64
 from tensorkeep.onnx.graphs import OnnxGraph, reduced_dims
-from tensorkeep.onnx.rules.complex_numbers import joined, pairs
+from tensorkeep.onnx.rules.complex_numbers import complex_of_parts, pairs
 from tensorkeep.onnx.rules.elementwise import computed_in, elementwise, is_empty, nothing
 from tensorkeep.onnx.rules.registry import rule
 from tensorkeep.onnx.terms import Dims, Term
@@ -130,7 +130,7 @@ def euclidean_norm(to: OnnxGraph, input: Term, reduction_indices: Term, *, keep_
     if input.is_complex:
         size = to.reduce("ReduceL2", pairs(to, input), [-1])
         norm = reduced(to, "ReduceL2", size, axes, keep_dims)
-        return joined(to, norm, to.like(norm, 0), input.dtype)
+        return complex_of_parts(to, norm, to.like(norm, 0), input.dtype)
     if input.dtype.is_integer:
         total = reduced(to, "ReduceSum", elementwise(to, "Mul", input, input), axes, keep_dims)
         return to.cast(elementwise(to, "Sqrt", to.cast(total, FLOAT64)), input.dtype)

@@ -15,15 +15,15 @@ from tensorkeep.onnx.graphs import OnnxGraph
 from tensorkeep.onnx.rules._carriers import carried_node, carrier
 from tensorkeep.onnx.rules.gathering import checked_indices
 from tensorkeep.onnx.rules.registry import rule
-from tensorkeep.onnx.rules.shapes import filled
+from tensorkeep.onnx.rules.shapes import filled_array
 from tensorkeep.onnx.size_vectors import (
     Part,
     all_known,
     axes_of,
-    computed,
+    computed_size,
     parts_of,
     product,
-    reshaped,
+    reshaped_value,
     scalar,
     vector,
     whole_vector,
@@ -70,7 +70,7 @@ def put_at(
     if depth == 0:
         to.refuse("its indices have no coordinates")
     rest = sizes[depth:]
-    flat = whole if depth == 1 else reshaped(to, whole, [product(to, sizes[:depth]), *rest])
+    flat = whole if depth == 1 else reshaped_value(to, whole, [product(to, sizes[:depth]), *rest])
     rows = updates if outer == 1 else _rows(to, updates, rest)
     numbers = linear_places(to, places, sizes[:depth]) if depth > 1 else _last_taken(to, places, outer)
     if outer != 1:
@@ -78,11 +78,11 @@ def put_at(
     flat.dims = (None,) * (1 + len(rest))
     rows.dims = (None,) * (1 + len(rest))
     found = put_rows(to, flat, numbers, rows, reduction)
-    return found if depth == 1 else reshaped(to, found, sizes)
+    return found if depth == 1 else reshaped_value(to, found, sizes)
 
 
 def _rows(to: OnnxGraph, updates: Term, rest: list[Part]) -> Term:
-    return reshaped(to, updates, [-1, *rest]) if rest or updates.is_complex else to.reshape(updates, [-1])
+    return reshaped_value(to, updates, [-1, *rest]) if rest or updates.is_complex else to.reshape(updates, [-1])
 
 
 def _last_taken(to: OnnxGraph, places: Term, outer: int) -> Term:
@@ -110,7 +110,7 @@ def scatter_nd(to: OnnxGraph, indices: Term, updates: Term, shape: Term, *, bad_
     _check_policy(to, bad_indices_policy)
     nothing = np.array(b"" if updates.dtype is STRING else 0, updates.dtype.array_dtype)
     sizes = parts_of(to, shape)
-    whole = filled(to, whole_vector(to, shape), to.constant(nothing, updates.dtype))
+    whole = filled_array(to, whole_vector(to, shape), to.constant(nothing, updates.dtype))
     if all_known(sizes) is not None and 0 in sizes:
         return whole
     is_once = indices.array is not None and _are_distinct(indices.array)
@@ -187,7 +187,7 @@ def inplace(to: OnnxGraph, x: Term, i: Term, v: Term) -> Term:
     if to.model.is_for_engine:
         to.refuse("indices that lead nowhere are not found out")
     size = axes_of(x)[0] if to.known_rank(x) else 0
-    places = to.node("Mod", to.cast(i, INT64), scalar(to, computed(to, "Max", size, 1)), dims=i.dims)
+    places = to.node("Mod", to.cast(i, INT64), scalar(to, computed_size(to, "Max", size, 1)), dims=i.dims)
     how = to.operation.type.removeprefix("Inplace")
     if how == "Update":
         return to.node("ScatterND", x, to.unsqueeze(places, [1]), v)

@@ -13,8 +13,8 @@ from tensorkeep.onnx.rules._carriers import carried_node
 from tensorkeep.onnx.rules.joining import as_rows, as_vector
 from tensorkeep.onnx.rules.registry import rule
 from tensorkeep.onnx.rules.scattering import carrier_of_reduction, put_rows
-from tensorkeep.onnx.rules.shapes import filled
-from tensorkeep.onnx.size_vectors import END, Part, axes_of, computed, parts_of, scalar, vector
+from tensorkeep.onnx.rules.shapes import filled_array
+from tensorkeep.onnx.size_vectors import END, Part, axes_of, computed_size, parts_of, scalar, vector
 from tensorkeep.onnx.terms import Term
 
 
@@ -23,7 +23,7 @@ def by_segment(to: OnnxGraph, rows: Term, ids: Term, count: Part, reduction: str
     own = rows.dtype
     rows = to.cast(rows, carrier_of_reduction(reduction, own))
     start = to.constant(np.array(nothing, rows.dtype.array_dtype), rows.dtype)
-    whole = filled(to, vector(to, [count, *axes_of(rows, 1)]), start)
+    whole = filled_array(to, vector(to, [count, *axes_of(rows, 1)]), start)
     return to.cast(put_rows(to, whole, ids, rows, reduction), own)
 
 
@@ -53,7 +53,7 @@ def _sorted_count(to: OnnxGraph, ids: Term) -> Part:
 def _occurrences(to: OnnxGraph, ids: Term, count: Part) -> Term:
     """How many rows each segment has, at least 1."""
     size = axes_of(ids)[0]
-    ones = filled(to, vector(to, [size]), to.constant(1))
+    ones = filled_array(to, vector(to, [size]), to.constant(1))
     ones.dims = ids.dims
     found = by_segment(to, ones, ids, count, "add", 0)
     return to.node("Max", found, to.constant(1))
@@ -107,7 +107,7 @@ def _sorted_extreme(to: OnnxGraph, data: Term, ids: Term, reduction: str) -> Ter
     if ids.array is not None and len(np.unique(ids.array)) == count:
         return found
     size = axes_of(ids)[0]
-    ones = filled(to, vector(to, [size]), to.constant(1))
+    ones = filled_array(to, vector(to, [size]), to.constant(1))
     ones.dims = ids.dims
     is_there = to.node("Greater", by_segment(to, ones, ids, count, "add", 0), to.constant(0), dtype=BOOL)
     return carried_node(to, "Where", _column(to, is_there, to.known_rank(data)), found, to.like(data, 0), data=(1, 2))
@@ -132,7 +132,7 @@ def _unsorted(to: OnnxGraph, data: Term, ids: Term, num_segments: Term, reductio
     wide = to.cast(places, INT64)
     is_out = to.node("Less", wide, to.constant(0), dtype=BOOL)
     places = to.node("Where", is_out, scalar(to, count), wide, dtype=INT64)
-    found = by_segment(to, rows, places, computed(to, "Add", count, 1), reduction, nothing)
+    found = by_segment(to, rows, places, computed_size(to, "Add", count, 1), reduction, nothing)
     return to.slice(found, [0], vector(to, [count]), [0])
 
 

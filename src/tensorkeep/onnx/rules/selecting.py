@@ -10,7 +10,7 @@ from tensorkeep.onnx.known_axes import are_same_axes
 from tensorkeep.onnx.rules._carriers import carried_node, carrier
 from tensorkeep.onnx.rules.joining import known_axis
 from tensorkeep.onnx.rules.registry import rule
-from tensorkeep.onnx.size_vectors import axes_of, computed, counted, parts_of, vector
+from tensorkeep.onnx.size_vectors import axes_of, computed_size, counted_indices, parts_of, vector
 from tensorkeep.onnx.terms import Term
 
 # ---------------------------------------------------------------------------------------------------- By condition
@@ -112,7 +112,7 @@ def approx_top_k(to: OnnxGraph, input: Term, *, k: int, reduction_dimension: int
 def nth_element(to: OnnxGraph, input: Term, n: Term, *, reverse: bool) -> Term:
     """The last of the n + 1 smallest, or largest."""
     at = parts_of(to, n, 1)[0]
-    values, _ = largest(to, input, vector(to, [computed(to, "Add", at, 1)]), is_largest=reverse)
+    values, _ = largest(to, input, vector(to, [computed_size(to, "Add", at, 1)]), is_largest=reverse)
     return to.node("Gather", values, to.constant(-1), axis=-1)
 
 
@@ -195,7 +195,7 @@ def _distinct(to: OnnxGraph, x: Term, axis: int, out_idx: DType) -> tuple[Term, 
 def _distinct_by_pairs(to: OnnxGraph, x: Term, out_idx: DType) -> tuple[Term, Term, Term]:
     """The same for a vector: each is compared with all, and is known by the first that it is equal to, or itself."""
     size = axes_of(x)[0]
-    numbers = counted(to, size)
+    numbers = counted_indices(to, size)
     is_same = carried_node(to, "Equal", to.unsqueeze(x, [1]), to.unsqueeze(x, [0]), data=(0, 1), dtype=BOOL)
     is_itself = to.node("Equal", to.unsqueeze(numbers, [1]), to.unsqueeze(numbers, [0]), dtype=BOOL)
     alike = to.cast(to.node("Or", is_same, is_itself, dtype=BOOL), INT32)
@@ -278,7 +278,7 @@ def counted_values(to: OnnxGraph, values: Term, size: Term, weights: Term, binar
     rank = to.known_rank(values)
     if rank == 0:
         values, weights, rank = to.unsqueeze(values, [0]), weights if count == 0 else to.reshape(weights, [-1]), 1
-    numbers = to.cast(counted(to, parts_of(to, size, 1)[0]), values.dtype)
+    numbers = to.cast(counted_indices(to, parts_of(to, size, 1)[0]), values.dtype)
     is_it = to.node("Equal", to.unsqueeze(values, [rank]), numbers, dtype=BOOL)
     if binary:
         found = to.node("Greater", _how_many(to, is_it, rank - 1, INT32), to.constant(0, INT32), dtype=BOOL)

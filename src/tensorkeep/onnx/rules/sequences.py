@@ -13,7 +13,7 @@ from tensorkeep.onnx.known_sizes import sizes_of
 from tensorkeep.onnx.rules._carriers import carried_node, carrier
 from tensorkeep.onnx.rules.joining import known_axis
 from tensorkeep.onnx.rules.registry import rule
-from tensorkeep.onnx.rules.shapes import filled
+from tensorkeep.onnx.rules.shapes import filled_array
 from tensorkeep.onnx.size_vectors import axes_of, parts_of, vector
 from tensorkeep.onnx.terms import SizeOf, Term
 
@@ -131,7 +131,7 @@ def _scanned(to: OnnxGraph, x: Term, axis: Term, exclusive: bool, reverse: bool,
     new = joined(inner, total, element)
     outputs = [new, total if exclusive else new]
     body = inner.finished([total, element], outputs, to.own_name("step"))
-    start = filled(to, vector(to, rest), to.constant(np.array(nothing, wide.array_dtype), wide))
+    start = filled_array(to, vector(to, rest), to.constant(np.array(nothing, wide.array_dtype), wide))
     attrs: dict[str, AttrValue | None] = {
         "body": body,
         "num_scan_inputs": 1,

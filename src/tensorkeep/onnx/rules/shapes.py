@@ -16,11 +16,11 @@ from tensorkeep.onnx.size_vectors import (
     FRONT,
     Part,
     axes_of,
-    computed,
-    counted,
+    computed_size,
+    counted_indices,
     parts_of,
     product,
-    reshaped,
+    reshaped_value,
     scalar,
     vector,
     whole_vector,
@@ -70,7 +70,7 @@ def reshape(to: OnnxGraph, tensor: Term, shape: Term) -> Term:
     sizes = sizes_of(shape)
     if sizes is None or (-1 in sizes and 0 in sizes and tensor.element_count is None):
         return _reshaped_at_random(to, tensor, shape)
-    return reshaped(to, tensor, parts_of(to, shape), trusted=not to.model.is_for_engine, whole=shape)
+    return reshaped_value(to, tensor, parts_of(to, shape), trusted=not to.model.is_for_engine, whole=shape)
 
 
 def _reshaped_at_random(to: OnnxGraph, tensor: Term, shape: Term) -> Term:
@@ -145,7 +145,7 @@ def conjugate_transpose(to: OnnxGraph, x: Term, perm: Term) -> Term:
 # ---------------------------------------------------------------------------------------------------- Repeated values
 
 
-def filled(to: OnnxGraph, sizes: Term, value: Term) -> Term:
+def filled_array(to: OnnxGraph, sizes: Term, value: Term) -> Term:
     """One value in all places of an array with these sizes."""
     if value.array is not None and value.dtype is not STRING and not value.is_complex:
         if sizes.array is not None and prod(sizes.array.tolist()) <= 64:
@@ -161,11 +161,11 @@ def filled(to: OnnxGraph, sizes: Term, value: Term) -> Term:
 
 @rule("Fill", takes_complex=True)
 def fill(to: OnnxGraph, dims: Term, value: Term) -> Term:
-    return filled(to, whole_vector(to, dims), value)
+    return filled_array(to, whole_vector(to, dims), value)
 
 
 def _filled_like(to: OnnxGraph, x: Term, value: object) -> Term:
-    return filled(to, to.shape(x), to.constant(np.array(value, x.dtype.array_dtype), x.dtype))
+    return filled_array(to, to.shape(x), to.constant(np.array(value, x.dtype.array_dtype), x.dtype))
 
 
 @rule("ZerosLike", takes_complex=True)
@@ -181,7 +181,7 @@ def ones_like(to: OnnxGraph, x: Term) -> Term:
 @rule("Empty")
 def empty(to: OnnxGraph, shape: Term, *, dtype: DType) -> Term:
     nothing = to.constant(np.array(b"" if dtype is STRING else 0, dtype.array_dtype), dtype)
-    return filled(to, whole_vector(to, shape), nothing)
+    return filled_array(to, whole_vector(to, shape), nothing)
 
 
 @rule("Tile", takes_complex=True)
@@ -217,7 +217,7 @@ def broadcast_args(to: OnnxGraph, s0: Term, s1: Term) -> Term:
     first, second = whole_vector(to, s0), whole_vector(to, s1)
     lengths = [axis_size(term, 0) for term in (first, second)]
     if lengths[0] != lengths[1] or not isinstance(lengths[0], int):
-        most = computed(to, "Max", *(length if length is not None else 0 for length in lengths))
+        most = computed_size(to, "Max", *(length if length is not None else 0 for length in lengths))
         first, second = (_after_ones(to, term, most) for term in (first, second))
     is_one = to.node("Equal", first, to.constant(1), dtype=BOOL)
     return to.cast(to.node("Where", is_one, second, first, dtype=INT64), s0.dtype)
@@ -226,7 +226,7 @@ def broadcast_args(to: OnnxGraph, s0: Term, s1: Term) -> Term:
 def _after_ones(to: OnnxGraph, sizes: Term, length: Part) -> Term:
     own = axis_size(sizes, 0)
     assert own is not None
-    ones = filled(to, vector(to, [computed(to, "Sub", length, own)]), to.constant(1))
+    ones = filled_array(to, vector(to, [computed_size(to, "Sub", length, own)]), to.constant(1))
     return to.concat([ones, sizes], 0)
 
 
@@ -243,7 +243,7 @@ def one_hot(to: OnnxGraph, indices: Term, depth: Term, on_value: Term, off_value
     count = parts_of(to, depth, 1)[0]
     if to.model.is_for_engine and not isinstance(count, int | SizeOf):
         to.refuse("a number of classes below zero is not found out")
-    classes = to.cast(counted(to, count), indices.dtype)
+    classes = to.cast(counted_indices(to, count), indices.dtype)
     if at < rank:
         classes = to.unsqueeze(classes, list(range(1, rank - at + 1)))
     is_hot = to.node("Equal", to.unsqueeze(indices, [at]), classes, dtype=BOOL)
@@ -258,17 +258,17 @@ def one_hot(to: OnnxGraph, indices: Term, depth: Term, on_value: Term, off_value
 
 @rule("Pad", takes_complex=True)
 def pad(to: OnnxGraph, input: Term, paddings: Term) -> Term:
-    return padded(to, input, paddings, None)
+    return padded_value(to, input, paddings, None)
 
 
 @rule("PadV2")
 def pad_v2(to: OnnxGraph, input: Term, paddings: Term, constant_values: Term) -> Term:
     if constant_values.array is not None and constant_values.dtype is not STRING and not constant_values.array.any():
-        return padded(to, input, paddings, None)
-    return padded(to, input, paddings, constant_values)
+        return padded_value(to, input, paddings, None)
+    return padded_value(to, input, paddings, constant_values)
 
 
-def padded(to: OnnxGraph, input: Term, paddings: Term, value: Term | None) -> Term:
+def padded_value(to: OnnxGraph, input: Term, paddings: Term, value: Term | None) -> Term:
     """A value with something around it; zeros if that is None."""
     if input.rank == 0 or (paddings.array is not None and not paddings.array.any()):
         return input
@@ -292,7 +292,7 @@ def _amounts(to: OnnxGraph, input: Term, paddings: Term) -> Term:
 def _padded_strings(to: OnnxGraph, input: Term, amounts: Term, value: Term | None) -> Term:
     """By places, as ONNX Runtime puts nothing around strings: each takes one of the strings, or what is behind them."""
     count = scalar(to, product(to, axes_of(input)))
-    places = to.node("Reshape", counted(to, count), to.shape(input))
+    places = to.node("Reshape", counted_indices(to, count), to.shape(input))
     wide = to.node("Pad", places, amounts, count)
     rest = value if value is not None else to.constant(np.array(b"", object), STRING)
     return to.node("Gather", to.concat([to.reshape(input, [-1]), to.unsqueeze(rest, [0])], 0), wide, axis=0)
@@ -372,7 +372,7 @@ def reverse(to: OnnxGraph, tensor: Term, dims: Term) -> Term:
 
 def _reversed_at_random(to: OnnxGraph, tensor: Term, axes: Term) -> Term:
     each = to.shape(axes)
-    starts, ends, steps = (filled(to, each, to.constant(number)) for number in (END, FRONT, -1))
+    starts, ends, steps = (filled_array(to, each, to.constant(number)) for number in (END, FRONT, -1))
     return to.node("Slice", tensor, starts, ends, axes, steps)
 
 
@@ -411,8 +411,8 @@ def roll(to: OnnxGraph, input: Term, shift: Term, axis: Term) -> Term:
                 places = to.constant((np.arange(size) - by) % size)
                 input = to.node("Gather", input, places, dims=input.dims, axis=at % rank)
             continue
-        before = to.node("Sub", counted(to, size), scalar(to, by))
-        places = to.node("Mod", before, scalar(to, computed(to, "Max", size, 1)))
+        before = to.node("Sub", counted_indices(to, size), scalar(to, by))
+        places = to.node("Mod", before, scalar(to, computed_size(to, "Max", size, 1)))
         input = to.node("Gather", input, places, dims=input.dims, axis=at % rank)
     return input
 
@@ -431,7 +431,7 @@ def invert_permutation(to: OnnxGraph, x: Term) -> Term:
         to.refuse("numbers that are no permutation are not found out")
     size = axis_size(x, 0) if x.dims is not None else to.shape(x)
     assert size is not None
-    return to.node("ScatterElements", x, x, to.cast(counted(to, size), x.dtype), axis=0)
+    return to.node("ScatterElements", x, x, to.cast(counted_indices(to, size), x.dtype), axis=0)
 
 
 @rule("UnravelIndex")

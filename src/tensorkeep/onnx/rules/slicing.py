@@ -11,7 +11,7 @@ from tensorkeep.dtypes import BOOL, INT64, STRING
 from tensorkeep.onnx.graphs import OnnxGraph
 from tensorkeep.onnx.rules._carriers import carried_node
 from tensorkeep.onnx.rules.registry import rule
-from tensorkeep.onnx.rules.shapes import filled
+from tensorkeep.onnx.rules.shapes import filled_array
 from tensorkeep.onnx.size_vectors import (
     END,
     FRONT,
@@ -20,7 +20,7 @@ from tensorkeep.onnx.size_vectors import (
     axes_of,
     parts_of,
     product,
-    reshaped,
+    reshaped_value,
     scalar,
     vector,
     whole_vector,
@@ -225,7 +225,7 @@ def _replaced(to: OnnxGraph, whole: Term, sizes: list[Part], places: Term, value
     flat = to.reshape(whole, [-1])
     put = to.node("ScatterElements", flat, to.reshape(places, [-1]), to.reshape(values, [-1]), axis=0)
     put.dims = (None,)
-    return reshaped(to, put, sizes)
+    return reshaped_value(to, put, sizes)
 
 
 @rule("TensorStridedSliceUpdate")
@@ -281,7 +281,7 @@ def strided_slice_grad(
 ) -> Term:
     """Zeros but for the part."""
     nothing = to.constant(np.array(b"" if dy.dtype is STRING else 0, dy.dtype.array_dtype), dy.dtype)
-    whole = filled(to, whole_vector(to, shape), nothing)
+    whole = filled_array(to, whole_vector(to, shape), nothing)
     whole.dims = tuple(size if isinstance(size, int) else None for size in parts_of(to, shape))
     return tensor_strided_slice_update(
         to,

@@ -11,12 +11,12 @@ from tensorkeep.onnx.rules.registry import rule
 from tensorkeep.onnx.rules.scattering import linear_places, put_at
 from tensorkeep.onnx.rules.segments import by_segment
 from tensorkeep.onnx.rules.selecting import largest
-from tensorkeep.onnx.rules.shapes import filled
+from tensorkeep.onnx.rules.shapes import filled_array
 from tensorkeep.onnx.size_vectors import (
     Part,
     axes_of,
-    computed,
-    counted,
+    computed_size,
+    counted_indices,
     parts_of,
     product,
     scalar,
@@ -42,7 +42,7 @@ def sparse_to_dense(
 ) -> Term:
     """Values at some places of an array that has another value elsewhere."""
     _check(to)
-    whole = filled(to, whole_vector(to, output_shape), default_value)
+    whole = filled_array(to, whole_vector(to, output_shape), default_value)
     rank = to.known_rank(sparse_indices)
     places = to.cast(sparse_indices, INT64)
     if rank == 0:
@@ -67,7 +67,7 @@ def sparse_reshape(to: OnnxGraph, input_indices: Term, input_shape: Term, new_sh
     elif -1 in new:
         at = new.index(-1)
         rest = product(to, [*new[:at], *new[at + 1 :]])
-        new = [*new[:at], computed(to, "Div", total, rest), *new[at + 1 :]]
+        new = [*new[:at], computed_size(to, "Div", total, rest), *new[at + 1 :]]
     target = vector(to, new)
     numbers = linear_places(to, input_indices, old)
     if not new:
@@ -135,7 +135,7 @@ def sparse_fill_empty_rows(
     rank = indices.size(1)
     sizes = parts_of(to, dense_shape, rank)
     rows = _column(to, indices, 0)
-    numbers = counted(to, sizes[0])
+    numbers = counted_indices(to, sizes[0])
     found = to.node("Equal", to.unsqueeze(numbers, [1]), to.unsqueeze(rows, [0]), dtype=BOOL)
     many = to.reduce("ReduceSum", to.cast(found, INT64), [1])
     is_empty = to.node("Equal", many, to.constant(0), dtype=BOOL)
@@ -148,7 +148,7 @@ def sparse_fill_empty_rows(
     all_places = to.node("Gather", to.concat([indices, added], 0), order, axis=0)
     all_values = to.node("Gather", to.concat([values, filling], 0), order, axis=0)
     total = to.shape(keys)
-    back = to.node("ScatterElements", order, order, counted(to, total), axis=0)
+    back = to.node("ScatterElements", order, order, counted_indices(to, total), axis=0)
     return all_places, all_values, is_empty, to.slice(back, [0], to.shape(rows), [0])
 
 

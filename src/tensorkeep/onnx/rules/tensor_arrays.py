@@ -17,9 +17,9 @@ from tensorkeep.onnx.tensor_lists import (
     as_rows,
     item_at,
     items_at,
-    joined,
+    joined_elements,
     length,
-    parted,
+    list_of_parts,
     told_list,
     with_item,
     with_rows,
@@ -110,12 +110,12 @@ def tensor_array_concat(
     to: OnnxGraph, handle: Term, flow_in: Term, *, element_shape_except0: Shape
 ) -> tuple[Term, Term]:
     rest = element_shape_except0.dims
-    return joined(to, _elements(to, handle, flow_in), None if rest is None else (None, *rest))
+    return joined_elements(to, _elements(to, handle, flow_in), None if rest is None else (None, *rest))
 
 
 @rule("TensorArraySplitV3", "TensorArraySplitV2", "TensorArraySplit")
 def tensor_array_split(to: OnnxGraph, handle: Term, value: Term, lengths: Term, flow_in: Term) -> Term:
-    return _flow(parted(to, value, lengths, _elements(to, handle, flow_in)))
+    return _flow(list_of_parts(to, value, lengths, _elements(to, handle, flow_in)))
 
 
 @rule("TensorArraySizeV3", "TensorArraySizeV2", "TensorArraySize")

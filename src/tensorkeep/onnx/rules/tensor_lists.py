@@ -12,15 +12,15 @@ from tensorkeep.onnx.tensor_lists import (
     Rows,
     Unset,
     as_rows,
-    chained,
+    chained_lists,
     held_list,
     item_at,
     items_at,
-    joined,
+    joined_elements,
     length,
+    list_of_parts,
     list_term,
-    parted,
-    resized,
+    resized_list,
     told_dims,
     told_list,
     with_item,
@@ -53,7 +53,7 @@ def tensor_list_from_tensor(to: OnnxGraph, tensor: Term, element_shape: Term, *,
 @rule("TensorListSplit")
 def tensor_list_split(to: OnnxGraph, tensor: Term, element_shape: Term, lengths: Term, *, element_dtype: DType) -> Term:
     held = HeldList(element_dtype, told_dims(element_shape), Rows(tensor))
-    return list_term(parted(to, tensor, lengths, held))
+    return list_term(list_of_parts(to, tensor, lengths, held))
 
 
 @rule("TensorListLength")
@@ -87,7 +87,7 @@ def tensor_list_gather(to: OnnxGraph, input_handle: Term, indices: Term, element
 
 @rule("TensorListConcat")
 def tensor_list_concat(to: OnnxGraph, input_handle: Term, *, element_shape: Shape) -> tuple[Term, Term]:
-    return joined(to, held_list(to, input_handle), element_shape.dims)
+    return joined_elements(to, held_list(to, input_handle), element_shape.dims)
 
 
 @rule("TensorListConcatV2")
@@ -98,7 +98,7 @@ def tensor_list_concat_v2(
     held = held_list(to, input_handle)
     if isinstance(held.form, Unset):
         to.refuse("it reads a list none of whose elements has been set")
-    return joined(to, held, told_dims(element_shape))
+    return joined_elements(to, held, told_dims(element_shape))
 
 
 @rule("TensorListPushBack")
@@ -121,7 +121,7 @@ def tensor_list_set_item(
 
 @rule("TensorListResize")
 def tensor_list_resize(to: OnnxGraph, input_handle: Term, size: Term) -> Term:
-    return list_term(resized(to, held_list(to, input_handle), size))
+    return list_term(resized_list(to, held_list(to, input_handle), size))
 
 
 @rule("TensorListScatter")
@@ -158,4 +158,4 @@ def tensor_list_push_back_batch(to: OnnxGraph, input_handles: Term, tensor: Term
 
 @rule("TensorListConcatLists")
 def tensor_list_concat_lists(to: OnnxGraph, input_a: Term, input_b: Term) -> Term:
-    return list_term(chained(to, held_list(to, input_a), held_list(to, input_b)))
+    return list_term(chained_lists(to, held_list(to, input_a), held_list(to, input_b)))

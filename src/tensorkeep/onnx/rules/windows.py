@@ -51,7 +51,7 @@ def channel_axis(rank: int, data_format: bytes) -> int:
     return 1 if has_channels_first(data_format) else rank - 1
 
 
-def widened(to: OnnxGraph, term: Term) -> Term:
+def widened_value(to: OnnxGraph, term: Term) -> Term:
     """A value of bfloat16, with which ONNX Runtime does not compute, as float32; any other as it is."""
     return to.cast(term, FLOAT32) if term.dtype is BFLOAT16 else term
 
@@ -143,7 +143,7 @@ def windows_of(to: OnnxGraph, images: Term, kernel: Dims, sliding: Sliding) -> W
     return Windows(kernel, steps, rates, tuple(pads), tuple(outputs))
 
 
-def centered(to: OnnxGraph, images: Term, windows: Windows, sliding: Sliding) -> Term:
+def centered_images(to: OnnxGraph, images: Term, windows: Windows, sliding: Sliding) -> Term:
     """As much of three-dimensional images as TensorFlow looks at where SAME leaves elements over: the middle."""
     axes, starts, ends = [], [], []
     if sliding.padding != b"SAME":

@@ -22,7 +22,7 @@ import numpy.typing as npt
 
 from tensorkeep.errors import InvalidArgumentError, UnimplementedError
 from tensorkeep.ops.codecs import _libraries as libraries
-from tensorkeep.ops.codecs._webp_transforms import GREEN, PALETTE, Transform, undone
+from tensorkeep.ops.codecs._webp_transforms import GREEN, PALETTE, Transform, pixels_before
 from tensorkeep.ops.shared.kernel_types import Array
 from tensorkeep.runtime.allocation import check_allocation
 
@@ -217,7 +217,7 @@ def _image(bits: _Bits, width: int, height: int) -> Words:
         width = transform.packed_width
     pixels = _pixels(bits, width, height, is_main=True)
     for transform in reversed(transforms):
-        pixels = undone(pixels, transform)
+        pixels = pixels_before(pixels, transform)
     return pixels
 
 

@@ -33,7 +33,7 @@ class Transform:
     blocks: Words = field(default_factory=lambda: np.zeros((1, 1), np.uint32))
 
 
-def undone(pixels: Words, transform: Transform) -> Words:
+def pixels_before(pixels: Words, transform: Transform) -> Words:
     """The pixels before a transform."""
     if transform.kind == PREDICTION:
         return _unpredicted(pixels, transform)

@@ -49,7 +49,7 @@ class _Job(NamedTuple):
     parts: tuple[_Part, ...]
 
 
-def convolved(images: Array, filters: Array, rows: Placement, columns: Placement, out: Array) -> bool:
+def convolve_into(images: Array, filters: Array, rows: Placement, columns: Placement, out: Array) -> bool:
     """Computes a convolution into `out` by the compiled library; False if that cannot do it. Shapes must fit."""
     compiled = functions()
     if compiled is None or images.dtype != FLOAT or filters.dtype != FLOAT:
@@ -74,7 +74,7 @@ def _forward_job(rows: Placement, columns: Placement, channels: int, depth: int)
     return _Job((rows.padded, columns.padded), (interior[0], interior[1]), (_Part(stretches, 0, 0, None),))
 
 
-def returned(gradient: Array, filters: Array, rows: Placement, columns: Placement, out: Array) -> bool:
+def convolve_back_into(gradient: Array, filters: Array, rows: Placement, columns: Placement, out: Array) -> bool:
     """Computes the gradient of a convolution's images into `out` by the compiled library; False if that cannot do it.
     Strides may be any.
     """
@@ -206,7 +206,7 @@ def _padded(job: _Job, images: Array) -> Iterator[tuple[Array, int]]:
         yield buffer[: len(part)], first
 
 
-def convolved_depthwise(images: Array, filters: Array, rows: Placement, columns: Placement, out: Array) -> bool:
+def convolve_depthwise_into(images: Array, filters: Array, rows: Placement, columns: Placement, out: Array) -> bool:
     """Computes a depthwise convolution into `out` by the compiled library; False if that cannot do it. Each channel has
     one filter.
     """

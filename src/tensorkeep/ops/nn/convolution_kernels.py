@@ -34,7 +34,7 @@ import numpy as np
 from tensorkeep.errors import InvalidArgumentError
 from tensorkeep.io.machine.reused_memory import result_array
 from tensorkeep.ops.linear_algebra.products import SMALL, multiply, multiply_in_parts
-from tensorkeep.ops.nn._compiled_convolution import convolved, convolved_depthwise, returned
+from tensorkeep.ops.nn._compiled_convolution import convolve_back_into, convolve_depthwise_into, convolve_into
 from tensorkeep.ops.nn.windows import (
     CACHED_PLANS,
     Index,
@@ -246,8 +246,8 @@ def _is_convolved(images: Array, filters: Array, plan: _Plan, output: Array) -> 
         return False
     rows, columns = plan.windows
     if plan.is_depthwise:
-        return convolved_depthwise(images, filters.swapaxes(-1, -2), rows, columns, output)
-    return convolved(images, filters, rows, columns, output)
+        return convolve_depthwise_into(images, filters.swapaxes(-1, -2), rows, columns, output)
+    return convolve_into(images, filters, rows, columns, output)
 
 
 def _multiply(left: Array, right: Array, out: Array, is_cut: bool) -> None:
@@ -281,7 +281,7 @@ def _image_gradient(filters: Array, gradient: Array, plan: _Plan) -> Array:
     if plan.is_for_library and 0 not in plan.image_shape:
         found = result_array(plan.image_shape, gradient.dtype)
         rows, columns = plan.windows
-        if returned(np.ascontiguousarray(gradient), filters, rows, columns, found):
+        if convolve_back_into(np.ascontiguousarray(gradient), filters, rows, columns, found):
             return found
     grouped = filters.reshape(*plan.filter_shape[:-1], plan.groups, plan.filter_shape[-1] // plan.groups)
     if plan.mirrored is None:
@@ -446,7 +446,7 @@ def _depthwise_forward(images: Array, filters: Array, sliding: Sliding) -> Array
     plan = _depthwise_plan(images.shape, filters.shape, sliding)
     if not plan.layout.is_channels_first and 0 not in plan.output_shape:
         found = result_array(plan.output_shape, _FLOAT)
-        if convolved_depthwise(widen_array(images), widen_array(filters), plan.rows, plan.columns, found):
+        if convolve_depthwise_into(widen_array(images), widen_array(filters), plan.rows, plan.columns, found):
             return narrow_array(found, images.dtype)
     windows = _row_windows(_repeated(images, plan.layout, filters.shape[3]), plan.rows, plan.columns)
     output = _sum_over_taps(windows, widen_array(filters), plan.columns.output)

@@ -124,6 +124,6 @@ def same(x: Size, y: Size) -> Tensor | bool:
     return equal(x, y) if is_tensor(x) or is_tensor(y) else x == y
 
 
-def known(size: Size) -> int | None:
+def known_size(size: Size) -> int | None:
     """A size, if it is known before running."""
     return None if isinstance(size, Tensor) or is_tensor(size) else int(size)

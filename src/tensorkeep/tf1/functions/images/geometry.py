@@ -27,7 +27,7 @@ from tensorkeep.tf1.functions.images.checks import (
     dimensions,
     image_checks,
     is_tensor,
-    known,
+    known_size,
     known_sizes,
     larger,
     out_of_batch,
@@ -186,7 +186,7 @@ def central_crop(image: TensorLike, central_fraction: Size) -> Tensor:
         extent = stack([*[-1] * len(batch), *lengths, -1])
         result = slice_of(image, begin, extent)
         dims = known_sizes(image, count)
-        result.set_shape([*dims[: count - 3], *map(known, lengths), dims[-1]])
+        result.set_shape([*dims[: count - 3], *map(known_size, lengths), dims[-1]])
         return result
 
 
@@ -225,7 +225,7 @@ def pad_to_bounding_box(
         images = with_dependencies(checks, images)
         amounts = [0, 0, offset_height, after_height, offset_width, after_width, 0, 0]
         padded = pad(images, reshape(stack(amounts), [4, 2]))
-        padded.set_shape([*map(known, (batch, target_height, target_width, depth))])
+        padded.set_shape([*map(known_size, (batch, target_height, target_width, depth))])
         return out_of_batch(padded, was_batch)
 
 
@@ -250,7 +250,7 @@ def crop_to_bounding_box(
         images = with_dependencies(checks, images)
         begin = stack([0, offset_height, offset_width, 0])
         cropped = slice_of(images, begin, stack([shape(images)[0], target_height, target_width, shape(images)[3]]))
-        cropped.set_shape([*map(known, (batch, target_height, target_width, depth))])
+        cropped.set_shape([*map(known_size, (batch, target_height, target_width, depth))])
         return out_of_batch(cropped, was_batch)
 
 
