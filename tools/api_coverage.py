@@ -29,7 +29,6 @@ OUTSIDE = (
     "compat",
     "config",
     "contrib",
-    "data",
     "distribute",
     "distributions",
     "estimator",

@@ -2,6 +2,7 @@
 
 `v1` has the names under which programs find all this, and the ambient graph and session.
 
+    datasets/     `tf.data`: datasets, iterators over them, and the functions that make and change them
     functions/    TensorFlow's functions as compositions of ops: with its names, scopes and defaults
     layers/       TensorFlow 1's layers: variables and functions in a scope
     saved_model/  SavedModels as TensorFlow 1's Python makes and loads them

@@ -171,10 +171,10 @@ from tensorkeep.tf1.variables.scopes import (
 from tensorkeep.tf1.variables.template import make_template
 from tensorkeep.tf1.variables.variable import Variable, is_variable_initialized
 from tensorkeep.v1 import (
-    app, audio, bitwise, compat, debugging, dtypes, errors, flags, gfile, graph_util, hash_table, image, initializers,
-    io, kv_variable_ops, layers, linalg, logging, lookup, losses, manip, math, metrics, nest, nn, python_io,
-    quantization, queue, ragged, random, raw_ops, saved_model, sets, signal, sparse, spectral, strings, summary, train,
-    version,
+    app, audio, bitwise, compat, data, debugging, dtypes, errors, flags, gfile, graph_util, hash_table, image,
+    initializers, io, kv_variable_ops, layers, linalg, logging, lookup, losses, manip, math, metrics, nest, nn,
+    python_io, quantization, queue, ragged, random, raw_ops, saved_model, sets, signal, sparse, spectral, strings,
+    summary, train, version,
 )
 from tensorkeep.v1.defaults import get_default_graph, get_default_session, reset_default_graph
 from tensorkeep.v1.framework import (
@@ -223,12 +223,12 @@ __all__ = [
     "complex64", "concat", "cond", "confusion_matrix", "conj", "constant", "constant_initializer", "container",
     "control_dependencies", "control_flow_v2_enabled", "convert_to_tensor", "convert_to_tensor_or_indexed_slices",
     "convert_to_tensor_or_sparse_tensor", "cos", "cosh", "count_nonzero", "count_up_to",
-    "create_partitioned_variables", "cross", "cumprod", "cumsum", "custom_gradient", "debugging", "decode_base64",
-    "decode_compressed", "decode_csv", "decode_json_example", "decode_raw", "depth_to_space", "dequantize",
-    "deserialize_many_sparse", "device", "diag", "diag_part", "digamma", "dimension_at_index", "dimension_value",
-    "disable_control_flow_v2", "disable_eager_execution", "disable_resource_variables", "disable_tensor_equality",
-    "disable_v2_behavior", "disable_v2_tensorshape", "div", "div_no_nan", "divide", "double", "dtypes",
-    "dynamic_partition", "dynamic_stitch", "edit_distance", "einsum", "enable_control_flow_v2",
+    "create_partitioned_variables", "cross", "cumprod", "cumsum", "custom_gradient", "data", "debugging",
+    "decode_base64", "decode_compressed", "decode_csv", "decode_json_example", "decode_raw", "depth_to_space",
+    "dequantize", "deserialize_many_sparse", "device", "diag", "diag_part", "digamma", "dimension_at_index",
+    "dimension_value", "disable_control_flow_v2", "disable_eager_execution", "disable_resource_variables",
+    "disable_tensor_equality", "disable_v2_behavior", "disable_v2_tensorshape", "div", "div_no_nan", "divide",
+    "double", "dtypes", "dynamic_partition", "dynamic_stitch", "edit_distance", "einsum", "enable_control_flow_v2",
     "enable_eager_execution", "enable_resource_variables", "enable_tensor_equality", "enable_v2_behavior",
     "enable_v2_tensorshape", "encode_base64", "ensure_shape", "equal", "erf", "erfc", "errors", "executing_eagerly",
     "executing_eagerly_outside_functions", "exp", "expand_dims", "expm1", "extract_image_patches",

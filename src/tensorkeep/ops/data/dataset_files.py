@@ -60,8 +60,10 @@ def tf_record_dataset_kernel(
 
 
 def _check_buffer(buffer_size: Array) -> None:
-    if scalar_count(buffer_size, "buffer_size") < 0:
-        raise InvalidArgumentError("`buffer_size` must be >= 0 (0 == no buffering)")
+    if scalar_count(buffer_size, "buffer_size") < -1:
+        raise InvalidArgumentError(
+            "`buffer_size` must be >= 0 (0 == no buffering), or -1 for one of the reader's choice"
+        )
 
 
 tf_record_dataset_v2 = texts_op(

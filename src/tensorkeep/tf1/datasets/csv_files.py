@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from collections.abc import Sequence
 from typing import Any
 
@@ -84,7 +85,7 @@ def make_csv_dataset(
     dataset = dataset.batch(batch_size, drop_remainder=num_epochs is None)
 
     def by_name(*columns: Any) -> Any:
-        found = dict(zip(kept, columns, strict=True))
+        found = OrderedDict(zip(kept, columns, strict=True))
         return found if label_name is None else (found, found.pop(label_name))
 
     return dataset.map(by_name).prefetch(AUTOTUNE if prefetch_buffer_size is None else prefetch_buffer_size)

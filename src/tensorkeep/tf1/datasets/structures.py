@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from tensorkeep.dtypes import VARIANT, DType
+from tensorkeep.dtypes import INT64, VARIANT, DType
 from tensorkeep.errors import InvalidArgumentError, WrongTypeError
 from tensorkeep.graph.arguments import emit, emit_tensors
 from tensorkeep.graph.building import name_scope
@@ -20,6 +20,7 @@ from tensorkeep.graph.graph import Tensor
 from tensorkeep.graph.tensor_shape import TensorShape
 from tensorkeep.runtime.composite_values import RaggedTensorValue, SparseTensorValue
 from tensorkeep.shapes import Shape
+from tensorkeep.tf1.functions.constants import constant
 from tensorkeep.tf1.functions.ragged.ragged_tensor import RaggedTensor
 from tensorkeep.tf1.functions.type_specs import (
     RaggedTensorSpec,
@@ -245,17 +246,44 @@ def register_value(kind: type, make: Callable[[Any, Tensor], Any]) -> None:
 
 def _value(spec: TypeSpec, tensor: Tensor) -> Any:
     if isinstance(spec, SparseTensorSpec):
-        sparse = SparseTensor(*emit_tensors("DeserializeSparse", tensor, dtype=spec.dtype))
-        sparse.set_shape(spec.shape)
-        return sparse
+        return _sparse_value(spec, tensor)
     if isinstance(spec, RaggedTensorSpec):
-        found = RaggedTensor._from_variant(tensor, spec.dtype, spec.ragged_rank, row_splits_dtype=spec.row_splits_dtype)
-        return found
+        return _ragged_value(spec, tensor)
     if type(spec) in _BY_SPEC:
         return _BY_SPEC[type(spec)](spec, tensor)
     if isinstance(spec, TensorSpec):
         tensor.set_shape(spec.shape)
     return tensor
+
+
+def _sparse_value(spec: SparseTensorSpec, tensor: Tensor) -> SparseTensor:
+    indices, values, sizes = emit_tensors("DeserializeSparse", tensor, dtype=spec.dtype)
+    known = spec.shape.plain.dims
+    if known is None:
+        return SparseTensor(indices, values, sizes)
+    indices.set_shape([None, len(known)])
+    sizes.set_shape([len(known)])
+    if any(size is not None for size in known):
+        found = emit_tensors("Unpack", sizes, num=len(known), axis=0, name="unstack")
+        told = [part if size is None else constant(size, INT64) for part, size in zip(found, known, strict=True)]
+        sizes = emit("Pack", told, name="stack")
+    sparse = SparseTensor(indices, values, sizes)
+    sparse.set_shape(spec.shape)
+    return sparse
+
+
+def _ragged_value(spec: RaggedTensorSpec, tensor: Tensor) -> Any:
+    found: Any = RaggedTensor._from_variant(
+        tensor, spec.dtype, spec.ragged_rank, row_splits_dtype=spec.row_splits_dtype
+    )
+    known = spec.shape.plain.dims
+    if known is not None and isinstance(found, RaggedTensor):
+        if known[0] is not None:
+            found.row_splits.set_shape([known[0] + 1])
+        found.flat_values.set_shape([None, *known[spec.ragged_rank + 1 :]])
+    elif known is not None:
+        found.set_shape(spec.shape)
+    return found
 
 
 # ---------------------------------------------------------------------------------------------- Types, shapes, classes

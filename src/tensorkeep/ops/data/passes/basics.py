@@ -48,6 +48,8 @@ class Dataset:
 
     begin: Callable[[], Pass]
     cardinality: int = UNKNOWN
+    rows: Rows | None = None
+    """Its elements, where they are all in memory: such a dataset can be an element of a state that is stored."""
 
     def elements(self) -> Iterator[Element]:
         """A new pass, one element after the other."""

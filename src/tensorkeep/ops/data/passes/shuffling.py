@@ -84,6 +84,8 @@ class _Store:
 
     def put(self, rows: Rows) -> list[int]:
         """The numbers under which rows are kept."""
+        if not rows:
+            return []
         places = self._places(len(rows))
         columns = as_columns(rows) if self._columns is not None or not self._rows else None
         if columns is None or not self._takes(columns):
@@ -125,7 +127,7 @@ class _Store:
 
     def get(self, places: list[int]) -> Rows:
         """The rows of these numbers, which stay."""
-        if self._columns is None:
+        if self._columns is None or not places:
             return [self._rows[place] for place in places]
         return Columns([array[places] for array in self._columns], len(places))
 
@@ -175,7 +177,7 @@ class _Shuffled:
         return self._out(drawn)
 
     def _out(self, drawn: list[int]) -> Rows:
-        rows = self._store.get(drawn) if drawn else []
+        rows = self._store.get(drawn)
         self._store.drop(drawn)
         return rows
 

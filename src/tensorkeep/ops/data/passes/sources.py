@@ -38,7 +38,7 @@ class _ListedRows:
 
 def listed(rows: Rows) -> Dataset:
     """The dataset of these rows."""
-    return Dataset(lambda: _ListedRows(rows), len(rows))
+    return Dataset(lambda: _ListedRows(rows), len(rows), rows)
 
 
 class _Numbers:

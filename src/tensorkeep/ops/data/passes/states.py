@@ -2,8 +2,8 @@
 
     variant  = VariantTensorDataProto { type_name = "tensorkeep::IteratorState", metadata = json, tensors = arrays }
     json     = null | true | number | text | [json …] | {name: json …}
-             | {"@array": index} | {"@rows": [[json …] …]} | {"@tuple": [json …]} | {"@bytes": text}
-             | {"@tensor": index} | {"@ragged": [[index …], index]}
+             | {"@array": index} | {"@dataset": [json …]} | {"@tuple": [json …]} | {"@bytes": text}
+             | {"@tensor": index} | {"@ragged": [[index …], index]} | {"@variants": [json …], "shape": [number …]}
 
 The state is ours: TensorFlow's is one for each of its own classes, under the names that its optimizer has given the
 pipeline, and means nothing to another implementation.
@@ -18,8 +18,9 @@ import numpy as np
 
 from tensorkeep.arrays import Array
 from tensorkeep.errors import DataLossError, InvalidArgumentError, UnimplementedError
-from tensorkeep.ops.data.passes.basics import State
+from tensorkeep.ops.data.passes.basics import Dataset, State
 from tensorkeep.ops.data.passes.rows import Columns
+from tensorkeep.ops.data.passes.sources import listed
 from tensorkeep.ops.parsing.stored_tensors import StoredTensor, bytes_of_tensor, tensor_of_bytes
 from tensorkeep.ops.ragged.rows import RaggedVariant
 from tensorkeep.proto.wire import encode_bytes_field, fields
@@ -60,6 +61,8 @@ def _plain_component(value: Any, tensors: list[Array]) -> Any:
 
     if isinstance(value, bytes):
         return {"@bytes": value.decode("latin-1")}
+    if isinstance(value, Dataset) and value.rows is not None:
+        return {"@dataset": _plain(list(value.rows), tensors)}
     if isinstance(value, StoredTensor):
         return {"@tensor": kept(value.array)}
     if isinstance(value, RaggedVariant):
@@ -106,6 +109,8 @@ def _value(plain: Any, tensors: list[Array]) -> Any:
         return plain
     if "@tuple" in plain:
         return tuple(_value(item, tensors) for item in plain["@tuple"])
+    if "@dataset" in plain:
+        return listed(_value(plain["@dataset"], tensors))
     if "@bytes" in plain:
         return plain["@bytes"].encode("latin-1")
     if "@array" in plain:
