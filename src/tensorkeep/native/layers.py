@@ -94,6 +94,18 @@ def packed_matrix(compiled: Functions, matrix: Array) -> Floats:
     return out
 
 
+def multiply(compiled: Functions, left: Floats, packed: Floats, out: Floats) -> None:
+    """Rows of an array in C order times a packed matrix, into an array in C order.
+
+    Not by the linear algebra library, whose threads go on waiting for more work for a while: between calls of ours they
+    would take the processors that ours need.
+    """
+    depth, columns = left.shape[-1], out.shape[-1]
+    rows = out.size // columns
+    places = place_of(left), depth, place_of(packed), None, place_of(out), columns
+    in_parts(partial(compiled.multiply, *places, depth, columns, 0), rows, rows * depth * columns)
+
+
 def in_parts(work: Callable[[int, int], None], count: int, cost: int) -> None:
     """Does `work(begin, end)` for all of `count` items, which take so many multiplications together, by threads."""
     threads = min(cost // _WORTH_A_THREAD + 1, thread_limit(), count) if cost > SMALL else 1

@@ -45,7 +45,8 @@ def padded_array(array: Array, amounts: Sequence[Sequence[int]], value: Any = 0)
         if after:
             out[(*inside, slice(before + size, None))] = value
         inside = (*inside, slice(before, before + size))
-    copy_into(out[(..., *inside)], array)
+    whole: tuple[Any, ...] = (..., *inside)
+    copy_into(out[whole], array)
     return out
 
 

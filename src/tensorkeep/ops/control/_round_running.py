@@ -11,7 +11,7 @@ from tensorkeep.arrays import Array
 from tensorkeep.graph.constants import constant_value
 from tensorkeep.graph.functions import FunctionBody
 from tensorkeep.graph.graph import Tensor
-from tensorkeep.native.layers import FLOAT, Floats, Functions, functions, packed_matrix
+from tensorkeep.native.layers import FLOAT, Floats, Functions, functions, multiply, packed_matrix
 from tensorkeep.native.rounds import Move, Operand, code_of, run_rounds
 from tensorkeep.ops.control._round_finding import Given, Loop, Steps, found_loop
 from tensorkeep.ops.control._tensor_list_values import TensorList, the_list
@@ -101,6 +101,7 @@ class _Run:
         self._registers = [np.empty((self._rows, width), FLOAT) for width in loop.registers]
         self._kept: list[Array] = []
         self._rooms: dict[int, Floats] = {}
+        self._packs: dict[int, Floats] = {}
 
     def _count_rounds(self) -> int:
         counts = []
@@ -147,13 +148,19 @@ class _Run:
             if matrix.dtype != FLOAT or matrix.ndim != 2 or matrix.shape != (whole.shape[2], steps.columns):
                 raise _UnlikeError
             made = self._room(number, end - begin, steps.columns)
-            np.matmul(whole.reshape(-1, whole.shape[2]), matrix, out=made.reshape(-1, steps.columns))
+            multiply(self._compiled, whole, self._packed_once(number, matrix), made)
             whole = made
         for vector in steps.vectors:
             whole += self._vector(vector, steps.columns)
         if whole.shape[2] != steps.columns:
             raise _UnlikeError
         return np.ascontiguousarray(whole)
+
+    def _packed_once(self, number: int, matrix: Floats) -> Floats:
+        packed = self._packs.get(number)
+        if packed is None:
+            packed = self._packs[number] = packed_matrix(self._compiled, np.ascontiguousarray(matrix))
+        return packed
 
     def _room(self, number: int, rounds: int, columns: int) -> Floats:
         """Memory for some rounds of a sequence, the same each time."""
