@@ -89,7 +89,7 @@ def _contenders(folder: str, threads: int, notes: dict[str, str]) -> dict[str, C
     try:
         made["ORT"] = _by_hand(folder, threads)
     except Exception as failure:
-        notes["ORT"] = f"{type(failure).__name__}: {failure}"[:160]
+        notes["ORT"] = f"{type(failure).__name__}: {failure}".replace(folder, "the model")[:160].replace("\n", " ")
     return made
 
 
