@@ -130,12 +130,6 @@ RAW: dict[str, Program] = {
             output_shapes=[[]],
         ),
     ).take(4),
-    "TFRecordDatasetV2": lambda tf, folder: _texts(
-        tf,
-        tf.raw_ops.TFRecordDatasetV2(
-            filenames=[_records(tf, folder)], compression_type="", buffer_size=0, byte_offsets=[17]
-        ),
-    ),
     "MatchingFilesDataset": lambda tf, folder: _texts(
         tf, tf.raw_ops.MatchingFilesDataset(patterns=_records(tf, folder))
     ).map(lambda name: tf.strings.substr(name, -5, 5)),

@@ -16,8 +16,8 @@ from tensorkeep.errors import DataLossError, InvalidArgumentError, Unimplemented
 from tensorkeep.graph.constants import constant_value
 from tensorkeep.graph.graph import Tensor
 from tensorkeep.graph.registry.opspec import not_differentiable, op
-from tensorkeep.ops.parsing.csv_records import column, split_record
 from tensorkeep.ops.parsing._json_examples import example_of_json
+from tensorkeep.ops.parsing.csv_records import column, split_record
 from tensorkeep.ops.parsing.example_tensors import bracketed_shape
 from tensorkeep.ops.random.sampling import check_scalars
 from tensorkeep.ops.shared.kernel_types import Array

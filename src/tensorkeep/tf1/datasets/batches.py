@@ -91,8 +91,8 @@ class Buckets:
     def __post_init__(self) -> None:
         if len(self.batch_sizes) != len(self.boundaries) + 1:
             raise InvalidArgumentError(
-                "`len(bucket_batch_sizes)` must equal `len(bucket_boundaries) + 1` but "
-                f"`len(bucket_batch_sizes)={len(self.batch_sizes)}` and `len(bucket_boundaries)={len(self.boundaries)}`."
+                "`len(bucket_batch_sizes)` must equal `len(bucket_boundaries) + 1`, but they are "
+                f"{len(self.batch_sizes)} and {len(self.boundaries)}."
             )
 
     def number_of(self, length: Tensor) -> Tensor:

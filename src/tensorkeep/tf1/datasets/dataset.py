@@ -793,7 +793,7 @@ def _with_state(
         made = traced(function, (state_spec, element_spec), name)
         if gives_more and not (isinstance(made.specs, tuple) and len(made.specs) == 2):
             raise WrongTypeError(
-                f"The scan function must return a pair comprising the new state and the output value. Got {made.specs!r}"
+                f"The scan function must return a pair of the new state and the output value. Got {made.specs!r}"
             )
         new = made.specs[0] if gives_more else made.specs
         for old, found in zip(flat(state_spec), flat(new), strict=True):

@@ -31,7 +31,6 @@ from tensorkeep.tf1.datasets.structures import (
 from tensorkeep.tf1.functions.type_specs import TypeSpec
 
 _MAKING_DATASETS = "Dataset"  # what ops that give datasets have in their names
-_CALLS_BEFORE_A_WORD = 32
 
 
 class Iterator:

@@ -120,7 +120,6 @@ ELSEWHERE |= dict.fromkeys(
         "ShuffleAndRepeatDatasetV2",
         "ShuffleDatasetV2",
         "ShuffleDatasetV3",
-        "TFRecordDatasetV2",
     ),
     _ALONE,
 )
@@ -146,6 +145,7 @@ ELSEWHERE |= dict.fromkeys(
         "ParallelInterleaveDatasetV3",
         "ParseExampleDataset",
         "ParseExampleDatasetV2",
+        "TFRecordDatasetV2",
     ),
     _REST,
 )
