@@ -226,6 +226,7 @@ SCHEMAS: dict[str, Any] = {
     "change/2": CHANGE,
     "salvage/1": {**CHANGE, "lost": [{"tensor": (str, type(None)), "message": str}]},
     "dedupe/1": {"is_dry_run": bool, "shared": {...: [str]}, "saved_bytes": int},
+    "copy/1": {"target": str, "bytes": int, "files": [str], "resumed": [str]},
     "repair-state/1": {
         "directory": str,
         "is_dry_run": bool,
@@ -336,6 +337,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "dedupe": ("dedupe/1", "train/model-1 train/model-2 --force"),
     "salvage": ("salvage/1", "run r/m"),
     "repair-state": ("repair-state/1", "run"),
+    "copy": ("copy/1", "run/model-1000 backup/model-1000"),
     "gc": ("gc/1", "run --older-than 0"),
     "sign": ("sign/1", "export/1 e.json"),
     "check": ("check/1", "export/1 signed/export-1.json"),

@@ -100,7 +100,7 @@ _SECTIONS: Final = {
     "look into checkpoints, models and files of tensors": "what list show checkpoints print stats diff graph view "
     "report",
     "trust them": "verify health scan sign check salvage repair-state gc retain",
-    "convert": "convert presets",
+    "convert and copy": "convert presets copy",
     "make a checkpoint of another": "rename keep drop strip-optimizer ema-swap cast set split convert-format "
     "objects-to-names names-to-objects dedupe",
     "make a checkpoint of several": "merge average interpolate",

@@ -43,6 +43,8 @@ class TestCachedStore(ObjectStoreConformance):
 
 @pytest.mark.deep
 class TestAzure(ObjectStoreConformance):
+    odd_names = tuple(name for name in ObjectStoreConformance.odd_names if "\\" not in name)  # Azurite makes it a slash
+
     @pytest.fixture
     def fs(self) -> FileSystem:
         return StoreFileSystem()

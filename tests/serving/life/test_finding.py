@@ -7,9 +7,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tensorkeep.errors import NotFoundError
+from tensorkeep.io.files.everywhere import FILES
+from tensorkeep.io.files.filesystem import atomic_write
 from tensorkeep.io.files.memory import MemoryFileSystem
 from tensorkeep.serving.life.configuration import All, Latest, ModelSettings, Policy, Specific
 from tensorkeep.serving.life.finding import content_of, find_versions, version_number
+from tests.support.stores import memory_bucket
 
 
 def found(names: list[str], policy: Policy = Latest()) -> tuple[dict[int, str], tuple[str, ...]]:
@@ -113,3 +116,15 @@ def test_content_changes_with_names_sizes_and_times() -> None:
     fs.delete("/v/a")
     assert content_of("/v", fs) not in (before, changed)
     assert content_of("/gone", fs) != ()
+
+
+def test_a_version_in_a_store_is_one_when_its_graph_is_there() -> None:
+    base = f"{memory_bucket()}/m"
+    settings = ModelSettings("m", base, Latest())
+    atomic_write(FILES, f"{base}/1/saved_model.pb", b"")
+    assert find_versions(settings, FILES).paths == {1: f"{base}/1"}
+    atomic_write(FILES, f"{base}/2/variables/variables.index", b"")  # an upload under way
+    assert find_versions(settings, FILES).paths == {1: f"{base}/1"}
+    atomic_write(FILES, f"{base}/2/saved_model.pb", b"")
+    assert find_versions(settings, FILES).paths == {2: f"{base}/2"}
+    assert {name for name, _, _ in content_of(f"{base}/2", FILES)} >= {"/saved_model.pb", "/variables/variables.index"}

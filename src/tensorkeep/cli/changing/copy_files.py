@@ -32,9 +32,9 @@ def _run(given: Namespace, output: Output) -> int:
 COMMANDS = {
     "copy": Command(
         "Copies a file, a folder with all that is in it, or the files of a checkpoint, from this machine to a store,\n"
-        "from a store to this machine, or anywhere else. Each file appears whole, and those by which a checkpoint or a\n"
-        "model is found come last. A copy that was interrupted goes on where it was, file by file, when it is asked\n"
-        "for again.",
+        "from a store to this machine, or anywhere else. Each file appears whole, and those by which a checkpoint\n"
+        "or a model is found come last. A copy that was interrupted goes on where it was, file by file, when it is\n"
+        "asked for again.",
         (
             "copy run/model-1000 backup/model-1000",
             "copy export/1 served/1 --force",

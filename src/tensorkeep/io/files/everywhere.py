@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
+from functools import cache
+from importlib import import_module
 from typing import Final
 
 from tensorkeep.errors import AlreadyExistsError
@@ -21,7 +23,6 @@ from tensorkeep.io.files.filesystem import (
 )
 from tensorkeep.io.files.local import LOCAL, LocalFileSystem
 from tensorkeep.io.files.paths import is_in_store
-from tensorkeep.io.stores.filesystem import STORES
 
 
 class Everywhere(FileSystem):
@@ -110,7 +111,14 @@ def _copy(source: str, target: str) -> None:
 
 def file_system_of(path: str) -> FileSystem:
     """The file system that a path belongs to."""
-    return STORES if is_in_store(path) else LOCAL
+    return _stores() if is_in_store(path) else LOCAL
+
+
+@cache
+def _stores() -> FileSystem:
+    """The file system of stores, imported when one is asked: most programs ask none, and start the sooner."""
+    stores: FileSystem = import_module("tensorkeep.io.stores.filesystem").STORES
+    return stores
 
 
 _PIECE: Final = 16 << 20

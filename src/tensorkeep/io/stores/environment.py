@@ -7,7 +7,6 @@ in `~/.aws`, AWS's names for endpoints, the variables by which Google's tools fi
 
 from __future__ import annotations
 
-import configparser
 import os
 from pathlib import Path
 
@@ -49,6 +48,8 @@ def _of_aws() -> Options:
 
 def _of_aws_files() -> Options:
     """What `~/.aws/credentials` and `~/.aws/config` say of the profile in use."""
+    import configparser  # which few need
+
     wanted = os.environ.get("AWS_PROFILE")
     profile = wanted or "default"
     sections = [

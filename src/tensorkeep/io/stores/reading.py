@@ -10,12 +10,15 @@ from __future__ import annotations
 import threading
 from collections import deque
 from collections.abc import Callable
-from concurrent.futures import Future, ThreadPoolExecutor
-from typing import Final
+from functools import cache
+from typing import TYPE_CHECKING, Final
 
 from tensorkeep.errors import DataLossError, FailedPreconditionError, MissingFileError, UnimplementedError
 from tensorkeep.io.files.filesystem import AccessCost, RandomAccessFile
 from tensorkeep.io.stores.objects import Found, Objects
+
+if TYPE_CHECKING:
+    from concurrent.futures import Future, ThreadPoolExecutor
 
 IN_FLIGHT: Final = 16  # requests of one process for parts of large ranges
 _TAIL: Final = 64 << 10
@@ -28,7 +31,13 @@ _FIRST_WINDOW: Final = 1 << 20
 
 COST: Final = AccessCost(gap=256 << 10, span=16 << 20, in_flight=32, reads=40, waste=32 << 20, readers=4)
 
-_POOL: Final = ThreadPoolExecutor(IN_FLIGHT, "tensorkeep-store")
+
+@cache
+def _pool() -> ThreadPoolExecutor:
+    """The threads that fetch parts, which are made with the first of them: most programs ask no store."""
+    from concurrent.futures import ThreadPoolExecutor
+
+    return ThreadPoolExecutor(IN_FLIGHT, "tensorkeep-store")
 
 
 class _Stream:
@@ -63,7 +72,7 @@ class _Stream:
     def _ask(self) -> None:
         while self._asked < self._end and len(self._parts) < _AHEAD:
             end = min(self._asked + _STREAM_PART, self._end)
-            self._parts.append((self._asked, _POOL.submit(self._fetch, self._asked, end)))
+            self._parts.append((self._asked, _pool().submit(self._fetch, self._asked, end)))
             self._asked = end
 
 
@@ -180,7 +189,7 @@ class StoreFile:
             end = min(at + _PART, len(buffer))
             buffer[at:end] = self._objects.read(self._key, offset + at, offset + end, self._found.version)
 
-        for future in [_POOL.submit(fetch, at) for at in range(0, len(buffer), _PART)]:
+        for future in [_pool().submit(fetch, at) for at in range(0, len(buffer), _PART)]:
             future.result()
         self._next = offset + len(buffer)
 

@@ -67,8 +67,14 @@ def find_versions(settings: ModelSettings, fs: FileSystem) -> Found:
         there[number] = name
     if not there and contains_saved_model(base, fs):
         return _one_model(settings, base)
-    chosen, said = _chosen(settings, set(there))
     folder = base.rstrip("/")
+    chosen, said = _chosen(settings, set(there))
+    # In a store a folder is there with its first file: a version is one when its graph is there, which comes last.
+    while fs.puts(base) is not None and (
+        begun := {number for number in chosen if not contains_saved_model(f"{folder}/{there[number]}", fs)}
+    ):
+        there = {number: name for number, name in there.items() if number not in begun}
+        chosen, said = _chosen(settings, set(there))
     return Found({number: f"{folder}/{there[number]}" for number in sorted(chosen)}, (*remarks, *said))
 
 

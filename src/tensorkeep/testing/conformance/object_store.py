@@ -30,6 +30,9 @@ class ObjectStoreConformance(FileSystemConformance):
     maps_files = False
     """Whether files can be mapped into memory, because a copy of them is on this machine."""
 
+    odd_names = ("a*", "a?", "[a]", "a b", "ä", "名", "a\\b", "-", ".a", "%41", "~", "$HOME", "a+b", "a#b")
+    """Names that are taken as they are."""
+
     @pytest.fixture
     def puts(self, fs: FileSystem, root: str) -> ObjectPuts:
         puts = fs.puts(root)
@@ -168,7 +171,7 @@ class ObjectStoreConformance(FileSystemConformance):
         assert list(fs.list(root)) == ["run", "run.index", "running"]
 
     def test_names_are_taken_literally(self, fs: FileSystem, root: str) -> None:
-        names = sorted(["a*", "a?", "[a]", "a b", "ä", "名", "a\\b", "-", ".a", "%41", "~", "$HOME", "a+b", "a#b"])
+        names = sorted(self.odd_names)
         for name in names:
             self.write(fs, f"{root}/{name}", name.encode())
         assert list(fs.list(root)) == names
