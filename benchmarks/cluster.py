@@ -137,7 +137,7 @@ def by_example(ray: Any, actors: list[Any], keys: Any) -> Any:
 
 
 def saving_in_memory(folder: Path, count: int, rounds: int) -> str:
-    """Saves to files in memory, where there are such: what is measured is the writers, and not a disk that they share."""
+    """Saves to files in memory, where there are such: measured are the writers, and not a disk that they share."""
     memory = Path("/dev/shm")
     if not memory.is_dir():
         return saving(folder, count, rounds)
