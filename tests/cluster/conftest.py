@@ -14,6 +14,13 @@ from tensorkeep.cluster.jobs import cutting
 STORE = 80 << 20  # bytes of the object store
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """What needs the cluster is slow: `make quick` does without, and has the same tests in one process."""
+    for item in items:
+        if "ray_cluster" in getattr(item, "fixturenames", ()):
+            item.add_marker(pytest.mark.slow)
+
+
 @pytest.fixture(scope="session")
 def ray_cluster() -> Iterator[Any]:
     """The module `ray`, connected to a cluster of its own: four slots, which need not be processors."""

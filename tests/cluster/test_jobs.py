@@ -16,7 +16,7 @@ from tensorkeep.cluster.jobs.journals import Journal
 from tests.cluster.crafting import assert_same_tensors, save_mixed, save_tables
 
 
-@pytest.fixture(params=["serial", "ray"])
+@pytest.fixture(params=["serial", pytest.param("ray", marks=pytest.mark.slow)])
 def any_executor(request: pytest.FixtureRequest, small_parts: None) -> Executor:
     return cluster.SerialExecutor() if request.param == "serial" else request.getfixturevalue("executor")
 

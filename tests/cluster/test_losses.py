@@ -19,7 +19,7 @@ import pytest
 import tensorkeep as tk
 from tensorkeep import cluster, edit
 from tests.cluster.crafting import assert_same_tensors, random_batches, save_mixed, two_tower_program
-from tests.cluster.losing import BATCHES, options
+from tests.cluster.programs import BATCHES, options
 
 ROOT = Path(__file__).resolve().parents[2]
 SEEDS = [0, *(pytest.param(seed, marks=pytest.mark.deep) for seed in range(1, 5))]
@@ -59,7 +59,7 @@ def repartitioned(source: str, target: str) -> str:
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", SEEDS)
 def test_a_training_that_loses_a_node_comes_to_what_a_serial_run_comes_to(folder: str, seed: int) -> None:
-    process = started("-m", "tests.cluster.losing", "node", folder, str(seed))
+    process = started("-m", "tests.cluster.programs", "node", folder, str(seed))
     printed, errors = process.communicate(timeout=PATIENCE)
     assert process.returncode == 0, errors[-3000:]
     found = printed.splitlines()[-1]
@@ -68,9 +68,21 @@ def test_a_training_that_loses_a_node_comes_to_what_a_serial_run_comes_to(folder
 
 
 @pytest.mark.slow
+def test_workers_share_a_dataset_of_ray_data(folder: str) -> None:
+    process = started("-m", "tests.cluster.programs", "dataset", folder, "0")
+    printed, errors = process.communicate(timeout=PATIENCE)
+    assert process.returncode == 0, errors[-3000:]
+    with tk.open_checkpoint(printed.splitlines()[-1]) as reader:
+        applied = reader.read("tensorkeep_training/positions")
+        assert applied.min() > 0
+        assert 64 / 7 <= applied.sum() <= 64 / 7 + 2  # batches of 7 of 64 rows; the last of each part is smaller
+        assert reader.read("global_step") == applied.max()
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", SEEDS)
 def test_a_training_whose_driver_is_killed_goes_on_in_the_next_run(folder: str, seed: int) -> None:
-    first = started("-m", "tests.cluster.losing", "driver", folder, str(seed))
+    first = started("-m", "tests.cluster.programs", "driver", folder, str(seed))
     state = Path(f"{folder}/killed/model-{3 * (seed + 1)}.index")
     wait_until(state.exists, first)
     os.killpg(first.pid, signal.SIGKILL)  # the driver and what it has started, as when a machine goes

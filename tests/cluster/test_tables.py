@@ -39,7 +39,7 @@ DEFAULTS = np.random.default_rng(0).normal(size=(16, 4)).astype(np.float32)
 _names = (f"table-{number}" for number in itertools.count())
 
 
-@pytest.fixture(params=["in this process", "on ray"])
+@pytest.fixture(params=["in this process", pytest.param("on ray", marks=pytest.mark.slow)])
 def make_table(request: pytest.FixtureRequest, folder: str) -> Iterator[MakeTable]:
     """Makes tables in parts, and ends them."""
     in_process = request.param == "in this process"

@@ -178,24 +178,6 @@ def _wait_for_steps(ray: Any, server: Any, count: int) -> None:
 
 
 @pytest.mark.slow
-def test_workers_share_a_dataset_of_ray_data(ray_cluster: Any, folder: str) -> None:
-    import ray.data
-
-    rows = random_batches(4)
-    columns = {name: np.concatenate([batch[name] for batch in rows]) for name in rows[0]}
-    dataset = ray.data.from_items([{"ids": i, "labels": y} for i, y in zip(*columns.values(), strict=True)])
-    batches = cluster.DatasetBatches(dataset.materialize(), batch_size=7)
-    seen = [np.concatenate([batch["ids"] for batch in part]) for part in batches.split(2)]
-    assert sorted(np.concatenate(seen).tolist()) == sorted(columns["ids"].tolist())  # every row, once
-    expected = serial(folder, batches)
-    program = two_tower_program(f"{folder}/home", partitions=2)
-    found = cluster.train(program, batches, options(folder, "ray"), processors=0.3)
-    assert found.steps == expected.steps > 1
-    with tk.open_checkpoint(found.checkpoint) as one, tk.open_checkpoint(expected.checkpoint) as other:
-        assert one.read("tensorkeep_training/positions").sum() == other.read("tensorkeep_training/positions").sum()
-
-
-@pytest.mark.slow
 def test_asynchronous_workers_apply_every_batch_once(ray_cluster: Any, folder: str) -> None:
     """Sums of whole numbers do not depend on their order: so the result is known, though the order is not."""
 

@@ -1,4 +1,4 @@
-"""Programs that tests start as processes of their own: `python -m tests.cluster.losing node|driver FOLDER SEED`.
+"""Programs that tests start as processes of their own: `python -m tests.cluster.programs node|driver FOLDER SEED`.
 
 node     trains on a cluster of three nodes, of which one is lost on the way
 driver   trains on a cluster of its own, until it is done or somebody kills it
@@ -54,6 +54,24 @@ def train_until_killed(folder: str, seed: int) -> None:
     cluster.disconnect()
 
 
+def train_on_a_dataset(folder: str, seed: int) -> None:
+    """Trains on rows of which each is to be seen once. Prints how many batches were applied, and the rows in them."""
+    cluster.connect("local", processors=4, store=80 << 20)
+    import ray.data
+
+    rows = random_batches(4, seed)
+    columns = {name: np.concatenate([batch[name] for batch in rows]) for name in rows[0]}
+    items = [{"ids": i, "labels": y} for i, y in zip(columns["ids"], columns["labels"], strict=True)]
+    batches = cluster.DatasetBatches(ray.data.from_items(items).materialize(), batch_size=7)
+    seen = np.concatenate([batch["ids"] for part in batches.split(2) for batch in part])
+    assert sorted(seen.tolist()) == sorted(columns["ids"].tolist())
+    program = two_tower_program(f"{folder}/home", partitions=2)
+    print(cluster.train(program, batches, options(folder, "dataset"), processors=0.3).checkpoint)
+    cluster.disconnect()
+
+
+PROGRAMS = {"node": train_and_lose_a_node, "driver": train_until_killed, "dataset": train_on_a_dataset}
+
 if __name__ == "__main__":
     what, where, number = sys.argv[1:]
-    (train_and_lose_a_node if what == "node" else train_until_killed)(where, int(number))
+    PROGRAMS[what](where, int(number))
