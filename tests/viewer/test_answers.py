@@ -346,7 +346,7 @@ def test_values_on_the_way_lead_to_the_answer(conv: Ask) -> None:
     (number,) = [at for at, name in enumerate(names) if name.endswith("conv2d_1/convolution")]
     found = conv("node_value", signature="serve", values=values, node=number)
     assert found["outputs"][0]["shape"][-1] == 6
-    last = [item for item in conv("graph")["signatures"] if item["name"] == "serve"][0]["outputs"][0]["node"]
+    last = next(item for item in conv("graph")["signatures"] if item["name"] == "serve")["outputs"][0]["node"]
     told = conv("node_value", signature="serve", values=values, node=last)["outputs"][0]["values"]
     assert told == pytest.approx(conv("run", signature="serve", values=values)["outputs"][0]["values"])
 

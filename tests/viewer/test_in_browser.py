@@ -1,4 +1,4 @@
-"""Every view in a real browser. Scripts planted in names and values stay text; whatever the console says is a failure."""
+"""Every view in a real browser. Scripts in names and values stay text; whatever the console says is a failure."""
 
 from __future__ import annotations
 
@@ -31,6 +31,13 @@ VIEWS = [
 ]
 
 
+FIRST_SCOPE = """(() => {
+    const boxes = model.scopes.map((scope) => renderer.rectangle(scope.id)).filter((one) => one);
+    return [(boxes[0].x + 20 - renderer.x) * renderer.zoom, (boxes[0].y + 12 - renderer.y) * renderer.zoom];
+})()"""
+"""Where the first scope that is drawn is on the canvas."""
+
+
 def ready(page: Any) -> Any:
     """The graph, when it is laid out and its shapes are known."""
     page.wait_for_selector("canvas.graph[data-ready][data-costs]")
@@ -55,8 +62,7 @@ def test_scopes_open_and_close_by_the_keyboard(opened: Open) -> None:
     page.wait_for_timeout(200)
     assert graph(page, "renderer.drawnBoxes") < before
     graph(page, "renderer.fit()")
-    x, y = graph(page, "(() => { const box = [...Array(model.scopes.length).keys()].map((at) => renderer.rectangle(model.count + at))"
-                 ".find((one) => one); return [(box.x + 20 - renderer.x) * renderer.zoom, (box.y + 12 - renderer.y) * renderer.zoom]; })()")  # fmt: skip
+    x, y = graph(page, FIRST_SCOPE)
     page.locator("canvas.graph").click(position={"x": x, "y": y})
     page.wait_for_selector(".panel button:has-text('Open')")
     closed = graph(page, "renderer.drawnBoxes")
@@ -179,7 +185,7 @@ def test_a_half_copied_model_shows_what_is_there_and_marks_the_rest(opened: Open
     assert len(names(page)) == 12
 
 
-# ------------------------------------------------------------------------------------------ tables, history, run, checks
+# ----------------------------------------------------------------------------------------- tables, history, run, checks
 
 
 def test_keys_are_looked_up_and_have_neighbours(opened: Open) -> None:
@@ -336,9 +342,11 @@ def test_a_page_of_another_site_can_neither_read_nor_drive_it(browser: Any, worl
     address = f"http://127.0.0.1:{world.server.port}"
     tried = page.evaluate(
         """async ([address, token]) => {
-            const read = await fetch(`${address}/api/sources`, { method: "POST", headers: { Authorization: `Bearer ${token}`,
-                "Content-Type": "application/json" }, body: "{}" }).then((found) => found.status, () => "refused");
-            const blind = await fetch(`${address}/api/sources?token=${token}`, { method: "POST", mode: "no-cors", body: "{}" })
+            const known = { Authorization: `Bearer ${token}`, "Content-Type": "application/json" };
+            const read = await fetch(`${address}/api/sources`, { method: "POST", headers: known, body: "{}" })
+                .then((found) => found.status, () => "refused");
+            const sent = { method: "POST", mode: "no-cors", body: "{}" };
+            const blind = await fetch(`${address}/api/sources?token=${token}`, sent)
                 .then((found) => found.type, () => "refused");
             return [read, blind];
         }""",
@@ -352,7 +360,7 @@ def test_a_page_of_another_site_can_neither_read_nor_drive_it(browser: Any, worl
     context.close()
 
 
-# -------------------------------------------------------------------------------------------------- pages without a server
+# ----------------------------------------------------------------------------------------------- pages without a server
 
 
 def test_a_page_that_was_written_shows_all_that_is_in_it(browser: Any, world: World, tmp_path: Path) -> None:
