@@ -20,7 +20,7 @@ def main() -> int:
         "names",
         nargs="*",
         help="which to run: save load rows small memory footprint graphs saver embedding embedding_files start "
-        "models engines editing images serving (all)",
+        "models engines editing images serving view (all)",
     )
     parser.add_argument("--mib", type=int, default=1024, help="size of the large checkpoint")
     parser.add_argument("--edited", type=int, default=4096, help="size of the checkpoint that is edited, in MiB")
@@ -57,6 +57,7 @@ def main() -> int:
         saver,
         small,
         start,
+        view,
     )
     from benchmarks.serving import report as server_report
 
@@ -79,6 +80,7 @@ def main() -> int:
             "engines": lambda: engines.engines(folder / "engines", rounds, arguments.case),
             "images": lambda: images.images(rounds),
             "serving": lambda: server_report.serving(folder / "serving", min(rounds, 3), arguments.case),
+            "view": lambda: view.view(folder / "view", min(rounds, 3)),
             "editing": lambda: editing.editing(folder / "editing", arguments.edited << 20, min(rounds, 3)),
         }
         wanted = arguments.names or list(runs)

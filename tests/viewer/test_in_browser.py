@@ -317,7 +317,7 @@ def test_scripts_in_every_field_stay_text(browser: Any, tmp_path: Path) -> None:
 
 
 def _visit_all(page: Any, address: str) -> None:
-    for number, views in ((0, ("about", "weights", "checks")), (1, ("about", "graph", "weights", "checks"))):
+    for number, views in ((0, ("about", "weights", "checks")), (1, ("about", "graph", "checks"))):
         for view in views:
             page.goto(f"{address}#/{number}/{view}")
             page.reload()
