@@ -20,7 +20,7 @@ unexport PYTHONDONTWRITEBYTECODE
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
-.PHONY: help demo test quick deep bench lint format docs fuzz soak load vary protos stubs man clean
+.PHONY: help demo test quick deep bench lint format docs fuzz soak load vary protos stubs man web clean
 
 help:  ## print this list
 	@echo "tensorkeep: make TARGET"
@@ -87,10 +87,19 @@ man: $(VENV)/.stamp-core  ## write the manual page anew, of what the commands sa
 	@echo "man: writing man/tensorkeep.1"
 	@$(RUN) -m tensorkeep man > man/tensorkeep.1
 
+web: web/node_modules/.stamp  ## build the pages of the viewer anew; needs Node
+	@echo "web: checking the types, and building src/tensorkeep/viewer/static"
+	@cd web && npm run --silent check && npm run --silent build
+
 clean:  ## remove what was built or cached (.venv stays, and the native library, which is installed with it)
 	@echo "clean: removing build outputs and caches"
 	@rm -rf build dist site .hypothesis .mypy_cache .pytest_cache .ruff_cache src/*.egg-info
 	@find . -path ./$(VENV) -prune -o -type d -name __pycache__ -exec rm -rf {} +
+
+web/node_modules/.stamp: web/package-lock.json
+	@echo "setup: installing what builds the pages of the viewer"
+	@cd web && npm ci --silent --no-audit --no-fund
+	@touch $@
 
 $(VENV)/.stamp-core: $(SETUP) | $(RUN)
 	@echo "setup: installing tensorkeep and what it depends on, since $(firstword $?) is newer than $@"

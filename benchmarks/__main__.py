@@ -20,7 +20,7 @@ def main() -> int:
         "names",
         nargs="*",
         help="which to run: save load rows small memory footprint graphs saver embedding embedding_files start "
-        "models engines editing images serving cluster stores (all)",
+        "models engines editing images serving cluster stores view (all)",
     )
     parser.add_argument("--mib", type=int, default=1024, help="size of the large checkpoint")
     parser.add_argument("--edited", type=int, default=4096, help="size of the checkpoint that is edited, in MiB")
@@ -59,6 +59,7 @@ def main() -> int:
         small,
         start,
         stores,
+        view,
     )
     from benchmarks.serving import report as server_report
 
@@ -85,6 +86,7 @@ def main() -> int:
             ),
             "serving": lambda: server_report.serving(folder / "serving", min(rounds, 3), arguments.case),
             "stores": lambda: stores.stores(folder / "stores", size, min(rounds, 3)),
+            "view": lambda: view.view(folder / "view", min(rounds, 3)),
             "editing": lambda: editing.editing(folder / "editing", arguments.edited << 20, min(rounds, 3)),
         }
         wanted = arguments.names or list(runs)

@@ -22,6 +22,7 @@ for (const [path, item] of shipped) {
 }
 await writeFile(join(target, "LICENSES.txt"), `Libraries in app.js\n\n${texts.join("\n" + "-".repeat(80) + "\n\n")}`);
 
-// A script in a page may hold nothing that ends its element.
+// A script in a page may hold nothing that ends its element, and nothing that another encoding of the page would change.
 const script = await readFile(join(target, "app.js"), "utf8");
 if (/<\/script|<!--/i.test(script)) throw new Error("app.js holds text that would end a script element");
+if (/[^\x00-\x7f]/.test(script)) throw new Error("app.js holds letters that are not ASCII");

@@ -132,7 +132,7 @@ def test_what_is_open_or_in_memory_can_be_viewed() -> None:
         tk.view(3)  # type: ignore[arg-type]
 
 
-# --------------------------------------------------------------------------------------------------------- what is built
+# -------------------------------------------------------------------------------------------------------- what is built
 
 
 def test_what_is_shipped_is_small() -> None:

@@ -37,6 +37,9 @@ export class Table {
       h("button", { type: "button", onclick: () => this.sort(at) }, column.title)));
     const head = h("div", { role: "row", class: "row head", style: { gridTemplateColumns: this.template } }, this.heads);
     this.space.append(this.body);
+    // Head and rows are grids of their own: they line up because both are as wide as the columns take at least.
+    const least = columns.reduce((sum, column) => sum + Number(/([\d.]+)rem/.exec(column.width)?.[1] ?? 6) + 0.8, 1.2);
+    for (const part of [head, this.body]) part.style.minWidth = `${least}rem`;
     this.scroller = h("div", {
       class: "table", role: "table", "aria-label": label, "aria-rowcount": count + 1, tabindex: 0,
       onscroll: () => this.draw(), onkeydown: (event: KeyboardEvent) => this.key(event),

@@ -13,8 +13,7 @@ export function tensorPanel(panel: HTMLElement, place: Place, name: string, shap
   const source = place.source.number;
   replace(panel, h("h2", { class: "wrap" }, name), h("p", {}, `${type}, ${shapeText(shape)}`), broken ? h("p", { class: "bad" }, `Incomplete: ${broken}. What is there is shown.`) : null,
     isLive && type !== "string" ? h("p", {}, h("a", { href: fileAddress(source, name), download: true, class: "button" }, "Download .npy")) : null, numbers, map, filters, window_);
-  const end = working(numbers, "tensor", { source, name }, (answer) => about(answer), "Reading the tensor");
-  if (!isLive) end();
+  const end = isLive ? working(numbers, "tensor", { source, name }, (answer) => about(answer), "Reading the tensor") : (): void => undefined;
   if (!isLive) embedded(numbers, place, name);
   if (type === "string" || type === "variant" || shape.some((item) => item === 0)) return end;
   mapOf(map, window_, source, name, shape);

@@ -76,5 +76,5 @@ export function fits(text: string, weights: Weights, lowered: string[]): ((row: 
   const shapes = words.filter((word) => word.startsWith("shape:")).map((word) => word.slice(6));
   const parts = words.filter((word) => !word.startsWith("type:") && !word.startsWith("shape:"));
   return (row) => parts.every((part) => lowered[row].includes(part)) && types.every((type) => weights.types[weights.type[row]].includes(type)) &&
-    shapes.every((shape) => weights.shape[row].join("x").includes(shape.replace(/[×,*]/g, "x")));
+    shapes.every((shape) => weights.shape[row].join("x").includes(shape.replace(/[\u00d7,*]/g, "x")));
 }
