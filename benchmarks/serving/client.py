@@ -1,10 +1,11 @@
 """Asks a server the same question over and over, by some connections at a time, and says how long answers took.
 
     python -m benchmarks.serving.client grpc 127.0.0.1:8500 request.bin --connections 32 --seconds 5
-    python -m benchmarks.serving.client rest 127.0.0.1:8501 request.bin --connections 32 --seconds 5
+    python -m benchmarks.serving.client rest 127.0.0.1:8501 request.bin --connections 32 --seconds 5 --usual
 
-The file has the bytes of a PredictRequest, or of a whole HTTP request. Answers are received whole and looked at no
-further than to tell errors: the client shares the machine with the server, and should take little of it.
+The file has the bytes of a PredictRequest, or of a whole HTTP request. The client shares the machine with the server,
+and should take little of it: it speaks raw bytes by sockets, and looks at answers no further than to tell errors. With
+`--usual` it is what programs use: the package grpcio, and for HTTP the streams of asyncio.
 """
 
 from __future__ import annotations
@@ -15,9 +16,14 @@ import json
 import sys
 import time
 from collections.abc import Awaitable, Callable
+from functools import partial
 from pathlib import Path
 
 import grpc
+
+from benchmarks.serving.asking import Answers, Conversation, keep_asking
+from benchmarks.serving.light_grpc import GrpcConversation
+from benchmarks.serving.light_rest import RestConversation
 
 METHOD = "/tensorflow.serving.PredictionService/Predict"
 Ask = Callable[[], Awaitable[None]]
@@ -36,47 +42,64 @@ def main() -> int:
     parser.add_argument("request", type=Path)
     parser.add_argument("--connections", type=int, default=1)
     parser.add_argument("--seconds", type=float, default=5.0)
+    parser.add_argument("--usual", action="store_true")
     given = parser.parse_args()
     payload = given.request.read_bytes()
-    if given.protocol == "grpc" and given.connections == 1:
-        taken, errors = _one_by_one(given.target, payload, given.seconds)
+    if given.usual:
+        found = _by_usual_client(given, payload)
     else:
-        taken, errors = asyncio.run(_many(given, payload))
-    taken.sort()
+        found = keep_asking(given.target, partial(_conversation, given, payload), given.connections, given.seconds)
+    taken = sorted(found.seconds)
     middle = taken[len(taken) // 2] if taken else float("nan")
     late = taken[min(len(taken) * 99 // 100, len(taken) - 1)] if taken else float("nan")
-    rate = len(taken) / given.seconds
-    print(json.dumps({"answers": len(taken), "errors": errors, "median": middle, "p99": late, "rate": rate}))
+    rate = len(taken) / found.elapsed
+    print(json.dumps({"answers": len(taken), "errors": found.errors, "median": middle, "p99": late, "rate": rate}))
     return 0
 
 
-def _one_by_one(target: str, payload: bytes, seconds: float) -> tuple[list[float], int]:
-    """The seconds of each answer, one connection, by gRPC's blocking client, which waits the least."""
+def _conversation(given: argparse.Namespace, payload: bytes) -> Conversation:
+    if given.protocol == "grpc":
+        return GrpcConversation(given.target, METHOD, payload)
+    return RestConversation(payload)
+
+
+# ------------------------------------------------------------------------------------------------- what programs use
+
+
+def _by_usual_client(given: argparse.Namespace, payload: bytes) -> Answers:
+    if given.protocol == "grpc" and given.connections == 1:
+        return _one_by_one(given.target, payload, given.seconds)
+    return asyncio.run(_many(given, payload))
+
+
+def _one_by_one(target: str, payload: bytes, seconds: float) -> Answers:
+    """One connection, by gRPC's blocking client, which waits the least; an error ends it."""
     with grpc.insecure_channel(target, _OPTIONS) as channel:
         ask = channel.unary_unary(METHOD)
         for _ in range(20):
             ask(payload)
         taken = []
-        end = time.perf_counter() + seconds
-        while (start := time.perf_counter()) < end:
+        start = now = time.perf_counter()
+        while (before := now) < start + seconds:
             ask(payload)
-            taken.append(time.perf_counter() - start)
-    return taken, 0
+            now = time.perf_counter()
+            taken.append(now - before)
+    return Answers(taken, 0, now - start)
 
 
-async def _many(given: argparse.Namespace, payload: bytes) -> tuple[list[float], int]:
-    """The seconds of each answer, and how many errors, by that many connections."""
+async def _many(given: argparse.Namespace, payload: bytes) -> Answers:
+    """Many connections in one event loop."""
     open_connection = _grpc_connection if given.protocol == "grpc" else _rest_connection
     asks = [await open_connection(given.target, payload) for _ in range(given.connections)]
     for ask in asks:
         await ask()
     taken: list[float] = []
     errors = 0
-    end = time.perf_counter() + given.seconds
+    begin = time.perf_counter()
 
     async def keep_asking(ask: Ask) -> None:
         nonlocal errors
-        while (start := time.perf_counter()) < end:
+        while (start := time.perf_counter()) < begin + given.seconds:
             try:
                 await ask()
             except (grpc.RpcError, ValueError):
@@ -85,7 +108,7 @@ async def _many(given: argparse.Namespace, payload: bytes) -> tuple[list[float],
             taken.append(time.perf_counter() - start)
 
     await asyncio.gather(*map(keep_asking, asks))
-    return taken, errors
+    return Answers(taken, errors, time.perf_counter() - begin)
 
 
 async def _grpc_connection(target: str, payload: bytes) -> Ask:

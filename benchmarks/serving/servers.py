@@ -20,6 +20,10 @@ from tests.support.server_processes import free_ports, measured
 
 OURS = "tensorkeep"
 THEIRS = "TensorFlow behind the same servers"
+LIGHT = "light"
+"""The client that takes little of the machine, which servers are measured by."""
+USUAL = "usual"
+"""The client that programs use."""
 
 
 @dataclass(frozen=True)
@@ -32,11 +36,14 @@ class RunningServer:
     started: float
     """Seconds from the start of the process to the first answer."""
 
-    def ask(self, protocol: str, request: Path, connections: int, seconds: float) -> dict[str, Any]:
+    def ask(
+        self, protocol: str, request: Path, connections: int, seconds: float, *, client: str = LIGHT
+    ) -> dict[str, Any]:
         """What a client in a process of its own measured."""
         port = self.port if protocol == "grpc" else self.rest_port
         command = [sys.executable, "-m", "benchmarks.serving.client", protocol, f"127.0.0.1:{port}", str(request)]
         command += ["--connections", str(connections), "--seconds", str(seconds)]
+        command += ["--usual"] if client == USUAL else []
         done = subprocess.run(command, check=True, capture_output=True, text=True)
         found: dict[str, Any] = json.loads(done.stdout)
         return found
