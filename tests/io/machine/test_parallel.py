@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from tensorkeep.errors import DataLossError, InvalidArgumentError
-from tensorkeep.io.machine.parallel import ahead, default_threads, in_parallel, processors, thread_limit
+from tensorkeep.io.machine.parallel import ahead, compute_with, default_threads, in_parallel, processors, thread_limit
 
 
 @pytest.mark.parametrize("threads", [None, 1, 2, 8])
@@ -73,6 +74,19 @@ def test_a_number_of_threads_that_is_none_is_refused(large_machine: pytest.Monke
     large_machine.setenv("TENSORKEEP_THREADS", text)
     with pytest.raises(InvalidArgumentError, match=f'TENSORKEEP_THREADS is "{text}", expected a number of threads'):
         thread_limit()
+
+
+def test_a_thread_that_was_given_a_share_computes_with_that_and_others_do_not(
+    large_machine: pytest.MonkeyPatch,
+) -> None:
+    def limits() -> tuple[int, int]:
+        return thread_limit(), default_threads()
+
+    with ThreadPoolExecutor(1, initializer=compute_with, initargs=(3,)) as pool:
+        assert pool.submit(limits).result() == (3, 3)
+        large_machine.setenv("TENSORKEEP_THREADS", "16")
+        assert pool.submit(limits).result() == (3, 3)
+    assert limits() == (16, 16)
 
 
 def test_an_empty_variable_sets_nothing(large_machine: pytest.MonkeyPatch) -> None:

@@ -9,6 +9,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
 from math import ceil
+from threading import local
 from typing import Any, Final, Generic, TypeVar
 
 from tensorkeep.errors import InvalidArgumentError
@@ -21,6 +22,7 @@ THREADS: Final = "TENSORKEEP_THREADS"
 """The variable of the environment that says how many threads anything of ours may use."""
 
 _MOST_THREADS: Final = 8  # memory bandwidth is used up long before processors are
+_SHARE: Final = local()
 
 
 def processors() -> int:
@@ -32,15 +34,28 @@ def processors() -> int:
 def thread_limit() -> int:
     """How many threads may compute at once: what TENSORKEEP_THREADS says, or as many as can really run.
 
-    These are as many as there are processors, or as the quota of the container has time for.
+    These are as many as there are processors, or as the quota of the container has time for. A thread that was given a
+    share of them (`compute_with`) has that.
     """
+    share: int | None = getattr(_SHARE, "threads", None)
+    if share is not None:
+        return share
     quota = processor_quota()
     return _wanted_threads() or min(processors(), ceil(quota) if quota else processors())
 
 
+def compute_with(threads: int) -> None:
+    """Has the work of this thread be done by so many threads from now on, whatever others may use.
+
+    It is for threads that compute side by side: together they should not be more than can really run.
+    """
+    _SHARE.threads = threads
+
+
 def default_threads() -> int:
     """How many threads work that passes over memory has: the limit, within reason unless it was set."""
-    return _wanted_threads() or min(thread_limit(), _MOST_THREADS)
+    limit = thread_limit()
+    return limit if _wanted_threads() else min(limit, _MOST_THREADS)
 
 
 def _wanted_threads() -> int | None:

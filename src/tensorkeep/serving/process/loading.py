@@ -15,7 +15,7 @@ from weakref import WeakKeyDictionary
 
 from tensorkeep.errors import NotFoundError, TensorKeepError, UnknownError
 from tensorkeep.io.files.local import LOCAL
-from tensorkeep.io.machine.parallel import thread_limit
+from tensorkeep.io.machine.parallel import compute_with, thread_limit
 from tensorkeep.proto.messages import Message, parse
 from tensorkeep.proto.serving import BatchingParameters, ModelServerConfig
 from tensorkeep.saved_model.files.layout import join
@@ -202,7 +202,8 @@ class BatchRunners(Runners):
         self._settings = self._read()
         self._notes = notes
         count, name = self._settings.num_batch_threads, self._settings.thread_pool_name
-        self._pool = ThreadPoolExecutor(count, thread_name_prefix=name)
+        each = options.threads or max(1, thread_limit() // count)
+        self._pool = ThreadPoolExecutor(count, thread_name_prefix=name, initializer=compute_with, initargs=(each,))
         self._threads = BatchThreads(count, name, pool=self._pool)
 
     def _read(self) -> BatchSettings:
