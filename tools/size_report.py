@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import argparse
 import ast
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from operator import attrgetter
@@ -18,6 +19,43 @@ from typing import Final
 _SOURCE: Final = Path(__file__).resolve().parents[1] / "src"
 _GENERATED: Final = "_generated"
 
+_REGULAR: Final = re.compile("(?!(em)?bed|feed|need|red|seed|speed)[a-z]+ed")
+_PARTICIPLES: Final = frozenset(
+    [
+        "bound",
+        "built",
+        "chosen",
+        "cut",
+        "drawn",
+        "found",
+        "frozen",
+        "given",
+        "gone",
+        "grown",
+        "held",
+        "hidden",
+        "kept",
+        "known",
+        "laid",
+        "left",
+        "made",
+        "meant",
+        "overwritten",
+        "packed",
+        "said",
+        "seen",
+        "sent",
+        "shown",
+        "split",
+        "spread",
+        "taken",
+        "told",
+        "undone",
+        "unset",
+        "woven",
+        "written",
+    ]
+)
 _NESTING = (ast.If, ast.For, ast.AsyncFor, ast.While, ast.With, ast.AsyncWith, ast.Try, ast.Match)
 _Function = ast.FunctionDef | ast.AsyncFunctionDef
 
@@ -48,15 +86,18 @@ def measure(folder: Path) -> dict[str, list[Row]]:
         "Most parameters (5)": [],
         "Most public methods in a class (10)": [],
         "Deepest nesting (3)": [],
+        "Functions named by a bare participle, in a file (0)": [],
     }
-    files, functions, parameters, methods, nesting = tables.values()
+    files, functions, parameters, methods, nesting, participles = tables.values()
     for path in sorted(folder.rglob("*.py")):
         if _GENERATED in path.parts:
             continue
         text = path.read_text(encoding="utf-8")
         place = path.relative_to(folder).as_posix()
         files.append(Row(len(text.splitlines()), place))
-        for name, node in _definitions(ast.parse(text, place)):
+        tree = ast.parse(text, place)
+        participles.append(Row(count_participles(tree), place))
+        for name, node in _definitions(tree):
             at = f"{place}:{node.lineno}"
             if isinstance(node, ast.ClassDef):
                 methods.append(Row(count_public_methods(node), at, name))
@@ -86,6 +127,12 @@ def count_parameters(function: _Function) -> int:
     named = [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs]
     starred = [argument for argument in (arguments.vararg, arguments.kwarg) if argument]
     return len([argument for argument in (*named, *starred) if argument.arg not in ("self", "cls")])
+
+
+def count_participles(module: ast.Module) -> int:
+    """How many functions of a module itself, not of its classes, have no other name than a participle: `joined`."""
+    names = (node.name.strip("_") for node in module.body if isinstance(node, _Function))
+    return sum(name in _PARTICIPLES or bool(_REGULAR.fullmatch(name)) for name in names)
 
 
 def count_public_methods(node: ast.ClassDef) -> int:

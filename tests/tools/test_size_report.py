@@ -6,7 +6,15 @@ from textwrap import dedent
 
 import pytest
 
-from tools.size_report import count_body_lines, count_parameters, count_public_methods, depth, main, measure
+from tools.size_report import (
+    count_body_lines,
+    count_parameters,
+    count_participles,
+    count_public_methods,
+    depth,
+    main,
+    measure,
+)
 
 
 def function(source: str) -> ast.FunctionDef:
@@ -48,6 +56,13 @@ def test_public_methods_are_those_without_an_underscore() -> None:
     (node,) = ast.parse(dedent(source)).body
     assert isinstance(node, ast.ClassDef)
     assert count_public_methods(node) == 2
+
+
+def test_a_participle_is_a_name_by_itself_only() -> None:
+    module = ast.parse(
+        "def _joined(): ...\ndef joined_rows(): ...\ndef told(): ...\ndef seed(): ...\nclass C:\n def made(self): ..."
+    )
+    assert count_participles(module) == 2
 
 
 def test_nesting_is_counted_along_the_deepest_path() -> None:

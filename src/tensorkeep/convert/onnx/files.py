@@ -154,7 +154,7 @@ def require_free(path: str, is_external: bool, overwrite: bool, fs: FileSystem) 
         raise AlreadyExistsError(f"{listed} exists already; say so if it shall be replaced (overwrite=True, --force)")
 
 
-def written(model: PackedModel, path: str, durability: Durability, fs: FileSystem) -> list[str]:
+def write_model(model: PackedModel, path: str, durability: Durability, fs: FileSystem) -> list[str]:
     """Writes a model under temporary names, then gives the files theirs: that of the model last.
 
     Weights outside of a model that is replaced by one that has its own inside are deleted.

@@ -11,7 +11,6 @@ an output that is a list. It runs nothing: what it knows of values before the mo
 _carriers          types that ONNX Runtime's kernels take, and the wider ones that others are computed in
 _sizes             vectors of sizes, put together from what is known of each of them
 activations        what a layer does with its sums: activations and softmax
-angles             the angle of a point, which ONNX has no operator for
 arithmetic         arithmetic of single elements
 audio              spectrograms of sounds, and the cepstral coefficients of speech
 bits               bits of whole numbers: logic, shifts, and how many are set

@@ -1,17 +1,35 @@
-"""Complex numbers, which are pairs of floats in the file: their parts, and arithmetic with them."""
+"""Complex numbers, which are pairs of floats in the file: their parts and angles, and arithmetic with them."""
 
 from __future__ import annotations
+
+import math
 
 import numpy as np
 
 from tensorkeep.dtypes import BOOL, DType
 from tensorkeep.onnx.graphs import OnnxGraph
-from tensorkeep.onnx.rules.angles import angle_of
-from tensorkeep.onnx.rules.elementwise import broadcast_dims, is_empty, nothing
+from tensorkeep.onnx.rules.elementwise import Expression, broadcast_dims, elementwise, is_empty, nothing
 from tensorkeep.onnx.rules.registry import rule
 from tensorkeep.onnx.terms import Dims, Term, constant_term
 
 # ---------------------------------------------------------------------------------------------------- Parts
+
+
+@rule("Atan2")
+def angle_of(to: OnnxGraph, y: Term, x: Term) -> Term:
+    """The angle in the first quarter, mirrored to where the point is. Zeros have signs, and infinities directions."""
+    above, right = Expression(to, y), Expression(to, x)
+    height, width = above.apply("Abs"), right.apply("Abs")
+    slope = (height / width).unless(height.equals(width), height.apply("Sign"))  # 1, or 0 at the origin
+    quarter = slope.apply("Atan")
+    half = quarter.unless(_is_negative(right), math.pi - quarter)
+    return half.unless(_is_negative(above), -half).term
+
+
+def _is_negative(value: Expression) -> Term:
+    """Where a number is below zero, or is a zero with a minus sign."""
+    to = value.to
+    return elementwise(to, "Or", value < 0.0, (1.0 / value) < 0.0, dtype=BOOL)
 
 
 def pairs(to: OnnxGraph, z: Term) -> Term:

@@ -2,7 +2,6 @@
 
 from tensorkeep.onnx.rules import (
     activations,
-    angles,
     arithmetic,
     audio,
     bits,
@@ -49,7 +48,6 @@ from tensorkeep.onnx.rules import (
 
 __all__ = [
     "activations",
-    "angles",
     "arithmetic",
     "audio",
     "bits",

@@ -25,9 +25,8 @@ from tensorkeep.ops.data.passes.files import (
 from tensorkeep.ops.data.passes.rows import Columns
 from tensorkeep.ops.data.passes.sources import listed
 from tensorkeep.ops.files.whole_files import matching_files_kernel
-from tensorkeep.ops.shared.kernel_types import Array, Handle
+from tensorkeep.ops.shared.kernel_types import Array, Handle, string_array
 from tensorkeep.ops.shared.shape_rules import SCALAR
-from tensorkeep.ops.shared.string_arrays import string_array
 from tensorkeep.runtime.context import KernelContext
 
 

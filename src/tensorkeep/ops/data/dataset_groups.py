@@ -23,9 +23,8 @@ from tensorkeep.ops.data.passes.sources import generated, listed
 from tensorkeep.ops.parsing.examples import parse_example_v2_kernel
 from tensorkeep.ops.parsing.stored_tensors import StoredTensor, rows_of
 from tensorkeep.ops.ragged.variants import ragged_tensor_to_variant_kernel
-from tensorkeep.ops.shared.kernel_types import Array, Handle
+from tensorkeep.ops.shared.kernel_types import Array, Handle, string_array
 from tensorkeep.ops.shared.shape_rules import scalar
-from tensorkeep.ops.shared.string_arrays import string_array
 from tensorkeep.runtime.context import KernelContext
 from tensorkeep.shapes import Shape
 

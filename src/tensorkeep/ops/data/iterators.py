@@ -20,9 +20,8 @@ from tensorkeep.ops.data._dataset_ops import KINDS, told_shapes
 from tensorkeep.ops.data._iterator_values import IteratorResource, OptionalValue
 from tensorkeep.ops.data.passes.basics import dataset_of
 from tensorkeep.ops.data.passes.states import decoded_state, encoded_state
-from tensorkeep.ops.shared.kernel_types import Array, Handle
+from tensorkeep.ops.shared.kernel_types import Array, Handle, string_array
 from tensorkeep.ops.shared.shape_rules import SCALAR
-from tensorkeep.ops.shared.string_arrays import string_array
 from tensorkeep.runtime.context import KernelContext
 from tensorkeep.shapes import Shape
 

@@ -13,9 +13,8 @@ from tensorkeep.graph.registry.opspec import OpSpec, not_differentiable, op
 from tensorkeep.ops.data._queue_values import Queue
 from tensorkeep.ops.data._reader_values import Reader, Records, lines, names, pieces, record_files, whole_files
 from tensorkeep.ops.random.sampling import check_scalars
-from tensorkeep.ops.shared.kernel_types import Array, Handle
+from tensorkeep.ops.shared.kernel_types import Array, Handle, string_array
 from tensorkeep.ops.shared.shape_rules import SCALAR
-from tensorkeep.ops.shared.string_arrays import string_array
 from tensorkeep.runtime.context import KernelContext
 from tensorkeep.shapes import Shape
 

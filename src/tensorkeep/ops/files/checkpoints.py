@@ -32,9 +32,8 @@ from tensorkeep.graph.registry.opspec import not_differentiable, op
 from tensorkeep.io.files.filesystem import Durability, FileSystem
 from tensorkeep.ops.files.checkpoint_access import CheckpointAccess, access_of
 from tensorkeep.ops.random.sampling import check_scalars
-from tensorkeep.ops.shared.kernel_types import Array
+from tensorkeep.ops.shared.kernel_types import Array, string_array
 from tensorkeep.ops.shared.shape_rules import with_rank
-from tensorkeep.ops.shared.string_arrays import string_array
 from tensorkeep.runtime.context import KernelContext
 from tensorkeep.shapes import UNKNOWN_SHAPE, Shape
 

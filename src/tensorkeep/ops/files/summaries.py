@@ -14,9 +14,8 @@ from tensorkeep.graph.messages.attrs import shape_to_proto
 from tensorkeep.graph.registry.opspec import not_differentiable, op
 from tensorkeep.ops.codecs.audio import wav_of_samples
 from tensorkeep.ops.codecs.png import encode_png
-from tensorkeep.ops.shared.kernel_types import Array
+from tensorkeep.ops.shared.kernel_types import Array, string_array
 from tensorkeep.ops.shared.shape_rules import scalar
-from tensorkeep.ops.shared.string_arrays import string_array
 from tensorkeep.proto.messages import HistogramProto, Summary, SummaryMetadata, TensorProto, parse, serialize
 from tensorkeep.proto.tensors import array_of_tensor
 from tensorkeep.runtime.context import KernelContext

@@ -15,8 +15,7 @@ from tensorkeep.io.files.filesystem import Durability, FileSystem, atomic_write
 from tensorkeep.io.files.globbing import matching_paths
 from tensorkeep.io.files.places import place_of
 from tensorkeep.ops.random.sampling import check_scalars
-from tensorkeep.ops.shared.kernel_types import Array
-from tensorkeep.ops.shared.string_arrays import string_array
+from tensorkeep.ops.shared.kernel_types import Array, string_array
 from tensorkeep.runtime.context import KernelContext
 from tensorkeep.shapes import Shape
 

@@ -20,8 +20,7 @@ from tensorkeep.ops.parsing.example_bytes import (
     read_values,
     readable,
 )
-from tensorkeep.ops.shared.kernel_types import Array
-from tensorkeep.ops.shared.string_arrays import string_array
+from tensorkeep.ops.shared.kernel_types import Array, string_array
 
 
 def by_key(wanted: Sequence[Wanted]) -> dict[bytes, int]:

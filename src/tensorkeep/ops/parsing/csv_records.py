@@ -17,7 +17,7 @@ import numpy as np
 
 from tensorkeep.dtypes import STRING, DType
 from tensorkeep.errors import InvalidArgumentError
-from tensorkeep.ops.shared.string_arrays import string_array
+from tensorkeep.ops.shared.kernel_types import string_array
 
 _FRACTION: Final = re.compile(
     rb"\s*[+-]?(?:(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?|[iI][nN][fF](?:[iI][nN][iI][tT][yY])?|[nN][aA][nN])\s*"

@@ -20,9 +20,8 @@ from tensorkeep.ops.parsing._json_examples import example_of_json
 from tensorkeep.ops.parsing.csv_records import column, split_record
 from tensorkeep.ops.parsing.example_tensors import bracketed_shape
 from tensorkeep.ops.random.sampling import check_scalars
-from tensorkeep.ops.shared.kernel_types import Array
+from tensorkeep.ops.shared.kernel_types import Array, string_array
 from tensorkeep.ops.shared.shape_rules import same
-from tensorkeep.ops.shared.string_arrays import string_array
 from tensorkeep.shapes import UNKNOWN_SHAPE, Shape
 
 decode_raw = op(

@@ -5,9 +5,8 @@ expressions         small pieces of graph that gradients are written with
 families            the paragraphs that whole families of ops share
 half_sums           sums of float16 and bfloat16, and products of float16, rounded where TensorFlow rounds them
 indexing            indexing of tensors as programs write it, `x[1:, ..., 0]`
-kernel_types        what kernels take and give, and what rules of gradients do, as types
+kernel_types        what kernels take and give, and what rules of gradients do, as types; arrays of strings
 matrix_expressions  pieces of graph that linear algebra is written with, named as TensorFlow's Python names them
 shape_rules         shape rules that several ops share
-string_arrays       arrays of strings
 value_text          values as TensorFlow writes them in messages: numbers, strings, and whole tensors shortened
 """

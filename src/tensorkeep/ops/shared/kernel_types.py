@@ -1,4 +1,4 @@
-"""What kernels take and give, and what rules of gradients do, as types.
+"""What kernels take and give, and what rules of gradients do, as types; and arrays of strings.
 
 Array      the value of a tensor. One without dimensions may come as a NumPy scalar, which has an array's attributes
            and methods: kernels do not ask which of the two it is.
@@ -12,7 +12,8 @@ Gradients  what a rule gives: one gradient per input, and without a list if ther
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from math import prod
 from typing import Protocol, TypeAlias, runtime_checkable
 
 import numpy as np
@@ -36,4 +37,11 @@ Value: TypeAlias = Array | np.generic
 Gradient: TypeAlias = Tensor | IndexedSlices | None
 Gradients: TypeAlias = Gradient | Sequence[Gradient]
 
-__all__ = ["Array", "Gradient", "Gradients", "Handle", "Value", "Variant"]
+__all__ = ["Array", "Gradient", "Gradients", "Handle", "Value", "Variant", "string_array"]
+
+
+def string_array(items: Iterable[bytes], shape: Sequence[int]) -> Array:
+    """Strings as an array of a shape."""
+    flat = np.empty(prod(shape), object)
+    flat[:] = list(items)
+    return flat.reshape(tuple(shape))

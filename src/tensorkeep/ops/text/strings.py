@@ -17,9 +17,8 @@ from tensorkeep.graph.constants import constant_value
 from tensorkeep.graph.graph import Tensor
 from tensorkeep.graph.registry.opspec import not_differentiable, op
 from tensorkeep.ops.random.sampling import check_scalars
-from tensorkeep.ops.shared.kernel_types import Array
+from tensorkeep.ops.shared.kernel_types import Array, string_array
 from tensorkeep.ops.shared.shape_rules import broadcast, same, with_rank, with_rank_at_least
-from tensorkeep.ops.shared.string_arrays import string_array
 from tensorkeep.ops.shared.value_text import text_of_tensor
 from tensorkeep.ops.text._google_re2 import expression, rewriting
 from tensorkeep.ops.text.hashes import fingerprints, keyed_hashes, old_hashes

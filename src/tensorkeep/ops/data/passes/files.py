@@ -22,7 +22,7 @@ from tensorkeep.native.checksums import crc32c_of_stretches
 from tensorkeep.ops.data.passes.basics import Dataset, State, chunked
 from tensorkeep.ops.data.passes.rows import Columns, Element, Rows
 from tensorkeep.ops.parsing.csv_records import column, split_record
-from tensorkeep.ops.shared.string_arrays import string_array
+from tensorkeep.ops.shared.kernel_types import string_array
 
 _BLOCK: Final = 1 << 18  # bytes that are read at a time, at least
 _HEADER: Final = struct.Struct("<QI")
