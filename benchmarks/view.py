@@ -62,9 +62,11 @@ _FILTER: Final = """async () => {
         field.value = word;
         field.dispatchEvent(new Event("input"));
         await new Promise((resolve) => {
-            const wait = () => document.querySelector(".toolbar .quiet").textContent.includes(" of ") &&
-                document.querySelector(".toolbar .quiet").dataset.seen !== document.querySelector(".toolbar .quiet").textContent
-                ? resolve() : setTimeout(wait, 0);
+            const wait = () => {
+                const line = document.querySelector(".toolbar .quiet");
+                const isNew = line.textContent.includes(" of ") && line.dataset.seen !== line.textContent;
+                isNew ? resolve() : setTimeout(wait, 0);
+            };
             wait();
         });
         document.querySelector(".toolbar .quiet").dataset.seen = document.querySelector(".toolbar .quiet").textContent;
