@@ -41,8 +41,13 @@ window_dataset = dataset_op(
 def window_dataset_kernel(
     input_dataset: Handle, size: Array, shift: Array, stride: Array, drop_remainder: Array
 ) -> Dataset:
-    numbers = [scalar_count(value, name) for value, name in ((size, "size"), (shift, "shift"), (stride, "stride"))]
-    return windows(dataset_of(input_dataset), *numbers, bool(drop_remainder))
+    return windows(
+        dataset_of(input_dataset),
+        scalar_count(size, "size"),
+        scalar_count(shift, "shift"),
+        scalar_count(stride, "stride"),
+        bool(drop_remainder),
+    )
 
 
 def _with_functions(
@@ -266,13 +271,15 @@ def parse_example_dataset_kernel(
     ragged_split_types: Sequence[DType],
 ) -> Dataset:
     order = sorted([*sparse_keys, *dense_keys, *ragged_keys])
-    keys = [string_array(items, (len(items),)) for items in (sparse_keys, dense_keys, ragged_keys)]
+    sparse, dense, ragged = (string_array(items, (len(items),)) for items in (sparse_keys, dense_keys, ragged_keys))
 
     def parsed(serialized: Array) -> Element:
         found = parse_example_v2_kernel(
             serialized,
             string_array([], (0,)),
-            *keys,
+            sparse,
+            dense,
+            ragged,
             dense_defaults,
             Tdense=Tdense,
             sparse_types=sparse_types,

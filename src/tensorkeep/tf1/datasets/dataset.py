@@ -352,7 +352,7 @@ class Dataset:
             made = self._changed("OptionsDataset", serialized_options=options.encoded())
         return Dataset(made._variant_tensor, self._element_spec, merged)
 
-    def apply(self, transformation_func: Callable[[Any], Any]) -> Any:
+    def apply(self, transformation_func: Callable[[Any], Any]) -> Dataset:
         """What a function makes of the dataset."""
         made = transformation_func(self)
         if not isinstance(made, Dataset):

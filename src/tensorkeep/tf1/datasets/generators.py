@@ -125,14 +125,19 @@ def from_generator(
     return Dataset.from_tensors(0).flat_map(lambda _: _of_generator(running, specs, inputs))
 
 
+def _single(outputs: object) -> Tensor:
+    """The output of a Python function that was told to have one."""
+    assert isinstance(outputs, Tensor)
+    return outputs
+
+
 def _of_generator(running: _Generators, specs: Any, inputs: tuple[Tensor, ...]) -> Dataset:
     """The dataset of one pass: begin, advance until nothing is left, finish."""
     number = TensorSpec([], INT64)
     nothing = TensorSpec([], "int32")
 
     def get_iterator_id_fn(_: Tensor) -> Tensor:
-        found: Any = py_func(running.begin, list(inputs), INT64)
-        return found
+        return _single(py_func(running.begin, list(inputs), INT64))
 
     def generator_next_fn(iterator_id: Tensor) -> Any:
         found: Any = py_func(running.advance, [iterator_id], [spec.dtype for spec in flat(specs)])
@@ -141,15 +146,14 @@ def _of_generator(running: _Generators, specs: Any, inputs: tuple[Tensor, ...]) 
         return packed(specs, found)
 
     def finalize_fn(iterator_id: Tensor) -> Tensor:
-        found: Any = py_func(running.finish, [iterator_id], INT64)
-        return found
+        return _single(py_func(running.finish, [iterator_id], INT64))
 
     first = convert(0, nothing.dtype)
     begin = traced(get_iterator_id_fn, nothing, "Dataset_from_generator")
     advance = traced(generator_next_fn, number, "Dataset_from_generator")
     finish = traced(finalize_fn, number, "Dataset_from_generator")
     captured = [[first, *begin.captured], list(advance.captured), list(finish.captured)]
-    types = dict(
+    types: dict[str, Any] = dict(
         zip(("Tinit_func_args", "Tnext_func_args", "Tfinalize_func_args"), map(argument_types, captured), strict=True)
     )
     variant = emit(

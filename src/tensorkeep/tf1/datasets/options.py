@@ -87,6 +87,7 @@ class _Settings:
 class AutotuneOptions(_Settings):
     """How TensorFlow tunes a dataset while it runs."""
 
+    enabled: bool | None
     NUMBERS: ClassVar[dict[str, int]] = {"enabled": 1, "cpu_budget": 2, "ram_budget": 3, "autotune_algorithm": 4}
 
 

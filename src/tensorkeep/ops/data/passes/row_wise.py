@@ -210,7 +210,7 @@ def _reshaping(op: Operation, inputs: Sequence[_Value]) -> tuple[list[Tensor], d
         if dims is None or None in dims:
             raise _NotRowWiseError
         others = int(np.prod([size for size in sizes if size != -1], dtype=np.int64))
-        total = int(np.prod(dims, dtype=np.int64))
+        total = int(np.prod([size or 0 for size in dims], dtype=np.int64))
         if not others or total % others:
             raise _NotRowWiseError
         sizes = [total // others if size == -1 else size for size in sizes]

@@ -82,11 +82,11 @@ def decoded_state(data: bytes) -> State:
     name, text, tensors = b"", b"{}", []
     for number, _, value in fields(data, "the state of an iterator"):
         if number == _NAME:
-            name = bytes(value)  # type: ignore[arg-type]
+            name = bytes(value)
         elif number == _METADATA:
-            text = bytes(value)  # type: ignore[arg-type]
+            text = bytes(value)
         elif number == _TENSOR:
-            tensors.append(tensor_of_bytes(bytes(value)))  # type: ignore[arg-type]
+            tensors.append(tensor_of_bytes(bytes(value)))
     if name != TYPE_NAME:
         raise InvalidArgumentError(
             f'the state of an iterator is "{name.decode(errors="replace")}", expected "{TYPE_NAME.decode()}": it was '
