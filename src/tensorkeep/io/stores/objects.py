@@ -14,11 +14,10 @@ from tensorkeep.errors import (
     AlreadyExistsError,
     FailedPreconditionError,
     MissingFileError,
-    TensorKeepError,
     UnimplementedError,
 )
 from tensorkeep.io.stores.connections import connection, imported_obstore
-from tensorkeep.io.stores.store_errors import CutAnswerError, explained
+from tensorkeep.io.stores.store_errors import CutAnswerError, explained, translated
 from tensorkeep.io.stores.urls import StoreUrl
 
 if TYPE_CHECKING:
@@ -72,7 +71,7 @@ class Objects:
             return _found(self._obstore.head(self._store, key))
 
     def tail(self, key: str, size: int) -> tuple[Found, memoryview]:
-        """What is known of an object, and up to so many of its last bytes, by one request where the store can."""
+        """What is known of an object, and up to so many of its last bytes; none where a store has no such request."""
 
         def ask() -> tuple[Found, memoryview]:
             result = self._obstore.get(self._store, key, options={"range": {"suffix": size}})
@@ -82,9 +81,7 @@ class Objects:
             with explained("read", self.url(key)):
                 return self._retried(ask)
         except UnimplementedError:  # Azure knows no such ranges, and an empty object has none
-            found = self.head(key)
-            start = max(0, found.size - size)
-            return found, self.read(key, start, found.size, found.version) if found.size else memoryview(b"")
+            return self.head(key), memoryview(b"")
 
     def read(self, key: str, start: int, end: int, version: Version) -> memoryview:
         """The bytes of an object from `start` to before `end`. FailedPreconditionError if it is another one by now."""
@@ -197,13 +194,12 @@ class Objects:
         pause = _FIRST_PAUSE
         for _ in range(_ATTEMPTS - 1):
             try:
-                with explained("read", self._url.root):
-                    return ask()
-            except CutAnswerError:
-                time.sleep(pause)
-                pause *= 2
-            except TensorKeepError:
-                break  # asked once more, for its own words
+                return ask()
+            except Exception as error:
+                if not isinstance(translated(error, "ask", self._url.root), CutAnswerError):
+                    raise
+            time.sleep(pause)
+            pause *= 2
         return ask()
 
 

@@ -169,6 +169,9 @@ class StoreFile:
         return None
 
     def _fetch(self, offset: int, length: int) -> memoryview:
+        if self.size <= _WINDOW and not self._tail:  # no end came with it: then all of it, at once
+            self._window = (0, self._objects.read(self._key, 0, self.size, self._found.version))
+            return self._window[1][offset : offset + length]
         with self._lock:
             goes_on = offset == self._next or offset == 0
             self._next = offset + length

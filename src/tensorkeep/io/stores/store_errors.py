@@ -76,6 +76,8 @@ def explained(action: str, url: str) -> Iterator[None]:
 
 def translated(error: BaseException, action: str, url: str) -> TensorKeepError:
     """One of our errors for one of obstore's."""
+    if isinstance(error, TensorKeepError):
+        return error
     text, what = str(error), f'cannot {action} "{url}"'
     kind = type(error).__name__
     found = _CODE.search(text)
