@@ -62,9 +62,9 @@ _FILTER: Final = """async () => {
         field.value = word;
         field.dispatchEvent(new Event("input"));
         await new Promise((resolve) => {
-            const wait = () => document.querySelector(".toolbar .quiet").textContent.includes(" of ") &&
-                document.querySelector(".toolbar .quiet").dataset.seen !== document.querySelector(".toolbar .quiet").textContent
-                ? resolve() : setTimeout(wait, 0);
+            const told = document.querySelector(".toolbar .quiet");
+            const isNew = () => told.textContent.includes(" of ") && told.dataset.seen !== told.textContent;
+            const wait = () => (isNew() ? resolve() : setTimeout(wait, 0));
             wait();
         });
         document.querySelector(".toolbar .quiet").dataset.seen = document.querySelector(".toolbar .quiet").textContent;
