@@ -62,11 +62,9 @@ _FILTER: Final = """async () => {
         field.value = word;
         field.dispatchEvent(new Event("input"));
         await new Promise((resolve) => {
-            const wait = () => {
-                const line = document.querySelector(".toolbar .quiet");
-                const isNew = line.textContent.includes(" of ") && line.dataset.seen !== line.textContent;
-                isNew ? resolve() : setTimeout(wait, 0);
-            };
+            const told = document.querySelector(".toolbar .quiet");
+            const isNew = () => told.textContent.includes(" of ") && told.dataset.seen !== told.textContent;
+            const wait = () => (isNew() ? resolve() : setTimeout(wait, 0));
             wait();
         });
         document.querySelector(".toolbar .quiet").dataset.seen = document.querySelector(".toolbar .quiet").textContent;

@@ -209,12 +209,14 @@ SCHEMAS: dict[str, Any] = {
         ],
         "files": [str],
     },
-    "report/1": {
-        "path": str,
+    "report/2": {
+        "paths": [str],
         "target": str,
         "is_dry_run": bool,
         **dict.fromkeys(("bytes", "tensors", "graphs", "findings"), int),
+        "left_out": [str],
     },
+    "view/1": {"sources": [{"path": str, "kind": str}]},
     "retain/2": {
         "directory": str,
         "is_dry_run": bool,
@@ -317,7 +319,8 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "health": ("health/1", "run train/model-1"),
     "diff": ("diff/1", "run run"),
     "graph": ("graph/1", "export/1"),
-    "report": ("report/1", "run out.html"),
+    "report": ("report/2", "run out.html"),
+    "view": ("view/1", "run --dry-run"),
     "retain": ("retain/2", "train --latest 1"),
     "scan": ("scan/1", "export run"),
     "rename": ("change/2", "run r/m --strip-scope dense"),

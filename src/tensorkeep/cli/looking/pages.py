@@ -14,7 +14,7 @@ from tensorkeep.inspect.identifying import identify
 from tensorkeep.viewer.page import export_page
 
 
-def write_page(command: str, paths: Sequence[str], target: str, given: Namespace, output: Output) -> int:
+def write_page(schema: str, paths: Sequence[str], target: str, given: Namespace, output: Output) -> int:
     """Writes a page on what is at some paths, or says what would be written."""
     with watching(output) as bar:
         page = export_page(paths, progress=bar)
@@ -26,8 +26,8 @@ def write_page(command: str, paths: Sequence[str], target: str, given: Namespace
     size = len(page.text.encode("utf-8", "backslashreplace"))
     if output.is_json:
         sizes = {"bytes": size, "tensors": page.tensors, "graphs": page.graphs, "findings": page.findings}
-        told = {"path": paths[0], "target": target, "is_dry_run": given.dry_run, **sizes, "left_out": page.left_out}
-        output.data(f"{command}/1", told if command == "report" else {"paths": list(paths), **told})
+        told = {"paths": list(paths), "target": target, "is_dry_run": given.dry_run, **sizes}
+        output.data(schema, {**told, "left_out": page.left_out})
         return DONE
     verb = "would write" if given.dry_run else "wrote"
     parts = ((page.tensors, "tensor"), (page.graphs, "graph"), (page.findings, "finding"))

@@ -20,7 +20,7 @@ def _add_arguments(parser: Parser) -> None:
 
 def _run(given: Namespace, output: Output) -> int:
     require_free(given.target, given.force or given.dry_run)
-    return write_page("report", [given.path], given.target, given, output)
+    return write_page("report/2", [given.path], given.target, given, output)
 
 
 COMMANDS = {

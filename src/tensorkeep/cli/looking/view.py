@@ -33,7 +33,7 @@ def _add_arguments(parser: Parser) -> None:
 def _run(given: Namespace, output: Output) -> int:
     if given.export:
         require_free(given.export, given.force or given.dry_run)
-        return write_page("view", given.paths, given.export, given, output)
+        return write_page("view.export/1", given.paths, given.export, given, output)
     for path in given.paths:
         _require_something(path)
     server = _server(given)
