@@ -18,6 +18,7 @@ from statistics import median
 from typing import Any, Final
 
 import numpy as np
+from playwright.sync_api import Error as PlaywrightError
 from playwright.sync_api import sync_playwright
 
 import tensorkeep as tk
@@ -154,7 +155,7 @@ def _first_view(browser: Any, address: str, is_drawn: Callable[[Any], bool], lim
         try:
             if is_drawn(page):
                 return time.perf_counter() - start, page
-        except Exception:  # the page is on its way
+        except PlaywrightError:  # the page is on its way
             pass
         time.sleep(0.01)
     return None, page
@@ -165,7 +166,8 @@ def _ours_drawn(page: Any) -> bool:
 
 
 def _netron_drawn(page: Any) -> bool:
-    return bool(page.evaluate("document.querySelectorAll('#canvas .node, #target .node, svg .node').length > 0"))
+    # By a locator: its page forbids evaluating anything in it.
+    return bool(page.locator("svg g.node, svg g.graph-node").count())
 
 
 def view(folder: Path, rounds: int) -> Report:

@@ -342,7 +342,7 @@ def test_a_frozen_graph_is_looked_at_as_a_graph_and_as_tensors(program: Program,
     assert program("report", frozen, "r.html").out.endswith(": 10 tensors, 1 graph, 0 findings\n")
     page = (world / "r.html").read_text()
     assert '"has_checksums":false' in page
-    assert "<h2>Graph" in page
+    assert '"graphs":[{' in page
 
 
 def test_a_saved_model_without_variables_is_looked_at_by_its_constants(program: Program) -> None:

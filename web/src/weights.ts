@@ -37,7 +37,7 @@ function show(place: Place, weights: Weights): void {
   let table = new Table(columns, weights.name.length, "Tensors", pick);
   const filter = h("input", { type: "search", id: "filter", placeholder: "Part of a name, or type:float32, shape:128", "aria-label": "Filter tensors" });
   const apply = (): void => table.filter(fits(filter.value, weights, lowered));
-  filter.addEventListener("input", calmly(30, apply));
+  filter.addEventListener("input", calmly(8, apply));
   const put = (): void => replace(holder, h("div", { class: "toolbar" }, h("div", { class: "searching" }, filter), table.shown,
     button("Table", () => put()), button("Map of sizes", () => replace(holder, h("div", { class: "toolbar" }, button("Table", () => put())), treeMap(weights.name, weights.bytes, weights.shape.map(elements), (row) => { put(); table.choose(row); pick(row); }))), stats), table.element);
   const stats = h("span", {});
