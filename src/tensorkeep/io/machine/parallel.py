@@ -6,10 +6,10 @@ import os
 from collections import deque
 from collections.abc import Callable, Generator, Iterable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextvars import ContextVar
 from dataclasses import dataclass
 from functools import partial
 from math import ceil
-from threading import local
 from typing import Any, Final, Generic, TypeVar
 
 from tensorkeep.errors import InvalidArgumentError
@@ -22,7 +22,7 @@ THREADS: Final = "TENSORKEEP_THREADS"
 """The variable of the environment that says how many threads anything of ours may use."""
 
 _MOST_THREADS: Final = 8  # memory bandwidth is used up long before processors are
-_SHARE: Final = local()
+_SHARE: Final[ContextVar[int]] = ContextVar("share of the processors")
 
 
 def processors() -> int:
@@ -37,7 +37,7 @@ def thread_limit() -> int:
     These are as many as there are processors, or as the quota of the container has time for. A thread that was given a
     share of them (`compute_with`) has that.
     """
-    share: int | None = getattr(_SHARE, "threads", None)
+    share = _SHARE.get(None)
     if share is not None:
         return share
     quota = processor_quota()
@@ -49,7 +49,7 @@ def compute_with(threads: int) -> None:
 
     It is for threads that compute side by side: together they should not be more than can really run.
     """
-    _SHARE.threads = threads
+    _SHARE.set(threads)
 
 
 def default_threads() -> int:
