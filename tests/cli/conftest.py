@@ -53,7 +53,7 @@ def program(world: Path, capsys: pytest.CaptureFixture[str]) -> Program:
     """Runs the program with arguments: `program("list", "run")`. What would serve for ever only says what it would."""
 
     def run(*arguments: str) -> Result:
-        is_endless = arguments[:1] == ("serve",) and "--help" not in arguments and "--dry-run" not in arguments
+        is_endless = arguments[:1] in (("serve",), ("view",)) and not {"--help", "--dry-run", "--export"} & {*arguments}
         code = main((*arguments, "--dry-run") if is_endless else arguments)
         said = capsys.readouterr()
         return Result(code, said.out, said.err)

@@ -27,7 +27,7 @@ def _add_arguments(parser: Parser) -> None:
     parser.add_argument("--no-browser", action="store_true", help="open no browser; the address is printed")
     parser.add_argument("--export", metavar="OUT", help="write one page for all of it in place of serving: out.html")
     parser.add_argument("--force", action="store_true", help="with --export: replace OUT if it is there")
-    parser.add_argument("--dry-run", action="store_true", help="say what would be shown_value, and end")
+    parser.add_argument("--dry-run", action="store_true", help="say what would be shown, and end")
 
 
 def _run(given: Namespace, output: Output) -> int:
@@ -36,9 +36,7 @@ def _run(given: Namespace, output: Output) -> int:
         return write_page("view.export/1", given.paths, given.export, given, output)
     for path in given.paths:
         _require_something(path)
-    server = _server(given)
     if given.dry_run:
-        server.close()
         found = [(path, identify(path).kind) for path in given.paths]
         if output.is_json:
             output.data("view/1", {"sources": [{"path": path, "kind": kind} for path, kind in found]})
@@ -46,8 +44,8 @@ def _run(given: Namespace, output: Output) -> int:
             output.facts(dict(found))
         return DONE
     if output.is_json:
-        server.close()
         raise InvalidArgumentError("--json goes with --export and --dry-run: a server prints its address and no more")
+    server = _server(given)
     if given.host not in (_LOOPBACK, "localhost", "::1"):
         output.note(
             f"who can reach {given.host} and knows the address below sees these models and can run them", "warning"
@@ -57,7 +55,7 @@ def _run(given: Namespace, output: Output) -> int:
 
 
 def _require_something(path: str) -> None:
-    """MissingFileError if nothing is at a path. What is damaged is shown_value, and says so itself."""
+    """MissingFileError if nothing is at a path. What is damaged is shown, and says so itself."""
     try:
         identify(path)
     except TensorKeepError as error:
