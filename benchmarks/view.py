@@ -294,7 +294,7 @@ def _of_weights(browser: Any, folder: Path, rounds: int) -> list[list[str]]:
 
 
 def _netron_opens(browser: Any, path: Path) -> tuple[str, str]:
-    """The seconds until Netron shows a checkpoint, and the MB that its server has in memory then, or when time is up."""
+    """The seconds until Netron shows a checkpoint, and the MB that its server has in memory then, or at the end."""
     with _served(_NETRON, path) as (address, pid, _):
         seconds, page = _first_view(browser, address, _netron_drawn, _NETRON_PATIENCE)
         memory = f"{_resident(pid):,.0f}"
