@@ -13,7 +13,10 @@ import pytest
 
 import tensorkeep as tk
 from tensorkeep.graph.graph import Graph
+from tensorkeep.inspect.manifests import check_manifest, make_manifest
 from tensorkeep.io.showing.html_tables import html_table
+from tensorkeep.proto.messages import GraphDef
+from tensorkeep.saved_model.scan.model_scan import scan_graph_def, scan_model
 from tests.support.golden import golden
 
 MODEL = golden("g29_keras_dense") / "model"
@@ -67,6 +70,31 @@ def test_reports_show_their_verdicts(prefix: Path) -> None:
     assert "checkpoint, 0 graphs" in tk.inspect.gather(prefix)._repr_html_()
     with tk.open_checkpoint(prefix) as reader:
         assert "2 tensors the same" in tk.inspect.compare(reader, reader)._repr_html_()
+    assert "<td>Identity</td><td>49</td>" in tk.inspect.summarize_graphs(MODEL)[0]._repr_html_()
+
+
+def test_a_manifest_tells_which_files_differ(prefix: Path) -> None:
+    manifest = make_manifest(prefix)
+    assert "all 2 files are as the manifest says" in check_manifest(manifest, prefix)._repr_html_()
+    tk.save_checkpoint(prefix, {"<b>other</b>": np.int64(2)})
+    assert "<td>m-1.index</td><td>changed</td>" in check_manifest(manifest, prefix)._repr_html_()
+
+
+def test_a_scan_shows_what_it_found_and_where() -> None:
+    assert "nothing found" in scan_model(MODEL)._repr_html_()
+    graph = GraphDef()
+    graph.node.add(name="<img src=x>", op="WriteFile")
+    found = scan_graph_def(graph)._repr_html_()
+    assert "1 found" in found
+    assert "&lt;img src=x&gt;" in found
+    assert "<img" not in found
+
+
+def test_a_graph_that_runs_shows_what_can_be_fed_and_its_variables() -> None:
+    with tk.open_graph(golden("g29_keras_dense") / "model") as graph:
+        found = graph._repr_html_()
+    assert re.search(r"<td>takes</td><td>serving_default_a</td><td>.*float32", found)
+    assert "<td>variable</td><td>h/kernel</td>" in found
 
 
 def test_graphs_and_tables_say_what_they_hold() -> None:

@@ -15,11 +15,12 @@ import numpy as np
 import pytest
 
 import tensorkeep as tk
-from tensorkeep.errors import InvalidArgumentError, UnavailableError
+from tensorkeep.errors import CancelledError, InvalidArgumentError, UnavailableError
 from tensorkeep.io.files.numpy_files import decode_npy
 from tensorkeep.viewer.answers.catalog import LONG
 from tensorkeep.viewer.jobs import Jobs
 from tensorkeep.viewer.server import Place, Server
+from tensorkeep.viewer.sources import Source
 
 
 @pytest.fixture(scope="module")
@@ -124,10 +125,12 @@ def test_a_tensor_comes_as_a_file(server: Server) -> None:
     assert sent(server, "GET", f"/npy?token={server.token}&source=0&name=none")[0] == 422
 
 
-def test_long_work_is_told_and_cancelled(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.fixture
+def endless(monkeypatch: pytest.MonkeyPatch) -> threading.Event:
+    """Makes the answer to "drift" one that never comes; set when the work on it has ended."""
     ended = threading.Event()
 
-    def endless(question: Any) -> Any:
+    def answer(question: Any) -> Any:
         try:
             while True:
                 question.progress(1, 4)
@@ -135,14 +138,77 @@ def test_long_work_is_told_and_cancelled(server: Server, monkeypatch: pytest.Mon
         finally:
             ended.set()
 
-    monkeypatch.setitem(LONG, "drift", endless)
+    monkeypatch.setitem(LONG, "drift", answer)
+    return ended
+
+
+def test_long_work_is_told_and_cancelled(server: Server, endless: threading.Event) -> None:
     status, data = asked(server, "drift", {})
     told = json.loads(data)
     assert (status, told["done"], told["total"]) == (200, 1, 4)
     assert json.loads(asked(server, "job", {"id": told["job"]})[1])["job"] == told["job"]
     assert asked(server, "cancel", {"id": told["job"]})[0] == 200
-    assert ended.wait(10)
+    assert endless.wait(10)
     assert asked(server, "job", {"id": told["job"]})[0] == 422
+
+
+@pytest.mark.parametrize("is_first", [True, False])
+def test_work_ends_when_its_page_goes(server: Server, endless: threading.Event, is_first: bool) -> None:
+    name, given = "drift", b"{}"
+    if not is_first:
+        name, given = "job", json.dumps({"id": json.loads(asked(server, "drift", {})[1])["job"]}).encode()
+    known = {"Host": f"127.0.0.1:{server.port}", "Authorization": f"Bearer {server.token}"}
+    connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=20)
+    connection.request("POST", f"/api/{name}", given, {**known, "Content-Type": "application/json"})
+    assert not endless.is_set()
+    connection.close()
+    assert endless.wait(10)
+
+
+def test_work_that_nobody_asks_for_ends() -> None:
+    now = [0.0]
+    jobs = Jobs(lambda: now[0])
+    goes_on, is_asked = threading.Event(), threading.Event()
+
+    def work(progress: Any) -> Any:
+        progress(0, 2)
+        is_asked.set()
+        goes_on.wait(10)
+        progress(1, 2)
+        return {}
+
+    for is_found in (True, False):
+        goes_on.clear()
+        is_asked.clear()
+        name, job = jobs.start(work)
+        assert is_asked.wait(10)
+        now[0] += 31
+        if is_found:
+            jobs.find(name)
+        goes_on.set()
+        if is_found:
+            assert job.future.result(10) == {}
+        else:
+            with pytest.raises(CancelledError, match="nobody waits"):
+                job.future.result(10)
+    jobs.close()
+
+
+def test_a_question_does_not_wait_for_the_work_of_another(tmp_path: Path) -> None:
+    tk.save_checkpoint(tmp_path / "m", {"a": np.ones(2, np.float32)})
+    source = Source(str(tmp_path / "m"))
+    begun, goes_on = threading.Event(), threading.Event()
+    slow = threading.Thread(target=source.kept, args=("slow", lambda: (begun.set(), goes_on.wait(20))))
+    slow.start()
+    assert begun.wait(10)
+    found: list[Any] = []
+    other = threading.Thread(target=lambda: found.append(source.listing))
+    other.start()
+    other.join(10)
+    goes_on.set()
+    slow.join(10)
+    source.close()
+    assert [tensor.name for tensor in found[0].tensors] == ["a"]
 
 
 def test_results_that_nobody_fetches_are_let_go() -> None:

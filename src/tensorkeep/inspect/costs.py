@@ -19,10 +19,12 @@ from tensorkeep.graph.functions import attrs_key, find_function, function_body, 
 from tensorkeep.graph.graph import Graph, Operation, Tensor
 from tensorkeep.graph.messages.attrs import FunctionRef
 from tensorkeep.graph.messages.graph_def import import_graph
+from tensorkeep.io.showing.progress import Progress
 from tensorkeep.proto.messages import FunctionDef, GraphDef
 from tensorkeep.shapes import Shape
 
 _DEEPEST: Final = 50  # functions that call functions
+_TOLD_EVERY: Final = 500  # nodes
 _CALLS: Final = ("f", "body", "then_branch", "else_branch")
 
 _SIMPLE: Final = (
@@ -68,21 +70,26 @@ def graph_cost(graph_def: GraphDef) -> Cost:
     return _counted(graph_def, None)
 
 
-def node_costs(graph_def: GraphDef) -> dict[tuple[str, str], NodeCost]:
+def node_costs(graph_def: GraphDef, progress: Progress | None = None) -> dict[tuple[str, str], NodeCost]:
     """What is known of each node, by the name of its function (empty for the graph itself) and its own name.
 
     A function that is called with several shapes is told for the first. A TensorKeepError if it is no sound graph.
+    `progress` is told how many nodes are done, and of how many at most; what it raises ends the work.
     """
     found: dict[tuple[str, str], NodeCost] = {}
-    _counted(graph_def, found)
+    _counted(graph_def, found, progress)
     return found
 
 
-def _counted(graph_def: GraphDef, nodes: dict[tuple[str, str], NodeCost] | None) -> Cost:
+def _counted(
+    graph_def: GraphDef, nodes: dict[tuple[str, str], NodeCost] | None, progress: Progress | None = None
+) -> Cost:
     graph = Graph()
     import_graph(graph_def, graph, name="")
     library = {function.signature.name: function for function in graph_def.library.function}
-    counted = _Counting(library, nodes).counts(graph, 0)
+    total = len(graph_def.node) + sum(len(function.node_def) for function in graph_def.library.function)
+    tell = (lambda done: None) if progress is None else (lambda done: progress(min(done, total), total))
+    counted = _Counting(library, nodes, tell).counts(graph, 0)
     return Cost(dict(counted.known.most_common()), dict(counted.unknown.most_common()))
 
 
@@ -95,14 +102,25 @@ class _Counts:
 class _Counting:
     """Counts each function once for the shapes that it is called with: functions may call others without number."""
 
-    def __init__(self, library: Mapping[str, FunctionDef], nodes: dict[tuple[str, str], NodeCost] | None) -> None:
+    def __init__(
+        self,
+        library: Mapping[str, FunctionDef],
+        nodes: dict[tuple[str, str], NodeCost] | None,
+        tell: Callable[[int], None],
+    ) -> None:
         self._library = library
         self._nodes = nodes
+        self._tell = tell
+        """Told how many nodes are done."""
+        self._done = 0
         self._of_functions: dict[Any, _Counts | None] = {}
 
     def counts(self, graph: Graph, depth: int, function: str = "") -> _Counts:
         found = _Counts()
         for op in graph.operations:
+            if self._done % _TOLD_EVERY == 0:
+                self._tell(self._done)
+            self._done += 1
             rule = _rule(op.type)
             cost = 0 if rule is None else rule(op)
             if self._nodes is not None and (function, op.name) not in self._nodes:

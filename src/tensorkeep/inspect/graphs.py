@@ -13,6 +13,8 @@ from tensorkeep.errors import InvalidArgumentError, NotFoundError, TensorKeepErr
 from tensorkeep.inspect.listing import list_checkpoint
 from tensorkeep.io.files.everywhere import FILES
 from tensorkeep.io.files.filesystem import FileSystem, PathLike, path_text
+from tensorkeep.io.showing.amounts import amount_of
+from tensorkeep.io.showing.html_tables import html_table
 from tensorkeep.proto.identification import FileKind, identify_proto, is_file_of_kind
 from tensorkeep.proto.messages import GraphDef, MetaGraphDef, SavedModel, parse
 from tensorkeep.proto.text import parse_text
@@ -53,6 +55,12 @@ class GraphSummary:
     @property
     def nbytes(self) -> int:
         return sum(self.bytes_by_op.values())
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows: how often each op occurs, and the bytes that its nodes take."""
+        rows = [(op, count, self.bytes_by_op.get(op, 0)) for op, count in self.ops.items()]
+        nodes, functions = amount_of(self.nodes, "operation"), amount_of(self.functions, "function")
+        return html_table(f"Graph {self.label}: {nodes}, {functions}", ("op", "count", "bytes"), rows, len(rows))
 
 
 def summarize_graphs(path: PathLike, *, fs: FileSystem = FILES) -> list[GraphSummary]:

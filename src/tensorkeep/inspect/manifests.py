@@ -25,6 +25,7 @@ from tensorkeep.io.files.filesystem import Durability, FileSystem, PathLike, ato
 from tensorkeep.io.files.model_signatures import sign_files, verified_statement
 from tensorkeep.io.files.paths import stays_inside
 from tensorkeep.io.machine.parallel import in_parallel
+from tensorkeep.io.showing.html_tables import html_table
 from tensorkeep.io.showing.progress import Progress, Told
 
 _STATEMENT: Final = "https://in-toto.io/Statement/v1"
@@ -210,13 +211,23 @@ class ManifestReport:
     def is_same(self) -> bool:
         return not (self.changed or self.missing or self.extra)
 
+    @property
+    def _differences(self) -> list[tuple[str, str]]:
+        """The files that are not as they should be, by name, and what is wrong with each."""
+        parts = ((self.changed, "changed"), (self.missing, "missing"), (self.extra, "not in the manifest"))
+        itself = posixpath.basename(self.path)
+        return [(itself if name == _ITSELF else name, what) for names, what in parts for name in names]
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows: the verdict, and the files that differ."""
+        found = self._differences
+        return html_table(str(self).partition("\n")[0], ("file", "what"), found, len(found))
+
     def __str__(self) -> str:
         if self.is_same:
             files = "the file is" if len(self.same) == 1 else f"all {len(self.same)} files are"
             return f'"{self.path}": {files} as the manifest says'
-        parts = ((self.changed, "changed"), (self.missing, "missing"), (self.extra, "not in the manifest"))
-        itself = posixpath.basename(self.path)
-        lines = [f"  {itself if name == _ITSELF else name}: {what}" for names, what in parts for name in names]
+        lines = [f"  {name}: {what}" for name, what in self._differences]
         files = "1 file is" if len(lines) == 1 else f"{len(lines)} files are"
         return "\n".join((f'"{self.path}": {files} not as the manifest says', *lines))
 

@@ -150,7 +150,7 @@ class Viewer:
         try:
             given = await _body(request)
             if name == "job":
-                return await self._polled(given)
+                return await self._polled(request, given)
             if name == "cancel":
                 self.jobs.cancel(str(given.get("id", "")))
                 return _json({})
@@ -159,7 +159,7 @@ class Viewer:
             if name in LONG:
                 answer = LONG[name]
                 key, job = self.jobs.start(lambda progress: answer(Asked(self.sources, given, progress)))
-                return await self._waited(key, job)
+                return await self._waited(request, key, job)
             raise NotFoundError(f'there is no question "{name[:100]}"')
         except TensorKeepError as error:
             return _failed(error)
@@ -168,15 +168,20 @@ class Viewer:
         except (RecursionError, UnicodeError) as error:
             return _failed(InvalidArgumentError(f"the question cannot be understood: {error}"))
 
-    async def _polled(self, given: Mapping[str, Any]) -> Response:
+    async def _polled(self, request: Request, given: Mapping[str, Any]) -> Response:
         key = str(given.get("id", ""))
-        return await self._waited(key, self.jobs.find(key))
+        return await self._waited(request, key, self.jobs.find(key))
 
-    async def _waited(self, key: str, job: Job) -> Response:
-        """The answer, if it comes soon; else how far the work is."""
+    async def _waited(self, request: Request, key: str, job: Job) -> Response:
+        """The answer, if it comes soon; else how far the work is. If the page goes meanwhile, its work is cancelled."""
         waiting = asyncio.wrap_future(job.future)
-        done, _ = await asyncio.wait([waiting], timeout=_PATIENCE)
-        if not done:
+        leaving = asyncio.ensure_future(request.receive())  # all of the question was read: only its end can come
+        await asyncio.wait([waiting, leaving], timeout=_PATIENCE, return_when=asyncio.FIRST_COMPLETED)
+        is_gone = leaving.done() and not leaving.cancelled()
+        leaving.cancel()
+        if not waiting.done():
+            if is_gone:
+                self.jobs.cancel(key)
             waiting.add_done_callback(lambda future: future.cancelled() or future.exception())
             return _json({"job": key, "done": job.done, "total": job.total})
         self.jobs.forget(key)

@@ -1,4 +1,7 @@
-"""Long work in threads, which tells how far it is and can be cancelled."""
+"""Long work in threads, which tells how far it is and can be cancelled.
+
+A page asks again and again how far its work is. Work for which nobody asks any more is cancelled: its page is gone.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +11,7 @@ from collections.abc import Callable, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
 from threading import Event, Lock
+from time import monotonic
 from typing import Any, Final, TypeAlias
 
 from tensorkeep.errors import CancelledError, NotFoundError
@@ -17,6 +21,7 @@ Work: TypeAlias = Callable[[Progress], Mapping[str, Any]]
 
 _MOST_KEPT: Final = 64  # jobs that are over, whose results nobody has fetched
 _THREADS: Final = 2
+_PATIENCE: Final = 30.0  # seconds without a question after which nobody waits for work any more
 
 
 @dataclass
@@ -27,25 +32,31 @@ class Job:
     done: int = 0
     total: int = 0
     cancelled: Event = field(default_factory=Event)
+    clock: Callable[[], float] = monotonic
+    asked_at: float = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.asked_at = self.clock()
 
     def progress(self, done: int, total: int) -> None:
-        """Told by the work how far it is; ends it if it was cancelled."""
+        """Told by the work how far it is; ends it if it was cancelled, or if nobody asks for it."""
         self.done, self.total = done, total
-        if self.cancelled.is_set():
+        if self.cancelled.is_set() or self.clock() - self.asked_at > _PATIENCE:
             raise CancelledError("cancelled: nobody waits for it any more")
 
 
 class Jobs:
     """All work of a viewer. Some of it runs at a time; the rest waits."""
 
-    def __init__(self) -> None:
+    def __init__(self, clock: Callable[[], float] = monotonic) -> None:
+        self._clock = clock
         self._threads = ThreadPoolExecutor(_THREADS, thread_name_prefix="tensorkeep-viewer")
         self._jobs: OrderedDict[str, Job] = OrderedDict()
         self._lock = Lock()
 
     def start(self, work: Work) -> tuple[str, Job]:
         """Starts a piece of work; gives the name by which it is asked for."""
-        job, name = Job(), secrets.token_hex(8)
+        job, name = Job(clock=self._clock), secrets.token_hex(8)
 
         def run() -> Mapping[str, Any]:
             job.progress(0, 0)
@@ -65,6 +76,7 @@ class Jobs:
             job = self._jobs.get(name)
         if job is None:
             raise NotFoundError(f'there is no work "{name}": it was cancelled, or its result was fetched')
+        job.asked_at = self._clock()
         return job
 
     def forget(self, name: str) -> None:

@@ -70,6 +70,7 @@ class Source:
         self.found = self._identified()
         self._lock = RLock()
         self._kept: dict[str, Any] = {}
+        self._making: dict[str, RLock] = {}
         self._closing: list[Callable[[], None]] = []
 
     def _identified(self) -> Identification:
@@ -99,8 +100,10 @@ class Source:
         return self._checkpoint_path() is not None
 
     def _once(self, key: str, make: Callable[[], Item]) -> Item:
-        """What is made when it is first asked for, and kept."""
+        """What is made when it is first asked for, and kept. Who asks for something else does not wait for it."""
         with self._lock:
+            making = self._making.setdefault(key, RLock())
+        with making:
             if key not in self._kept:
                 self._kept[key] = make()
             found: Item = self._kept[key]
@@ -216,11 +219,14 @@ class Source:
         return self._once(f"answer {key}", make)
 
     def close(self) -> None:
-        """Gives files back."""
+        """Gives files back, when what is being made is made."""
         with self._lock:
-            self._kept.clear()
-            while self._closing:
-                self._closing.pop()()
+            pending = list(self._making.items())
+        for key, making in pending:
+            with making:
+                self._kept.pop(key, None)
+        while self._closing:
+            self._closing.pop()()
 
 
 class Sources:

@@ -51,6 +51,7 @@ class GraphView {
   private difference: { added: Set<number>; changed: Map<number, string[]> } | null = null;
   private readonly observer: ResizeObserver;
   private isEnded = false;
+  private readonly pending: (() => void)[] = [];
   readonly end: () => void;
 
   constructor(private readonly place: Place, body: HTMLElement, graph: GraphAnswer, private readonly number: number, labels: string[]) {
@@ -68,6 +69,7 @@ class GraphView {
     document.addEventListener("tensorkeep-theme", onscheme);
     this.end = () => {
       this.isEnded = true;
+      for (const cancel of this.pending) cancel();
       this.observer.disconnect();
       media.removeEventListener("change", onscheme);
       document.removeEventListener("tensorkeep-theme", onscheme);
@@ -79,6 +81,7 @@ class GraphView {
     if (named >= 0) this.model.reveal(named);
     this.renderer.resize();
     void this.arrange(true).then(() => {
+      if (this.isEnded) return;
       if (named >= 0) this.choose(this.model.visible(named), true, named);
       this.loadCosts();
       this.loadDifference();
@@ -361,19 +364,19 @@ class GraphView {
 
   private loadCosts(): void {
     const place = h("div");
-    working(place, "graph_costs", { source: this.place.source.number, graph: this.number }, (answer) => {
+    this.pending.push(working(place, "graph_costs", { source: this.place.source.number, graph: this.number }, (answer) => {
       if (this.isEnded) return;
       this.costs = answer as Costs;
       this.paintOverlay();
       this.about();
       this.canvas.dataset.costs = "yes";
-    });
+    }));
   }
 
   private loadDifference(): void {
     const before = this.place.given.get("before");
     if (before === null) return;
-    working(h("div"), "graph_difference", { source: this.place.source.number, before: Number(before), graph: this.number }, (answer) => {
+    this.pending.push(working(h("div"), "graph_difference", { source: this.place.source.number, before: Number(before), graph: this.number }, (answer) => {
       if (this.isEnded) return;
       const added = new Set<number>((answer.added as [string, string, number | null][]).map((item) => item[2]).filter((item): item is number => item !== null));
       const changed = new Map<number, string[]>();
@@ -387,7 +390,7 @@ class GraphView {
       const removed = answer.removed as [string, string][];
       replace(this.panel, h("h2", {}, "Difference"), facts([["added", added.size], ["changed", changed.size], ["removed", removed.length], ["the same", answer.same]]),
         removed.length ? [h("h3", {}, "Removed"), h("ul", { class: "plain" }, removed.slice(0, 200).map(([name, op]) => h("li", { class: "wrap" }, `${op} ${name}`)))] : null);
-    });
+    }));
   }
 
   private sum(id: number): number {

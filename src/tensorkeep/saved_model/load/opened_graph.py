@@ -33,6 +33,7 @@ from tensorkeep.graph.rewriting.frozen_tables import tables_of
 from tensorkeep.io.files.everywhere import FILES
 from tensorkeep.io.files.filesystem import Durability, FileSystem, PathLike, path_text, prepare_directory
 from tensorkeep.io.showing.amounts import amount_of, some_of
+from tensorkeep.io.showing.html_tables import html_table
 from tensorkeep.metagraph.files import write_meta_graph_file
 from tensorkeep.proto.messages import MetaGraphDef, VariableDef, parse
 from tensorkeep.runtime.engines import Engine
@@ -388,6 +389,13 @@ class OpenedGraph:
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows: what can be fed, and the variables, with types and shapes."""
+        fed = [("takes", name, spec) for name, spec in self.inputs.items()]
+        kept = [("variable", name, TensorSpec(node.dtype, node.shape, name)) for name, node in self._nodes.items()]
+        caption = f"OpenedGraph {self.where}: {amount_of(len(self.graph.operations), 'operation')}"
+        return html_table(caption, ("", "name", "type and shape"), [*fed, *kept], len(fed) + len(kept))
 
     def __repr__(self) -> str:
         counts = f"{len(self.graph.operations)} operations, {len(self._nodes)} variables"

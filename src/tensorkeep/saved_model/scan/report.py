@@ -11,6 +11,7 @@ from typing import Any, Final
 from tensorkeep._version import __version__
 from tensorkeep.errors import InvalidArgumentError
 from tensorkeep.graph.registry.capabilities import Capability
+from tensorkeep.io.showing.html_tables import html_table
 
 NOT_ALLOWED: Final = "not-allowed"
 NOT_SCANNED: Final = "not-scanned"
@@ -98,6 +99,13 @@ class ScanReport:
     def is_complete(self) -> bool:
         """Whether all of the model could be looked at."""
         return NOT_SCANNED not in self.counts
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows: how much was found, and the first of it."""
+        found = [(item.rule, item.file, item.where, item.message) for item in self.findings]
+        total = max(sum(self.counts.values()), len(found))
+        caption = f"{str(self).partition(chr(10))[0]}; {sum(self.ops.values())} operations in {len(self.files)} files"
+        return html_table(caption, ("rule", "file", "where", "what"), found, total)
 
     def __str__(self) -> str:
         total = sum(self.counts.values())

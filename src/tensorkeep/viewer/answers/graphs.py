@@ -198,7 +198,9 @@ def _cut(text: str) -> str:
 def graph_costs(asked: Asked) -> Mapping[str, Any]:
     """Of each node the type and shape of what it gives, and how many floating-point operations it takes."""
     opened = asked.graph
-    found = asked.source.kept(f"costs {asked.integer('graph', 0)}", lambda: node_costs(opened.meta_graph.graph_def))
+    found = asked.source.kept(
+        f"costs {asked.integer('graph', 0)}", lambda: node_costs(opened.meta_graph.graph_def, asked.progress)
+    )
     outputs: list[list[str]] = []
     operations: list[int | None] = []
     for item in opened.shown.nodes:
