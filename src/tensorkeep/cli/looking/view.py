@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from tensorkeep.cli.command import DONE, Command, Parser
 from tensorkeep.cli.files import require_free
 from tensorkeep.cli.looking.pages import write_page
-from tensorkeep.cli.output import Output, shown_value
+from tensorkeep.cli.output import Output, amount_of, shown_value
 from tensorkeep.errors import InvalidArgumentError, MissingFileError, TensorKeepError, UnimplementedError
 from tensorkeep.inspect.identifying import identify
 
@@ -42,6 +42,7 @@ def _run(given: Namespace, output: Output) -> int:
             output.data("view/1", {"sources": [{"path": path, "kind": kind} for path, kind in found]})
         else:
             output.facts(dict(found))
+            output.line(f"would show {amount_of(len(found), 'source')} at port {given.port or 'any that is free'}")
         return DONE
     if output.is_json:
         raise InvalidArgumentError("--json goes with --export and --dry-run: a server prints its address and no more")
