@@ -13,6 +13,8 @@ import pytest
 
 import tensorkeep as tk
 from tensorkeep.errors import CancelledError, InvalidArgumentError, NotFoundError, TensorKeepError
+from tensorkeep.io.files.everywhere import FILES
+from tensorkeep.io.files.filesystem import atomic_write
 from tensorkeep.io.files.numpy_files import decode_npy
 from tensorkeep.viewer.answers.arrays import picks
 from tensorkeep.viewer.answers.catalog import LONG, SHORT
@@ -21,12 +23,13 @@ from tensorkeep.viewer.asking import Asked
 from tensorkeep.viewer.contents import answer_text
 from tensorkeep.viewer.sources import Sources
 from tests.support.golden import golden
+from tests.support.stores import memory_bucket
 from tests.viewer.worlds import layered_graph, write_graph, write_run, write_tables
 
 Ask = Callable[..., Any]
 
 
-def asking(*paths: Path) -> Ask:
+def asking(*paths: Path | str) -> Ask:
     sources = Sources([str(path) for path in paths])
 
     def ask(question: str, /, **given: Any) -> Any:
@@ -47,6 +50,24 @@ def views_of(path: Path) -> list[str]:
 
 
 # ------------------------------------------------------------------------------------------------------------- sources
+
+
+def test_what_lies_in_a_store_is_looked_at_as_on_a_disk() -> None:
+    bucket, model = memory_bucket(), golden("g30_keras_conv_bn") / "model"
+    tk.save_checkpoint(f"{bucket}/run/m-1", {"a": np.arange(6, dtype=np.float32).reshape(2, 3)})
+    for file in filter(Path.is_file, model.rglob("*")):
+        atomic_write(FILES, f"{bucket}/model/{file.relative_to(model).as_posix()}", file.read_bytes())
+    ask = asking(f"{bucket}/run/m-1", f"{bucket}/model", f"{bucket}/run", f"{bucket}/nothing")
+    told = ask("sources")["sources"]
+    assert [item["views"] for item in told[:2]] == [["weights", "checks"], ["graph", "weights", "run", "checks"]]
+    assert "history" in told[2]["views"]
+    assert told[3]["error"]
+    assert ask("weights")["name"] == ["a"]
+    here = asking(model)
+    for question in ("weights", "signatures"):
+        text = json.dumps(here(question))
+        assert ask(question, source=1) == json.loads(text.replace(str(model), f"{bucket}/model"))
+    assert ask("graph", source=1)["names"] == here("graph")["names"]
 
 
 def test_a_saved_model_has_a_graph_weights_signatures_and_checks() -> None:

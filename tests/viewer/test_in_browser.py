@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import tensorkeep as tk
+from tensorkeep.proto.messages import GraphDef, SavedModel
 from tensorkeep.viewer.page import export_page
 from tensorkeep.viewer.server import Server
 from tests.viewer.conftest import World
@@ -177,6 +178,25 @@ def test_statistics_of_all_tensors_become_columns(opened: Open) -> None:
     assert page.locator(".spark").count() == 12
 
 
+def test_names_that_every_object_has_are_names_like_others(browser: Any, tmp_path: Path) -> None:
+    tk.save_checkpoint(
+        tmp_path / "m", {name: np.ones(2, np.float32) for name in ("__proto__", "constructor", "toString")}
+    )
+    server = Server([str(tmp_path / "m")])
+    server.start()
+    context = browser.new_context()
+    page = context.new_page()
+    try:
+        page.goto(f"{server.address}#/0/weights")
+        page.locator(".row.pick", has_text="constructor").click()
+        page.locator(".panel").get_by_text("Values", exact=True).wait_for()
+        assert page.get_by_text("incomplete").count() == 0
+        assert names(page) == ["__proto__", "constructor", "toString"]
+    finally:
+        context.close()
+        server.close()
+
+
 def test_a_half_copied_model_shows_what_is_there_and_marks_the_rest(opened: Open) -> None:
     page = opened("half", "weights")
     page.wait_for_selector("text=/problems? with the files/")
@@ -292,7 +312,34 @@ def hostile_files(folder: Path) -> list[str]:
         node = graph_def.node.add(name=name, op="Identity", device=name, input=["input"])
         node.attr[name].s = name.encode()
         graph_def.node.add(name=f"const_{at}", op="Const").attr["value"].tensor.string_val.append(name.encode())
-    return [str(folder / "m"), str(write_graph(folder / "g.pb", graph_def))]
+    unknown = layered_graph(1, 4)
+    for name in plain:
+        unknown.node.add(name=f"op {name}", op=name)
+    paths = (
+        folder / "m",
+        write_graph(folder / "g.pb", graph_def),
+        write_model(folder / "unknown", unknown, plain),
+        write_model(folder / "model", layered_graph(1, 4), plain),
+    )
+    return [str(path) for path in paths]
+
+
+def write_model(folder: Path, graph_def: GraphDef, names: Sequence[str]) -> Path:
+    """A SavedModel whose signatures, and what they take and give, have these names."""
+    model = SavedModel(saved_model_schema_version=1)
+    meta = model.meta_graphs.add(graph_def=graph_def)
+    meta.meta_info_def.tags.extend(("serve", names[0]))
+    for name in names:
+        signature = meta.signature_def[name]
+        signature.method_name = name
+        for ends, tensor in ((signature.inputs, "input:0"), (signature.outputs, "output:0")):
+            ends[name].name = tensor
+            ends[name].dtype = 1
+            for size in (-1, 8):
+                ends[name].tensor_shape.dim.add(size=size)
+    folder.mkdir()
+    (folder / "saved_model.pb").write_bytes(model.SerializeToString())
+    return folder
 
 
 def test_scripts_in_every_field_stay_text(browser: Any, tmp_path: Path) -> None:
@@ -302,6 +349,7 @@ def test_scripts_in_every_field_stay_text(browser: Any, tmp_path: Path) -> None:
     server.start()
     context = browser.new_context()
     page = context.new_page()
+    page.set_default_timeout(15_000)
     errors: list[str] = []
     page.on("pageerror", lambda error: errors.append(str(error)))
     try:
@@ -317,7 +365,12 @@ def test_scripts_in_every_field_stay_text(browser: Any, tmp_path: Path) -> None:
 
 
 def _visit_all(page: Any, address: str) -> None:
-    for number, views in ((0, ("about", "weights", "checks")), (1, ("about", "graph", "checks"))):
+    for number, views in (
+        (0, ("about", "weights", "checks")),
+        (1, ("about", "graph", "checks")),
+        (2, ("graph", "run", "checks")),
+        (3, ("graph", "run")),
+    ):
         for view in views:
             page.goto(f"{address}#/{number}/{view}")
             page.reload()
@@ -328,9 +381,15 @@ def _visit_all(page: Any, address: str) -> None:
                     page.locator(".row.pick").nth(row).click()
             if view == "graph":
                 page.wait_for_selector("canvas[data-ready]")
-                page.locator("input[type=search]").fill("hit")
+                page.locator("input[type=search]").fill("hit" if number < 3 else "input")
                 page.locator(".result").first.click()
                 page.wait_for_timeout(200)
+            if view == "run" and number == 3 and address.startswith("http:"):
+                for signature in HOSTILE[:3]:
+                    page.locator("main select").first.select_option(signature.replace("/", "|"))
+                    page.get_by_role("button", name="Random numbers").first.click()
+                    page.get_by_role("button", name="Run", exact=True).first.click()
+                    page.wait_for_selector(".answers >> text=It took")
 
 
 def test_a_page_of_another_site_can_neither_read_nor_drive_it(browser: Any, world: World, tmp_path: Path) -> None:

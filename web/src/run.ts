@@ -37,7 +37,7 @@ function form(body: HTMLElement, place: Place, signature: Signature): void {
   const answers = h("div", { class: "answers", role: "region", "aria-label": "Answer" });
   const node = place.given.get("node");
   const given = async (): Promise<Record<string, unknown>> => {
-    const found: Record<string, unknown> = {};
+    const found: Record<string, unknown> = Object.create(null);
     for (const [name, value] of values) {
       const one = await value();
       if (one !== null) found[name] = one;

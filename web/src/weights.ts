@@ -22,9 +22,10 @@ export function weightsView(place: Place): void {
 function show(place: Place, weights: Weights): void {
   if (!weights.name.length) { replace(place.element, notice("empty", "No tensors", h("p", {}, "There is nothing stored here."))); return; }
   const total = weights.bytes.reduce((sum: number, item) => sum + (item ?? 0), 0);
+  const broken = new Map(Object.entries(weights.broken)); // a tensor may be called like something that every object has
   const lowered = weights.name.map((name) => name.toLowerCase());
   const columns: Column[] = [
-    { title: "name", width: "minmax(14rem, 3fr)", value: (row) => weights.name[row], show: (row) => (weights.broken[weights.name[row]] ? [h("span", { class: "bad", title: weights.broken[weights.name[row]] }, "⚠ incomplete "), weights.name[row]] : weights.name[row]) },
+    { title: "name", width: "minmax(14rem, 3fr)", value: (row) => weights.name[row], show: (row) => (broken.has(weights.name[row]) ? [h("span", { class: "bad", title: broken.get(weights.name[row]) }, "⚠ incomplete "), weights.name[row]] : weights.name[row]) },
     { title: "type", width: "6rem", value: (row) => weights.types[weights.type[row]] },
     { title: "shape", width: "minmax(7rem, 1fr)", value: (row) => shapeText(weights.shape[row]) },
     { title: "elements", width: "7rem", isNumber: true, value: (row) => elements(weights.shape[row]), show: (row) => elements(weights.shape[row]).toLocaleString("en") },
@@ -32,7 +33,7 @@ function show(place: Place, weights: Weights): void {
   ];
   const side = h("aside", { class: "panel wide", "aria-label": "About the chosen tensor" }, h("p", { class: "quiet" }, "Choose a tensor to see its numbers."));
   let end = (): void => undefined;
-  const pick = (row: number): void => { end(); end = tensorPanel(side, place, weights.name[row], weights.shape[row], weights.types[weights.type[row]], weights.broken[weights.name[row]]); };
+  const pick = (row: number): void => { end(); end = tensorPanel(side, place, weights.name[row], weights.shape[row], weights.types[weights.type[row]], broken.get(weights.name[row])); };
   const holder = h("div", { class: "holder" });
   let table = new Table(columns, weights.name.length, "Tensors", pick);
   const filter = h("input", { type: "search", id: "filter", placeholder: "Part of a name, or type:float32, shape:128", "aria-label": "Filter tensors" });
