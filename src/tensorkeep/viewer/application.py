@@ -176,7 +176,8 @@ class Viewer:
         """The answer, if it comes soon; else how far the work is. If the page goes meanwhile, its work is cancelled."""
         waiting = asyncio.wrap_future(job.future)
         leaving = asyncio.ensure_future(request.receive())  # all of the question was read: only its end can come
-        await asyncio.wait([waiting, leaving], timeout=_PATIENCE, return_when=asyncio.FIRST_COMPLETED)
+        both: list[asyncio.Future[Any]] = [waiting, leaving]
+        await asyncio.wait(both, timeout=_PATIENCE, return_when=asyncio.FIRST_COMPLETED)
         is_gone = leaving.done() and not leaving.cancelled()
         leaving.cancel()
         if not waiting.done():
