@@ -9,7 +9,7 @@ import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
@@ -125,12 +125,20 @@ def test_a_tensor_comes_as_a_file(server: Server) -> None:
     assert sent(server, "GET", f"/npy?token={server.token}&source=0&name=none")[0] == 422
 
 
+class Endless(NamedTuple):
+    """Work that never ends by itself: whether it has begun, and whether it was ended."""
+
+    begun: threading.Event
+    ended: threading.Event
+
+
 @pytest.fixture
-def endless(monkeypatch: pytest.MonkeyPatch) -> threading.Event:
-    """Makes the answer to "drift" one that never comes; set when the work on it has ended."""
-    ended = threading.Event()
+def endless(monkeypatch: pytest.MonkeyPatch) -> Endless:
+    """Makes the answer to "drift" one that never comes."""
+    begun, ended = threading.Event(), threading.Event()
 
     def answer(question: Any) -> Any:
+        begun.set()
         try:
             while True:
                 question.progress(1, 4)
@@ -139,30 +147,31 @@ def endless(monkeypatch: pytest.MonkeyPatch) -> threading.Event:
             ended.set()
 
     monkeypatch.setitem(LONG, "drift", answer)
-    return ended
+    return Endless(begun, ended)
 
 
-def test_long_work_is_told_and_cancelled(server: Server, endless: threading.Event) -> None:
+def test_long_work_is_told_and_cancelled(server: Server, endless: Endless) -> None:
     status, data = asked(server, "drift", {})
     told = json.loads(data)
     assert (status, told["done"], told["total"]) == (200, 1, 4)
     assert json.loads(asked(server, "job", {"id": told["job"]})[1])["job"] == told["job"]
     assert asked(server, "cancel", {"id": told["job"]})[0] == 200
-    assert endless.wait(10)
+    assert endless.ended.wait(10)
     assert asked(server, "job", {"id": told["job"]})[0] == 422
 
 
 @pytest.mark.parametrize("is_first", [True, False])
-def test_work_ends_when_its_page_goes(server: Server, endless: threading.Event, is_first: bool) -> None:
+def test_work_ends_when_its_page_goes(server: Server, endless: Endless, is_first: bool) -> None:
     name, given = "drift", b"{}"
     if not is_first:
         name, given = "job", json.dumps({"id": json.loads(asked(server, "drift", {})[1])["job"]}).encode()
     known = {"Host": f"127.0.0.1:{server.port}", "Authorization": f"Bearer {server.token}"}
     connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=20)
     connection.request("POST", f"/api/{name}", given, {**known, "Content-Type": "application/json"})
-    assert not endless.is_set()
+    assert endless.begun.wait(10)
+    assert not endless.ended.is_set()
     connection.close()
-    assert endless.wait(10)
+    assert endless.ended.wait(10)
 
 
 def test_work_that_nobody_asks_for_ends() -> None:
