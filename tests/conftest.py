@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import builtins
 import logging
 import os
 from collections.abc import Iterator
@@ -24,6 +25,14 @@ settings.load_profile("ci" if os.environ.get("CI") else "everyday")
 
 if facade.is_absent():
     facade.hide()
+
+
+_PRINT = builtins.print
+
+
+def pytest_runtest_setup() -> None:
+    """Ray puts a function of its own in the place of `print`, for the whole process."""
+    builtins.print = _PRINT
 
 
 def pytest_ignore_collect(collection_path: Path) -> bool | None:

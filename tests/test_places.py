@@ -60,6 +60,7 @@ KNOWN: dict[str, Any] = {
 
 SPECIAL: dict[tuple[str, str], Any] = {
     ("average", "sources"): ["other/model", "other/model"],
+    ("view", "what"): "run/model",
     ("check_proof", "path"): "other.npz.proof.json",
     ("dedupe", "options"): EditOptions(overwrite=True),
     ("drop", "selection"): Selection("a"),

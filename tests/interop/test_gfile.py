@@ -27,7 +27,7 @@ def prepare(folder: Path) -> None:
     (folder / "d/e/[z]").write_text("z")
 
 
-REMEDY = ": plain paths and file:///… are served"
+REMEDY = ": plain paths, file:///… and "
 
 
 def outcome(call: Callable[[], Any]) -> Any:
@@ -163,7 +163,16 @@ def test_a_folder_is_no_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, ca
 def test_paths_are_joined_alike() -> None:
     for parts in [("a", "b"), (b"a", b"b"), ("a", "/b"), ("gs://a", "b"), ("a",), ("a", Path("b")), ("", "b")]:
         assert ours.io.gfile.join(*parts) == theirs.io.gfile.join(*parts)
-    assert set(ours.io.gfile.get_registered_schemes()) <= set(theirs.io.gfile.get_registered_schemes())
+    besides = {
+        "abfs",
+        "abfss",
+        "az",
+        "http",
+        "https",
+        "memory",
+        "s3",
+    }  # stores that TensorFlow has plug-ins for, if at all
+    assert set(ours.io.gfile.get_registered_schemes()) - besides <= set(theirs.io.gfile.get_registered_schemes())
 
 
 @pytest.mark.parametrize("module", ["gfile", "io.gfile", "app", "compat"])

@@ -32,6 +32,7 @@ from tensorkeep.onnx.tensor_lists import (
     Sequenced,
     Unset,
     WholeListNeededError,
+    WrittenAgainError,
     as_rows,
     as_sequence,
     as_sequence_term,
@@ -351,7 +352,7 @@ def _computes_sizes(node: ir.Node) -> bool:
     return node.op_type != "Gather" or (source is not None and source.op_type in ("Shape", "Cast"))
 
 
-class _AgainError(Exception):
+class _AgainError(WrittenAgainError):
     """A loop's round has to be written again."""
 
 

@@ -27,7 +27,11 @@ from tensorkeep.shapes import Shape
 _MOST_ZEROS: Final = 1024  # elements of a constant of zeros; more are made while the model runs
 
 
-class WholeListNeededError(Exception):
+class WrittenAgainError(Exception):
+    """A loop's round has to be written again, in another way: whoever writes the loop sees to it."""
+
+
+class WholeListNeededError(WrittenAgainError):
     """A list that a loop fills is used in another way than to add one element per round."""
 
     def __init__(self, filling: Filling) -> None:

@@ -32,7 +32,7 @@ from tensorkeep.onnx.limits import TooLargeError, is_splat
 from tensorkeep.onnx.not_in_onnx import NOT_IN_ONNX
 from tensorkeep.onnx.rules.registry import RULES
 from tensorkeep.onnx.size_vectors import vector
-from tensorkeep.onnx.tensor_lists import HeldList
+from tensorkeep.onnx.tensor_lists import HeldList, WrittenAgainError
 from tensorkeep.onnx.terms import Size, Term, constant_term, element_type, shape_in_file
 from tensorkeep.proto.tensors import array_of_tensor
 from tensorkeep.runtime.blocks import Arm, Block, Choice, Loop, Step, structure
@@ -212,7 +212,7 @@ class Translator:
         except LostError:
             self._lose_all(merges, terms)
             return
-        except TooLargeError:
+        except (TooLargeError, WrittenAgainError):
             raise
         except TensorKeepError as error:
             self._refused(to, merges[0], str(error).partition("\n")[0], terms)
@@ -245,7 +245,7 @@ class Translator:
         rounds = Rounds([terms[variable.start] for variable in variables], goes_on, once)
         try:
             found = self._named(to, item.op, lambda: repeat(to, rounds))
-        except TooLargeError:
+        except (TooLargeError, WrittenAgainError):
             raise
         except (LostError, TensorKeepError, KeyError) as error:
             if isinstance(error, TensorKeepError):
@@ -316,7 +316,7 @@ class Translator:
             give_up(to, before)
             self._lose(op, terms)
             return
-        except TooLargeError:
+        except (TooLargeError, WrittenAgainError):
             raise
         except (TensorKeepError, RecursionError, MemoryError) as error:
             give_up(to, before)

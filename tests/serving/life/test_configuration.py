@@ -111,10 +111,10 @@ def test_a_platform_cannot_change() -> None:
     )
 
 
-def test_a_store_that_cannot_be_reached_is_refused() -> None:
-    with pytest.raises(UnimplementedError, match="s3"):
+def test_a_store_of_an_unknown_kind_is_refused() -> None:
+    with pytest.raises(UnimplementedError, match="hdfs"):
         checked_settings(
-            parsed('model_config_list { config { name: "m" base_path: "s3://a/b" model_platform: "tensorflow" } }'),
+            parsed('model_config_list { config { name: "m" base_path: "hdfs://a/b" model_platform: "tensorflow" } }'),
             FIRST,
         )
 
