@@ -6,7 +6,10 @@ what computes or reads files runs in threads beside it.
 
 asked       what a request asks for, and what holds for it: model, version, label, signature, deadline, protocol
 batching/   rows of several requests in one run
+connections connections over sockets: TCP, Unix, TLS; all of a server
 exchanges   a request and what became of it, for whatever counts, limits, logs or redirects requests
+http1/      HTTP/1.1 from the server's side
+http2/      HTTP/2 from the server's side, which carries gRPC
 inference/  answers to requests, whatever protocol they came by: predict, classify, regress, metadata
 life/       the life of models and their versions: configuration, finding, loading, switching, unloading
 models      the models that are being served, as requests see them: found, held while they answer, given back

@@ -15,7 +15,7 @@ from tensorkeep.proto.serving import PredictRequest, RegressionRequest
 from tensorkeep.proto.tensors import listed_tensor
 from tensorkeep.serving.asked import GRPC, Call
 from tensorkeep.serving.inference.service import Inference
-from tensorkeep.serving.rpc.handling import received
+from tensorkeep.serving.rpc.methods import received
 from tests.support.serving import StandInModels, golden_servable
 
 

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from tensorkeep.serving.inference import running
-from tensorkeep.serving.inference.quick_runs import DOUBTS, PROOF, QuickRuns
+from tensorkeep.serving.inference.quick_runs import DOUBTS, PROOF, WAITED, QuickRuns
 from tensorkeep.serving.inference.running import ThreadRunner
 from tensorkeep.serving.servables import Ends, Servable
 from tests.support.serving import golden_servable
@@ -76,13 +76,35 @@ def test_a_kind_that_is_slow_in_the_event_loop_proves_itself_anew_and_is_given_u
     assert places(servable, seconds, monkeypatch) == expected
 
 
-def test_a_kind_that_a_busy_machine_keeps_waiting_is_never_given_up(
+def test_a_run_that_a_busy_machine_keeps_waiting_stays_where_it_is(
     servable: Servable, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    proved_then_late = [0.0001] * PROOF + [0.1]
+    seconds = [0.0001] * PROOF + [0.1, 0.0001] * 4
+    assert places(servable, seconds, monkeypatch, own_share=0.01) == [False] * PROOF + [True] * 8
+
+
+def test_runs_that_wait_for_most_of_the_time_prove_themselves_anew_and_are_never_given_up(
+    servable: Servable, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    proved_then_late = [0.0001] * PROOF + [2 * WAITED]
     seconds = proved_then_late * (DOUBTS + 2) + [0.0001] * (PROOF + 1)
     expected = ([False] * PROOF + [True]) * (DOUBTS + 3)
-    assert places(servable, seconds, monkeypatch, own_share=0.01) == expected
+    assert places(servable, seconds, monkeypatch, own_share=0.001) == expected
+
+
+def test_waiting_is_forgotten_with_time(servable: Servable) -> None:
+    now = 100.0
+    quick = QuickRuns(servable, lambda: now)
+    kind = quick.kind(ENDS, FEATURES)
+    for _ in range(PROOF):
+        quick.learn(kind, 0.0001)
+    for _ in range(50):
+        quick.doubt(kind, 0.4 * WAITED, 0.0001)
+        assert quick.is_quick(kind)
+        now += 1
+    for _ in range(3):
+        quick.doubt(kind, 0.4 * WAITED, 0.0001)
+    assert not quick.is_quick(kind)
 
 
 def test_a_runner_can_be_told_to_stay_outside(servable: Servable, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -42,8 +42,8 @@ def test_the_script_of_the_container_has_the_conventions_of_the_original(tmp_pat
 
 def test_a_package_that_is_not_installed_is_told_with_its_remedy(monkeypatch: pytest.MonkeyPatch) -> None:
     def find(name: str) -> ModuleSpec | None:
-        return None if name == "grpc" else ModuleSpec(name, None)
+        return None if name == "httptools" else ModuleSpec(name, None)
 
     monkeypatch.setattr(start, "find_spec", find)
-    with pytest.raises(UnimplementedError, match=r'\(grpc\): pip install "tensorkeep\[serve\]"$'):
+    with pytest.raises(UnimplementedError, match=r'\(httptools\): pip install "tensorkeep\[serve\]"$'):
         start.serve(ServerOptions())

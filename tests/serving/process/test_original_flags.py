@@ -162,6 +162,14 @@ def test_flags_become_options() -> None:
     assert not options.listening.has_metrics
 
 
+def test_arguments_of_channels_that_mean_nothing_are_told() -> None:
+    flags = parse_flags([MODEL, "--grpc_channel_arguments=grpc.max_concurrent_streams=7,grpc.lb_policy_name=rr,x"])
+    assert list(flags.notes()) == [
+        '--grpc_channel_arguments: "x" has no value and is left out',
+        '--grpc_channel_arguments: "grpc.lb_policy_name" means nothing here and is left out',
+    ]
+
+
 def test_a_rest_port_that_is_the_port_of_grpc_is_left_out_and_told() -> None:
     flags = parse_flags([MODEL, "--port=9", "--rest_api_port=9"])
     assert options_of(flags).listening.rest_port is None

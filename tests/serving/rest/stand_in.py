@@ -30,6 +30,7 @@ from tensorkeep.proto.serving import (
 from tensorkeep.saved_model.files.layout import read_saved_model
 from tensorkeep.saved_model.load.model_loading import load_saved_model
 from tensorkeep.serving.asked import Call, ModelAsked
+from tensorkeep.serving.http1.messages import Request
 from tensorkeep.serving.models import ModelOverview, State, VersionStatus
 from tensorkeep.serving.rest.application import RestApplication, rest_application
 from tensorkeep.serving.rest.options import RestOptions
@@ -242,25 +243,24 @@ async def ask_soon(
     headers: Mapping[str, str] | None = None,
 ) -> Reply:
     pieces = [body.encode()] if isinstance(body, str) else [body] if isinstance(body, bytes) else list(body)
-    incoming = [
-        {"type": "http.request", "body": piece, "more_body": index < len(pieces) - 1}
-        for index, piece in enumerate(pieces)
-    ]
-    sent: list[Mapping[str, Any]] = []
-
-    async def receive() -> Any:
-        return incoming.pop(0) if incoming else {"type": "http.disconnect"}
-
-    async def send(message: Any) -> None:
-        sent.append(message)
-
     path, _, query = target.partition("?")
-    raw_headers = [(name.lower().encode(), value.encode()) for name, value in (headers or {}).items()]
-    scope = {"type": "http", "method": method, "path": path, "raw_path": path.encode(), "query_string": query.encode()}
-    await app({**scope, "headers": raw_headers}, receive, send)
-    start, content = sent
-    found = {name.decode(): value.decode() for name, value in start["headers"]}
-    return Reply(start["status"], found, content["body"])
+    given = {name.lower(): value for name, value in (headers or {}).items()}
+    answer = await app.answer(Request(method, path, query, given, StandInContent(pieces)))
+    found = {"content-type": answer.content_type, "connection": "close" if answer.closes else "keep-alive"}
+    found |= {name.decode(): value.decode() for name, value in answer.headers}
+    return Reply(answer.status, found, answer.body)
+
+
+class StandInContent:
+    """A body that comes in pieces, and of which nothing is known before they are asked for."""
+
+    whole = None
+
+    def __init__(self, pieces: Sequence[bytes]) -> None:
+        self._pieces = [piece for piece in pieces if piece]
+
+    async def next(self) -> bytes:
+        return self._pieces.pop(0) if self._pieces else b""
 
 
 def predict(app: RestApplication, body: bytes | str, model: str = "m", **headers: str) -> Reply:

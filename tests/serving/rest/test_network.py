@@ -10,8 +10,9 @@ from collections.abc import Iterator
 
 import numpy as np
 import pytest
-import uvicorn
 
+from tensorkeep.serving.connections import ConnectionServer
+from tensorkeep.serving.http1.connection import Connection as ServedConnection
 from tensorkeep.serving.rest.options import RestOptions
 from tests.serving.rest.stand_in import application, echo
 
@@ -24,21 +25,23 @@ def port() -> Iterator[int]:
     """Where a server listens."""
     app = application(RestOptions(most_body=1 << 20, body_timeout=0.3), m=echo("float32"))
     listener = socket.create_server(("127.0.0.1", 0))
-    server = uvicorn.Server(uvicorn.Config(app, log_level="critical", access_log=False, lifespan="on"))
-    started = threading.Event()
-    plain = server.startup
+    listener.setblocking(False)
+    started, stopping, loop = threading.Event(), asyncio.Event(), asyncio.new_event_loop()
 
-    async def startup(sockets: list[socket.socket] | None = None) -> None:
-        await plain(sockets)
+    async def serve() -> None:
+        server = ConnectionServer(lambda transport: ServedConnection(transport, app))
+        await server.listen(listener)
         started.set()
+        await stopping.wait()
+        await server.stop(10)
 
-    server.startup = startup  # type: ignore[method-assign]
-    thread = threading.Thread(target=lambda: asyncio.run(server.serve([listener])))
+    thread = threading.Thread(target=lambda: loop.run_until_complete(serve()))
     thread.start()
     assert started.wait(10)
     yield listener.getsockname()[1]
-    server.should_exit = True
+    loop.call_soon_threadsafe(stopping.set)
     thread.join(10)
+    loop.close()
 
 
 class Connection:

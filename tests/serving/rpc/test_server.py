@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from grpc import aio
 
-from tensorkeep.errors import InvalidArgumentError, UnauthenticatedError
+from tensorkeep.errors import UnauthenticatedError
 from tensorkeep.proto.messages import Message, MessageType
 from tensorkeep.proto.reflection import ServerReflectionRequest, ServerReflectionResponse
 from tensorkeep.proto.serving import (
@@ -27,9 +27,11 @@ from tensorkeep.proto.serving import (
 from tensorkeep.proto.tensors import listed_tensor
 from tensorkeep.serving.inference.service import Inference
 from tensorkeep.serving.models import State, VersionStatus
-from tensorkeep.serving.rpc.handling import Metadata
+from tensorkeep.serving.process.sockets import bound_socket
+from tensorkeep.serving.rpc.arguments import Transfer
 from tensorkeep.serving.rpc.health import Health
-from tensorkeep.serving.rpc.server import RpcOptions, build_server, channel_arguments
+from tensorkeep.serving.rpc.server import RpcOptions, build_server
+from tensorkeep.serving.rpc.wire import Metadata
 from tensorkeep.serving.servables import Servable
 from tests.support.serving import StandInModels, golden_servable
 
@@ -74,10 +76,10 @@ class Served:
 async def serving(models: StandInModels, options: RpcOptions = RpcOptions()) -> AsyncIterator[Served]:
     health = Health(models, poll_seconds=0.01)
     server = build_server(Inference(models), health, options)
-    port = server.add_insecure_port("127.0.0.1:0")
-    await server.start()
+    end = bound_socket("127.0.0.1", 0, "--port", shared=False)
+    await server.listen(end)
     try:
-        async with aio.insecure_channel(f"127.0.0.1:{port}") as channel:
+        async with aio.insecure_channel(f"127.0.0.1:{end.getsockname()[1]}") as channel:
             yield Served(channel, health)
     finally:
         await server.stop(None)
@@ -199,7 +201,7 @@ def test_who_may_not_call_is_told(models: StandInModels) -> None:
 
 def test_messages_beyond_the_limit_are_refused(models: StandInModels) -> None:
     code, _ = served(
-        models, lambda server: server.code(PREDICT, asking(columns=1000)), RpcOptions(most_received_bytes=1000)
+        models, lambda server: server.code(PREDICT, asking(columns=1000)), RpcOptions(Transfer(most_received=1000))
     )
     assert code is grpc.StatusCode.RESOURCE_EXHAUSTED
 
@@ -211,17 +213,6 @@ def test_messages_are_as_large_as_they_like_without_a_limit(models: StandInModel
     request.output_filter.append("cls")
     response = served(models, lambda server: server(PREDICT, request, PredictResponse))
     assert len(response.outputs["cls"].int64_val) == 300_000
-
-
-def test_arguments_of_channels_are_numbers_or_texts() -> None:
-    assert channel_arguments("") == []
-    assert channel_arguments("grpc.max_connection_age_ms=2000, a=b=c,n=-1") == [
-        ("grpc.max_connection_age_ms", 2000),
-        ("a", "b=c"),
-        ("n", -1),
-    ]
-    with pytest.raises(InvalidArgumentError, match=r'^"x" is no argument of a channel: expected name=value$'):
-        channel_arguments("x")
 
 
 # -------------------------------------------------------------------------------------------------- health

@@ -39,7 +39,7 @@ class ThreadRunner:
         if quick is not None and quick.is_quick(kind):
             results, seconds, own_seconds = timed_here(self._servable, ends, arrays)
             if seconds >= SLOW:
-                quick.doubt(kind, own_seconds)
+                quick.doubt(kind, seconds, own_seconds)
             return results
         loop = asyncio.get_running_loop()
         computing = loop.run_in_executor(self._executor, timed, self._servable, ends, arrays)

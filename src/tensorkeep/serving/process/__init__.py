@@ -1,6 +1,6 @@
 """The server as a program: flags, workers, listeners, start and stop.
 
-certificates    certificates and keys: for gRPC as texts, for HTTP as a context of Python's
+certificates    certificates and keys, as contexts of Python's: one for gRPC, one for HTTP
 channel         what the process that watches over workers and the workers say to each other
 composition     the parts of a server, put together: models, what is done with requests, and the protocols
 listeners       where requests come in: gRPC on a port and on a Unix socket, HTTP on another port

@@ -1,18 +1,21 @@
-"""Certificates and keys of a server: for gRPC as texts (PEM), for HTTP as a context of Python's."""
+"""Certificates and keys of a server, as contexts of Python's: one for gRPC, one for HTTP."""
 
 from __future__ import annotations
 
 import ssl
 from dataclasses import dataclass
-
-import grpc
+from typing import Final
 
 from tensorkeep.errors import InvalidArgumentError, TensorKeepError
 from tensorkeep.io.files.everywhere import FILES
+from tensorkeep.io.machine.passing_files import passing_file
 from tensorkeep.proto.serving import SSLConfig
 from tensorkeep.saved_model.files.layout import read_file
 from tensorkeep.serving.life.configuration import read_configuration
 from tensorkeep.serving.process.options import Security
+
+# Those of TLS 1.2 that HTTP/2 does not advise against (RFC 9113, appendix A); TLS 1.3 has no others.
+_CIPHERS: Final = "ECDHE+AESGCM:ECDHE+CHACHA20:DHE+AESGCM:DHE+CHACHA20"
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,10 +45,25 @@ def certificates_of(security: Security) -> Certificates | None:
     return Certificates(key, certificate, authorities, bool(authorities))
 
 
-def grpc_credentials(found: Certificates) -> grpc.ServerCredentials:
-    """The certificates as gRPC takes them."""
-    pair = [(found.key, found.certificate)]
-    return grpc.ssl_server_credentials(pair, found.client_authorities or None, found.asks_clients)
+def grpc_context(found: Certificates) -> ssl.SSLContext:
+    """The certificates as Python's own servers take them, for connections of HTTP/2."""
+    context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
+    context.set_ciphers(_CIPHERS)
+    context.set_alpn_protocols(["h2"])
+    try:
+        with passing_file(found.certificate) as certificate, passing_file(found.key) as key:  # it takes files alone
+            context.load_cert_chain(certificate, key)
+    except (OSError, ValueError) as error:
+        raise InvalidArgumentError(f"there is no certificate and its key in PEM: {_reason(error)}") from error
+    if found.asks_clients:
+        if not found.client_authorities:
+            raise InvalidArgumentError("clients shall be verified, and there is no authority to verify them by")
+        try:
+            context.load_verify_locations(cadata=found.client_authorities.decode("ascii", "replace"))
+        except (OSError, ValueError) as error:
+            raise InvalidArgumentError(f"the authorities of clients are no certificates: {_reason(error)}") from error
+        context.verify_mode = ssl.CERT_REQUIRED
+    return context
 
 
 def http_context(security: Security) -> ssl.SSLContext | None:
@@ -86,4 +104,13 @@ def check_certificates(security: Security) -> Certificates | None:
     except TensorKeepError as error:
         raise InvalidArgumentError(f"the certificates cannot be used: {error}") from error
     http_context(security)
+    if found is not None:
+        _checked(found)
     return found
+
+
+def _checked(found: Certificates) -> None:
+    try:
+        grpc_context(found)
+    except InvalidArgumentError as error:
+        raise InvalidArgumentError(f"the certificates cannot be used: {error}") from error

@@ -10,12 +10,12 @@ from dataclasses import replace
 from functools import partial
 from typing import Final
 
-import grpc
-
 from tensorkeep.errors import TensorKeepError
 from tensorkeep.proto.serving import ModelServerConfig
 from tensorkeep.serving.asked import ModelAsked
+from tensorkeep.serving.connections import ConnectionServer
 from tensorkeep.serving.exchanges import Exchange
+from tensorkeep.serving.http1.connection import Connection
 from tensorkeep.serving.inference.service import Inference, InferenceOptions
 from tensorkeep.serving.life.served_models import ServedModels
 from tensorkeep.serving.models import ModelOverview, VersionStatus
@@ -35,8 +35,9 @@ from tensorkeep.serving.process.traffic import (
 )
 from tensorkeep.serving.rest.application import rest_application
 from tensorkeep.serving.rest.options import RestOptions
-from tensorkeep.serving.rpc.handling import everybody
+from tensorkeep.serving.rpc.arguments import transfer_of
 from tensorkeep.serving.rpc.health import Health
+from tensorkeep.serving.rpc.methods import everybody
 from tensorkeep.serving.rpc.server import RpcOptions, build_server
 from tensorkeep.serving.servables import Servable
 from tensorkeep.serving.traffic.handling import ServerTraffic
@@ -91,15 +92,17 @@ class Parts:
             options.checks_method_names, options.writes_tensor_content, read_metric=partial(sum_of_metric, metrics)
         )
         self.inference = Inference(seen, self._traffic, told)
-        self.http_application = rest_application(self.inference, seen, self._rest_options())
+        self._rest = rest_application(self.inference, seen, self._rest_options())
 
-    def rpc_server(self, is_shared: bool) -> grpc.aio.Server:
-        """A server by gRPC that does not listen yet; one that is shared takes a port together with other processes."""
-        arguments = {"grpc.so_reuseport": int(is_shared), **dict(self._options.listening.grpc_arguments)}
-        text = ",".join(f"{key}={value}" for key, value in arguments.items())
+    def rpc_server(self) -> ConnectionServer:
+        """A server by gRPC that does not listen yet."""
         authorize = everybody if self._tokens is None else self._tokens.check_metadata
-        options = RpcOptions(channel_arguments=text, authorize=authorize)
+        options = RpcOptions(transfer_of(self._options.listening.grpc_arguments), authorize=authorize)
         return build_server(self.inference, self._health, options)
+
+    def http_server(self) -> ConnectionServer:
+        """A server by HTTP that does not listen yet."""
+        return ConnectionServer(lambda transport: Connection(transport, self._rest))
 
     def _rest_options(self) -> RestOptions:
         where = self._options.listening

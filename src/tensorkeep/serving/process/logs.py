@@ -33,7 +33,7 @@ def log_to_standard_error() -> None:
     handler = logging.StreamHandler()
     handler.setFormatter(LineFormatter())
     level = _LEVELS.get(environment_variable(LEVEL) or "0", logging.INFO)
-    for name, least in (("tensorkeep", level), ("uvicorn", max(level, logging.WARNING)), ("asyncio", level)):
+    for name, least in (("tensorkeep", level), ("asyncio", level)):
         log = logging.getLogger(name)
         log.handlers = [handler]
         log.setLevel(least)

@@ -25,6 +25,7 @@ from tensorkeep.serving.process.options import (
     Security,
     ServerOptions,
 )
+from tensorkeep.serving.rpc.arguments import notes_on
 
 Value = bool | int | float | str
 
@@ -164,6 +165,8 @@ class GivenFlags:
         for part in self.text("grpc_channel_arguments").split(","):
             if part and "=" not in part:
                 yield f'--grpc_channel_arguments: "{part}" has no value and is left out'
+        for note in notes_on(channel_arguments(self.text("grpc_channel_arguments"))):
+            yield f"--grpc_channel_arguments: {note}"
         if self.number("rest_api_port") and self.number("rest_api_port") == self.number("port"):
             yield "--rest_api_port is the same as --port, and HTTP/REST is left out"
 

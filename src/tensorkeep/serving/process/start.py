@@ -15,7 +15,7 @@ from tensorkeep.serving.process.options import ServerOptions
 from tensorkeep.serving.process.sockets import check_free, check_socket
 
 LOG: Final = logging.getLogger("tensorkeep.serving")
-_NEEDED: Final = ("grpc", "orjson", "uvicorn")
+_NEEDED: Final = ("httptools", "orjson")
 
 
 def serve(options: ServerOptions) -> int:

@@ -1,4 +1,4 @@
-"""The server of HTTP as an application of ASGI.
+"""The answers to requests by HTTP.
 
 It is a plain callable: the way from a request to its answer is short, and what a framework would do for every request
 (matching a list of routes, a chain of middleware) costs more than the rest of it.
@@ -10,7 +10,7 @@ import asyncio
 import logging
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
-from dataclasses import dataclass, field
+from dataclasses import replace
 from typing import Any, Final, Protocol, TypeVar
 from urllib.parse import unquote
 
@@ -30,6 +30,7 @@ from tensorkeep.proto.serving import (
 )
 from tensorkeep.serving.asked import REST, Call, ModelAsked
 from tensorkeep.serving.exchanges import Exchange
+from tensorkeep.serving.http1.messages import Answer, GoneError, Request
 from tensorkeep.serving.models import Models
 from tensorkeep.serving.rest import answers, routes
 from tensorkeep.serving.rest.binary_bodies import BINARY, JSON, answer_kind, binary_answer, inputs_of, read_binary
@@ -38,21 +39,11 @@ from tensorkeep.serving.rest.openapi import openapi_body
 from tensorkeep.serving.rest.options import RestOptions
 from tensorkeep.serving.rest.page import door_body, page_body
 from tensorkeep.serving.rest.predict_bodies import read_predict_body
-from tensorkeep.serving.rest.requests import (
-    GoneError,
-    Receive,
-    RefusedError,
-    Request,
-    Scope,
-    Send,
-    packed,
-    takes_gzip,
-    unpacked,
-)
+from tensorkeep.serving.rest.requests import RefusedError, body_of, packed, takes_gzip, unpacked
 from tensorkeep.serving.rest.routes import Route, route_of
 from tensorkeep.serving.statuses import code_of, http_status
 
-__all__ = ["Answer", "InferenceAsked", "OpenedAsked", "RestApplication", "rest_application"]
+__all__ = ["InferenceAsked", "OpenedAsked", "RestApplication", "rest_application"]
 
 Result = TypeVar("Result")
 
@@ -93,20 +84,10 @@ class InferenceAsked(Protocol):
     def model_status(self, request: GetModelStatusRequest) -> GetModelStatusResponse: ...
 
 
-@dataclass(frozen=True, slots=True)
-class Answer:
-    """What goes back."""
-
-    body: bytes
-    status: int = 200
-    content_type: str = JSON
-    headers: tuple[tuple[bytes, bytes], ...] = field(default=())
-
-
 def rest_application(
     inference: InferenceAsked, models: Models, options: RestOptions = RestOptions()
 ) -> RestApplication:
-    """An application for a server of ASGI."""
+    """Who answers requests by HTTP."""
     return RestApplication(inference, models, options)
 
 
@@ -118,29 +99,15 @@ class RestApplication:
         self._models = models
         self._options = options
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] == "lifespan":
-            await _live(receive, send)
-            return
-        if scope["type"] != "http":
-            await send({"type": "websocket.close", "code": 1003})
-            return
-        request = Request.of(scope, receive)
-        try:
-            answer = await self._answer(request)
-        except GoneError:
-            return
-        await self._send(answer, request, send)
-
-    async def _send(self, answer: Answer, request: Request, send: Send) -> None:
-        body, headers = answer.body, list(answer.headers)
+    async def answer(self, request: Request) -> Answer:
+        """The answer to a request, compressed if it is large and the client takes it so. GoneError if it has gone."""
+        answer = await self._answer(request)
         least = self._options.compress_from
-        if least is not None and len(body) >= least and takes_gzip(request.headers.get("accept-encoding", "")):
-            body = await self._aside(len(body), packed, body)
-            headers += [(b"content-encoding", b"gzip"), (b"vary", b"Accept-Encoding")]
-        headers += [(b"content-type", answer.content_type.encode()), (b"content-length", b"%d" % len(body))]
-        await send({"type": "http.response.start", "status": answer.status, "headers": headers})
-        await send({"type": "http.response.body", "body": body})
+        if least is None or len(answer.body) < least or not takes_gzip(request.headers.get("accept-encoding", "")):
+            return answer
+        body = await self._aside(len(answer.body), packed, answer.body)
+        headers = ((b"content-encoding", b"gzip"), (b"vary", b"Accept-Encoding"))
+        return replace(answer, body=body, headers=(*answer.headers, *headers))
 
     async def _answer(self, request: Request) -> Answer:
         """The answer to a request, that to one which fails among them."""
@@ -150,15 +117,14 @@ class RestApplication:
         except (TensorKeepError, TimeoutError, asyncio.TimeoutError) as error:
             answer = _failed(error)
         except RefusedError as refused:
-            closing = ((b"connection", b"close"),)
-            answer = Answer(answers.error_body(str(refused)), refused.status, headers=closing)
+            answer = Answer(answers.error_body(str(refused)), refused.status, closes=True)
         except GoneError:
             raise
         except Exception:
             _LOG.exception("%s %s failed in an unforeseen way", request.method, request.target)
             answer = Answer(answers.error_body(_INTERNAL), 500)
         if is_ours and self._options.cors:
-            return Answer(answer.body, answer.status, answer.content_type, (*answer.headers, *_CORS))
+            return replace(answer, headers=(*answer.headers, *_CORS))
         return answer
 
     async def _aside(self, size: int, work: Callable[..., Result], *arguments: Any) -> Result:
@@ -200,7 +166,7 @@ class RestApplication:
 
     async def _body(self, request: Request) -> bytes | bytearray:
         """The body of a request, unpacked if it was compressed."""
-        body = await request.body(self._options.most_body, self._options.body_timeout)
+        body = await body_of(request, self._options.most_body, self._options.body_timeout)
         encoding = request.headers.get("content-encoding", "").strip().lower()
         if encoding == "gzip":
             return await self._aside(len(body), unpacked, body, self._options.most_unpacked)
@@ -311,15 +277,6 @@ def _spec(asked: ModelAsked) -> ModelSpec:
     elif asked.label is not None:
         spec.version_label = asked.label
     return spec
-
-
-async def _live(receive: Receive, send: Send) -> None:
-    """Says yes to a server that starts and stops."""
-    while True:
-        message = await receive()
-        await send({"type": f"{message['type']}.complete"})
-        if message["type"] == "lifespan.shutdown":
-            return
 
 
 class _Told:

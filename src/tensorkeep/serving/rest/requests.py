@@ -1,18 +1,12 @@
-"""A request as it comes by ASGI: its parts, and its body within limits."""
+"""The bodies of requests: within limits, in time, and unpacked."""
 
 from __future__ import annotations
 
 import asyncio
 import zlib
-from collections.abc import Awaitable, Callable, Mapping, MutableMapping
-from dataclasses import dataclass
-from typing import Any, Final
-from urllib.parse import parse_qs
+from typing import Final
 
-Scope = MutableMapping[str, Any]
-Message = MutableMapping[str, Any]
-Receive = Callable[[], Awaitable[Message]]
-Send = Callable[[Message], Awaitable[None]]
+from tensorkeep.serving.http1.messages import Content, Request
 
 _GZIP: Final = 31  # how zlib calls that format
 
@@ -25,59 +19,29 @@ class RefusedError(Exception):
         self.status = status
 
 
-class GoneError(Exception):
-    """The client went away before it had sent all."""
-
-
-@dataclass(frozen=True, slots=True)
-class Request:
-    """One request."""
-
-    method: str
-    path: str
-    """As sent, percent signs and all, without the query."""
-    query: str
-    headers: Mapping[str, str]
-    """By names in lower case."""
-    receive: Receive
-
-    @classmethod
-    def of(cls, scope: Scope, receive: Receive) -> Request:
-        raw = scope.get("raw_path") or scope["path"].encode()
-        headers = {name.decode("latin-1").lower(): value.decode("latin-1") for name, value in scope["headers"]}
-        query = scope.get("query_string", b"").decode("latin-1")
-        return cls(scope["method"], raw.decode("latin-1"), query, headers, receive)
-
-    @property
-    def target(self) -> str:
-        """Path and query, as sent."""
-        return f"{self.path}?{self.query}" if self.query else self.path
-
-    def parameter(self, name: str) -> str:
-        """A value of the query; empty if it is not there."""
-        return parse_qs(self.query).get(name, [""])[0] if self.query else ""
-
-    async def body(self, most: int, seconds: float) -> bytes | bytearray:
-        """The body as sent; RefusedError if it is larger than `most` or takes longer to arrive."""
-        declared = self.headers.get("content-length", "")
-        if declared.isdigit() and int(declared) > most:
-            raise _too_large(int(declared), most)
+async def body_of(request: Request, most: int, seconds: float) -> bytes | bytearray:
+    """The body of a request. RefusedError if it is too large, or does not arrive in time."""
+    declared = request.headers.get("content-length", "")
+    if declared.isdigit() and int(declared) > most:
+        raise _too_large(int(declared), most)
+    whole = request.content.whole
+    if whole is None:
         with _Patience(seconds):
-            return await self._read(most)
+            return await _read(request.content, most)
+    if len(whole) > most:
+        raise _too_large(len(whole), most)
+    return whole
 
-    async def _read(self, most: int) -> bytes | bytearray:
-        pieces: list[bytes] = []
-        size = 0
-        while True:
-            message = await self.receive()
-            if message["type"] == "http.disconnect":
-                raise GoneError
-            pieces.append(message.get("body", b""))
-            size += len(pieces[-1])
-            if size > most:
-                raise _too_large(size, most)
-            if not message.get("more_body", False):
-                return pieces[0] if len(pieces) == 1 else bytearray().join(pieces)
+
+async def _read(content: Content, most: int) -> bytes | bytearray:
+    pieces: list[bytes] = []
+    size = 0
+    while piece := await content.next():
+        pieces.append(piece)
+        size += len(piece)
+        if size > most:
+            raise _too_large(size, most)
+    return pieces[0] if len(pieces) == 1 else bytearray().join(pieces)
 
 
 def _too_large(size: int, most: int) -> RefusedError:

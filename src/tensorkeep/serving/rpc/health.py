@@ -8,15 +8,14 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import suppress
-from typing import Any, Final
+from typing import Final
 
-from tensorkeep.errors import NotFoundError, TensorKeepError
+from tensorkeep.errors import InternalError, NotFoundError
 from tensorkeep.proto.messages import serialize
 from tensorkeep.proto.serving import HealthCheckRequest, HealthCheckResponse
 from tensorkeep.serving.asked import ModelAsked
 from tensorkeep.serving.models import Models, State
-from tensorkeep.serving.rpc.handling import received, status_of, unary
-from tensorkeep.serving.rpc.library import grpc
+from tensorkeep.serving.rpc.methods import Methods, StreamingMethod, UnaryMethod, methods_of, received
 from tensorkeep.serving.rpc.services import MODEL_SERVICE, PREDICTION_SERVICE
 
 HEALTH_SERVICE: Final = "grpc.health.v1.Health"
@@ -81,8 +80,8 @@ async def _set_within(event: asyncio.Event, seconds: float) -> None:
         await asyncio.wait_for(event.wait(), seconds)
 
 
-def health_service(health: Health) -> Any:
-    """The handler of the health service, for `Server.add_generic_rpc_handlers`. Everybody may ask it."""
+def health_methods(health: Health) -> Methods:
+    """The methods of the health service. Everybody may call them."""
 
     async def check(data: bytes, deadline: float | None) -> bytes:
         service = received(HealthCheckRequest, data).service
@@ -91,14 +90,11 @@ def health_service(health: Health) -> Any:
             raise NotFoundError(f"there is no service {service}")
         return serialize(HealthCheckResponse(status=status))
 
-    async def watch(data: bytes, context: Any) -> AsyncIterator[bytes]:
-        try:
-            service = received(HealthCheckRequest, data).service
-        except TensorKeepError as error:
-            await context.abort(*status_of(error))
-            return
-        async for status in health.watched(service):
+    async def watch(requests: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
+        data = await anext(requests, None)
+        if data is None:
+            raise InternalError("the call has no message, and Watch takes one")
+        async for status in health.watched(received(HealthCheckRequest, data).service):
             yield serialize(HealthCheckResponse(status=status))
 
-    handlers = {"Check": unary(check), "Watch": grpc.unary_stream_rpc_method_handler(watch)}
-    return grpc.method_handlers_generic_handler(HEALTH_SERVICE, handlers)
+    return methods_of(HEALTH_SERVICE, {"Check": UnaryMethod(check), "Watch": StreamingMethod(watch)})

@@ -6,7 +6,7 @@ Its two versions have the same messages, but for their package, which is not on 
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Sequence
-from typing import Any, Final
+from typing import Final
 
 from tensorkeep.errors import InvalidArgumentError, NotFoundError, TensorKeepError, UnimplementedError
 from tensorkeep.proto.messages import serialize
@@ -16,30 +16,21 @@ from tensorkeep.proto.reflection import (
     files_of_name,
     files_of_symbol,
 )
-from tensorkeep.serving.rpc.handling import Authorize, everybody, metadata_of, received, status_of
-from tensorkeep.serving.rpc.library import grpc
+from tensorkeep.serving.rpc.methods import Authorize, Methods, StreamingMethod, everybody, methods_of, received
 
 REFLECTION_SERVICE: Final = "grpc.reflection.v1.ServerReflection"
 OLD_REFLECTION_SERVICE: Final = "grpc.reflection.v1alpha.ServerReflection"
 
 
-def reflection_services(services: Sequence[str], authorize: Authorize = everybody) -> list[Any]:
-    """Handlers of both versions, for `Server.add_generic_rpc_handlers`; `services` are those of the server."""
+def reflection_methods(services: Sequence[str], authorize: Authorize = everybody) -> Methods:
+    """The methods of both versions of the service; `services` are those of the server."""
 
-    async def info(requests: AsyncIterator[bytes], context: Any) -> AsyncIterator[bytes]:
-        try:
-            authorize(metadata_of(context))
-        except TensorKeepError as error:
-            await context.abort(*status_of(error))
-            return
+    async def info(requests: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
         async for data in requests:
             yield serialize(reflected(data, services))
 
-    handlers = {"ServerReflectionInfo": grpc.stream_stream_rpc_method_handler(info)}
-    return [
-        grpc.method_handlers_generic_handler(service, handlers)
-        for service in (REFLECTION_SERVICE, OLD_REFLECTION_SERVICE)
-    ]
+    methods = {"ServerReflectionInfo": StreamingMethod(info, authorize)}
+    return {**methods_of(REFLECTION_SERVICE, methods), **methods_of(OLD_REFLECTION_SERVICE, methods)}
 
 
 def reflected(data: bytes, services: Sequence[str]) -> ServerReflectionResponse:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from typing import Any, Final, TypeAlias
+from typing import Final, TypeAlias
 
 from tensorkeep.proto.messages import Message, serialize
 from tensorkeep.proto.serving import (
@@ -14,17 +14,16 @@ from tensorkeep.proto.serving import (
 )
 from tensorkeep.serving.asked import GRPC, Call
 from tensorkeep.serving.inference.service import Inference
-from tensorkeep.serving.rpc.handling import Authorize, Method, everybody, received, unary
-from tensorkeep.serving.rpc.library import grpc
+from tensorkeep.serving.rpc.methods import Answer, Authorize, Methods, UnaryMethod, everybody, methods_of, received
 
 PREDICTION_SERVICE: Final = "tensorflow.serving.PredictionService"
 MODEL_SERVICE: Final = "tensorflow.serving.ModelService"
 
-_Answer: TypeAlias = Callable[[bytes, Call], Awaitable[Message | bytes]]
+_Work: TypeAlias = Callable[[bytes, Call], Awaitable[Message | bytes]]
 
 
-def prediction_service(inference: Inference, authorize: Authorize = everybody) -> Any:
-    """The handler of PredictionService, for `Server.add_generic_rpc_handlers`."""
+def prediction_methods(inference: Inference, authorize: Authorize = everybody) -> Methods:
+    """The methods of PredictionService."""
 
     async def predict(data: bytes, call: Call) -> bytes:
         return await inference.predict_bytes(received(PredictRequest, data), call)
@@ -32,18 +31,18 @@ def prediction_service(inference: Inference, authorize: Authorize = everybody) -
     async def metadata(data: bytes, call: Call) -> Message:
         return inference.metadata(received(GetModelMetadataRequest, data))
 
-    methods: dict[str, _Answer] = {
+    methods: dict[str, _Work] = {
         "Predict": predict,
         "Classify": inference.classify,
         "Regress": inference.regress,
         "MultiInference": inference.multi_inference,
         "GetModelMetadata": metadata,
     }
-    return _handler(PREDICTION_SERVICE, methods, authorize)
+    return _of(PREDICTION_SERVICE, methods, authorize)
 
 
-def model_service(inference: Inference, authorize: Authorize = everybody) -> Any:
-    """The handler of ModelService, for `Server.add_generic_rpc_handlers`."""
+def model_methods(inference: Inference, authorize: Authorize = everybody) -> Methods:
+    """The methods of ModelService."""
 
     async def status(data: bytes, call: Call) -> Message:
         return inference.model_status(received(GetModelStatusRequest, data))
@@ -51,17 +50,16 @@ def model_service(inference: Inference, authorize: Authorize = everybody) -> Any
     async def reload(data: bytes, call: Call) -> Message:
         return await inference.reload(received(ReloadConfigRequest, data))
 
-    return _handler(MODEL_SERVICE, {"GetModelStatus": status, "HandleReloadConfigRequest": reload}, authorize)
+    return _of(MODEL_SERVICE, {"GetModelStatus": status, "HandleReloadConfigRequest": reload}, authorize)
 
 
-def _handler(service: str, methods: dict[str, _Answer], authorize: Authorize) -> Any:
-    handlers = {name: unary(_method(name, answer), authorize) for name, answer in methods.items()}
-    return grpc.method_handlers_generic_handler(service, handlers)
+def _of(service: str, methods: dict[str, _Work], authorize: Authorize) -> Methods:
+    return methods_of(service, {name: UnaryMethod(_answer(name, work), authorize) for name, work in methods.items()})
 
 
-def _method(name: str, answer: _Answer) -> Method:
-    async def method(data: bytes, deadline: float | None) -> bytes:
-        found = await answer(data, Call(GRPC, name, deadline))
+def _answer(name: str, work: _Work) -> Answer:
+    async def answer(data: bytes, deadline: float | None) -> bytes:
+        found = await work(data, Call(GRPC, name, deadline))
         return found if isinstance(found, bytes) else serialize(found)
 
-    return method
+    return answer
