@@ -30,6 +30,7 @@ SECTION: Final = re.compile(r"(?<=<!-- engines -->\n).*(?=<!-- end of engines --
 BATCHES: Final = (1, 32)
 WARM: Final = 12  # calls by which engine="auto" has found the faster way
 _ROUND: Final = 0.3  # seconds, about, of calls in one round
+_PAUSE: Final = 0.05  # seconds; OpenBLAS's threads turn in circles for 20 ms after their work
 _AGREES: Final = 1e-4  # of the largest element
 _HEAD: Final = (
     "model", "input", "threads", "batch", "TF ms", "numpy ms", "auto ms", "ORT ms", "numpy/TF", "auto/TF", "auto/ORT",
@@ -93,6 +94,12 @@ def _contenders(folder: str, threads: int, notes: dict[str, str]) -> dict[str, C
     return made
 
 
+def _woken(call: Call, inputs: Mapping[str, Any]) -> object:
+    """Calls once, off the clock, when the threads of the contender before have gone to sleep."""
+    time.sleep(_PAUSE)
+    return call(inputs)
+
+
 def measure(name: str, folder: str, threads: int, rounds: int) -> dict[str, Any]:
     """Milliseconds of each contender for each batch, and why one is missing."""
     from benchmarks.real_models import MODELS
@@ -128,7 +135,11 @@ def measure(name: str, folder: str, threads: int, rounds: int) -> dict[str, Any]
         calls["auto"](inputs)
         repeats = max(1, int(_ROUND / max(clock() - start, 1e-6)))
         contenders = [
-            Contender(who, lambda call=call: [call(inputs) for _ in range(repeats)])  # type: ignore[misc] # noqa: B023
+            Contender(
+                who,
+                lambda call=call: [call(inputs) for _ in range(repeats)],  # type: ignore[misc] # noqa: B023
+                prepare=lambda call=call: _woken(call, inputs),  # type: ignore[misc] # noqa: B023
+            )
             for who, call in counted.items()
         ]
         seconds = medians(take_turns(contenders, rounds if repeats > 1 else min(rounds, 3), clock=clock))
@@ -275,12 +286,18 @@ def memory(name: str) -> str:
 
 def engines(folder: Path, rounds: int, case: str) -> Any:
     """The report of `python -m benchmarks engines`."""
-    from benchmarks.real_models import MODELS
     from benchmarks.timing import Report
 
-    chosen = [name for name in MODELS if case in name]
+    sizes = model_sizes()
     folder.mkdir(parents=True, exist_ok=True)
-    return Report(run(chosen, {name: MODELS[name].size for name in MODELS}, (1, 2), rounds, folder))
+    return Report(run([name for name in sizes if case in name], sizes, (1, 2), rounds, folder))
+
+
+def model_sizes() -> dict[str, str]:
+    """The models by name, with what goes into them, in words."""
+    from benchmarks.real_models import MODELS
+
+    return {name: model.size for name, model in MODELS.items()}
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -312,19 +329,27 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if options.memory:
         print(memory(options.memory))
         return 0
-    from benchmarks.real_models import MODELS
-
-    chosen = [name for name in MODELS if not options.names or any(part in name for part in options.names)]
-    sizes = {name: MODELS[name].size for name in MODELS}
+    sizes = model_sizes()
+    chosen = [name for name in sizes if not options.names or any(part in name for part in options.names)]
     with tempfile.TemporaryDirectory() as passing:
         kept = options.results or Path(passing)
         kept.mkdir(parents=True, exist_ok=True)
         text = joined(sizes, kept) if options.page else run(chosen, sizes, options.threads, options.rounds, kept)
-    if options.page:
-        page = options.page.read_text(encoding="utf-8")
-        options.page.write_text(SECTION.sub(lambda _: text, page), encoding="utf-8")
-    else:
+    if not options.page:
         print(text)
+        return 0
+    return _put_into(options.page, text)
+
+
+def _put_into(path: Path, text: str) -> int:
+    """Puts a text between the marks of a page; 1, and says so, if the page has none."""
+    page, count = SECTION.subn(lambda _: text, path.read_text(encoding="utf-8"))
+    if not count:
+        print(
+            f'"{path}" has no lines <!-- engines --> and <!-- end of engines -->: nothing was written', file=sys.stderr
+        )
+        return 1
+    path.write_text(page, encoding="utf-8")
     return 0
 
 

@@ -2,6 +2,7 @@
 
     python -m benchmarks.real_sizes [name ...]              those whose names contain one of the words; all by default
     python -m benchmarks.real_sizes --page docs/zoo.md      the tables into that page, in the place of its last ones
+    python -m benchmarks.real_sizes --engine numpy          our own kernels, beside TensorFlow alone
 
 Each model has processes of its own, one for each number of threads, in which the contenders take turns. ONNX Runtime
 gets the file that tf2onnx makes of the SavedModel; where that fails, or its answer is another, a dash stands for it
@@ -69,7 +70,7 @@ def _differs(answer: Mapping[str, Any], wanted: Mapping[str, Any]) -> str | None
     return None if error <= _AGREES else f"its answer is off by {error:.1e}"
 
 
-def measure(name: str, folder: str, threads: int, rounds: int) -> dict[str, Any]:
+def measure(name: str, folder: str, threads: int, rounds: int, engine: str) -> dict[str, Any]:
     """Milliseconds of each contender for each batch, and why one is missing. With one thread it is processor time."""
     import tensorflow as tf
 
@@ -81,10 +82,10 @@ def measure(name: str, folder: str, threads: int, rounds: int) -> dict[str, Any]
     if not os.path.exists(folder):
         model.export(folder)
     theirs = tf.saved_model.load(folder).signatures["serving_default"]
-    ours = load_saved_model(folder).signatures["serving_default"]
+    ours = load_saved_model(folder, engine=engine).signatures["serving_default"]
     notes: dict[str, str] = {}
     try:
-        onnx = _onnx_call(folder, threads)
+        onnx = None if engine == "numpy" else _onnx_call(folder, threads)
     except Exception as failure:
         onnx, notes["ORT"] = None, f"{type(failure).__name__}: {failure}"[:160]
     clock = time.process_time if threads == 1 else time.perf_counter
@@ -119,8 +120,8 @@ def measure(name: str, folder: str, threads: int, rounds: int) -> dict[str, Any]
 # ------------------------------------------------------------------------------------------------------ around it all
 
 
-def _in_a_process(name: str, folder: str, threads: int, rounds: int) -> dict[str, Any]:
-    command = [sys.executable, "-m", "benchmarks.real_sizes", "--one", name, "--folder", folder]
+def _in_a_process(name: str, folder: str, threads: int, rounds: int, engine: str) -> dict[str, Any]:
+    command = [sys.executable, "-m", "benchmarks.real_sizes", "--one", name, "--folder", folder, "--engine", engine]
     command += ["--threads", str(threads), "--rounds", str(rounds)]
     done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True)
     result: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
@@ -165,14 +166,14 @@ def _versions() -> str:
     return ", ".join(found)
 
 
-def run(names: Sequence[str], sizes: Mapping[str, str], counts: Sequence[int], rounds: int) -> str:
+def run(names: Sequence[str], sizes: Mapping[str, str], counts: Sequence[int], rounds: int, engine: str) -> str:
     """The tables of all numbers of threads, as text."""
     rows: dict[int, list[list[str]]] = {threads: [] for threads in counts}
     notes: dict[int, list[str]] = {threads: [] for threads in counts}
     for name in names:
         with tempfile.TemporaryDirectory(prefix=".sizes-", dir=Path.cwd()) as folder:
             for threads in counts:
-                result = _in_a_process(name, f"{folder}/model", threads, rounds)
+                result = _in_a_process(name, f"{folder}/model", threads, rounds, engine)
                 rows[threads].append(row(name, sizes[name], result))
                 notes[threads] += [f"{name}: {who}: {what}" for who, what in result["notes"].items()]
                 print(threads, " | ".join(rows[threads][-1]), file=sys.stderr, flush=True)
@@ -186,6 +187,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--rounds", type=int, default=5, help="rounds after the first, which warms up")
     parser.add_argument("--threads", type=int, nargs="*", default=[1, os.cpu_count() or 1], help="numbers of threads")
     parser.add_argument("--page", type=Path, help="put the tables into this page of the documentation")
+    parser.add_argument("--engine", default="auto", help="what runs our models, as `load_saved_model` takes it")
     parser.add_argument("--one", help=argparse.SUPPRESS)
     parser.add_argument("--folder", help=argparse.SUPPRESS)
     options = parser.parse_args(arguments)
@@ -193,12 +195,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     os.environ.setdefault("CUDA_VISIBLE_DEVICES", "-1")
     if options.one:
         limited_to(options.threads[0])
-        print(json.dumps(measure(options.one, options.folder, options.threads[0], options.rounds)))
+        print(json.dumps(measure(options.one, options.folder, options.threads[0], options.rounds, options.engine)))
         return 0
     from benchmarks.real_models import MODELS
 
     chosen = [name for name in MODELS if not options.names or any(part in name for part in options.names)]
-    text = run(chosen, {name: MODELS[name].size for name in chosen}, options.threads, options.rounds)
+    text = run(chosen, {name: MODELS[name].size for name in chosen}, options.threads, options.rounds, options.engine)
     print(text)
     if options.page:
         page = options.page.read_text(encoding="utf-8")

@@ -37,11 +37,13 @@ def take_turns(
 ) -> dict[str, list[float]]:
     """Seconds each contender took in each round; a first round, to warm up, is left out.
 
+    Another one begins each round, so that none always comes after the same one, whose threads may still be about.
     `backed` bytes of memory are there for each to use: see `back_memory`. The `clock` may count processor time instead.
     """
     seconds: dict[str, list[float]] = {contender.name: [] for contender in contenders}
     for number in range(rounds + 1):
-        for contender in contenders:
+        first = number % len(contenders)
+        for contender in (*contenders[first:], *contenders[:first]):
             contender.prepare()
             gc.collect()
             back_memory(backed)

@@ -10,13 +10,15 @@ from typing import Any, Final
 
 import numpy as np
 import onnx
+import onnx_ir as ir
 import pytest
 import tensorflow as tf
 
 import tensorkeep as tk
 from tensorkeep.errors import UnimplementedError
+from tensorkeep.onnx.engine.empty_arrays import ENDS_PROCESS
 from tests.interop.keras_sweep import difference
-from tests.interop.model_zoo import NETWORKS, ZOO
+from tests.interop.model_zoo import NETWORKS, ZOO, Export, application
 from tests.interop.onnx_sweep import TOLERANCES, in_onnx_runtime
 from tests.support.depth import thinned
 
@@ -25,6 +27,22 @@ REFUSED: Final = {
     "text vectorisation": "StaticRegexReplace: ONNX has no operator",
     "tf.Example parsing": "ParseExampleV2: ONNX has no operators",
 }
+FURTHER_NETWORKS: Final = {
+    "MobileNet": 48,
+    "VGG19": 48,
+    "ResNet50": 48,
+    "ResNet101": 48,
+    "ResNet101V2": 48,
+    "ResNet152V2": 48,
+    "DenseNet169": 48,
+    "EfficientNetB1": 48,
+    "EfficientNetV2B1": 48,
+    "ConvNeXtSmall": 48,
+    "InceptionResNetV2": 80,
+}
+"""Others of keras.applications, with the size of the image they are given."""
+NOT_EMPTY: Final = frozenset(operator for operator, places in ENDS_PROCESS.items() if 0 in places)
+"""What ends the process in ONNX Runtime where the batch is empty."""
 NOT_BY_BATCH: Final = {"NMS post-processing", "control flow"}
 """Models whose inputs are no batches of anything."""
 NOT_VERIFIED: Final = {
@@ -44,10 +62,19 @@ def repeated(inputs: dict[str, Any], times: int) -> dict[str, Any]:
     return {name: np.concatenate([array] * times) for name, array in inputs.items()}
 
 
-def expect_agreement(name: str, folder: Path) -> None:
-    """The exported model gives what TensorFlow gives, for the batch of the zoo and for one of another size."""
+def batches_of(name: str, inputs: dict[str, Any], target: Path) -> list[dict[str, Any]]:
+    """The inputs of the zoo, three times as many, and none; without these where ONNX Runtime would end the process."""
+    if name in NOT_BY_BATCH:
+        return [inputs]
+    operators = {node.op_type for node in ir.traversal.RecursiveGraphIterator(ir.load(target).graph)}
+    none = [] if operators & NOT_EMPTY else [{key: array[:0] for key, array in inputs.items()}]
+    return [inputs, repeated(inputs, 3), *none]
+
+
+def expect_agreement(name: str, folder: Path, export: Export | None = None) -> None:
+    """The exported model gives what TensorFlow gives, for the batch of the zoo and for ones of other sizes."""
     source, target = folder / "model", folder / "model.onnx"
-    signature, inputs = ZOO[name](str(source))
+    signature, inputs = (export or ZOO[name])(str(source))
     oracle = tf.saved_model.load(str(source)).signatures[signature]
     done = tk.export_onnx(source, target, signature=signature, verify=name not in NOT_VERIFIED)
     assert (done.verification is None) == (name in NOT_VERIFIED)
@@ -55,7 +82,7 @@ def expect_agreement(name: str, folder: Path) -> None:
     with tk.load_saved_model(source) as model:
         run = in_onnx_runtime(model, signature, folder / "again.onnx")
     assert (folder / "again.onnx").read_bytes() == target.read_bytes()
-    for given in [inputs] if name in NOT_BY_BATCH else [inputs, repeated(inputs, 3)]:
+    for given in batches_of(name, inputs, target):
         wanted = {key: value.numpy() for key, value in oracle(**{k: tf.constant(v) for k, v in given.items()}).items()}
         answer = run(given)
         for key, array in wanted.items():
@@ -72,6 +99,15 @@ def test_a_model_of_the_zoo_agrees_with_tensorflow(name: str, folder: Path) -> N
 def test_a_network_agrees_with_tensorflow(name: str, folder: Path) -> None:
     expect_agreement(name, folder)
     tf.keras.backend.clear_session()  # the largest have more than 100 MB of weights
+    gc.collect()
+
+
+@pytest.mark.slow
+@pytest.mark.deep
+@pytest.mark.parametrize("name", FURTHER_NETWORKS)
+def test_a_further_network_agrees_with_tensorflow(name: str, folder: Path) -> None:
+    expect_agreement(name, folder, application(name, FURTHER_NETWORKS[name]))
+    tf.keras.backend.clear_session()
     gc.collect()
 
 

@@ -48,3 +48,7 @@ NEEDS_NONE = {"Const", "HashTableV2", "IteratorV2", "NoOp", "Placeholder", "Plac
 
 def test_what_the_other_converter_lists_has_a_rule_or_a_reason() -> None:
     assert not [op for op in LISTED_THERE.split() if op not in RULES and op not in NOT_IN_ONNX and op not in NEEDS_NONE]
+
+
+def test_no_op_has_both_a_rule_and_a_reason() -> None:
+    assert not RULES.keys() & NOT_IN_ONNX.keys()

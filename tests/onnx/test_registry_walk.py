@@ -12,7 +12,7 @@ from tensorkeep.onnx.rules.registry import RULES
 from tests.onnx.walking import OPSETS, walk_sample
 from tests.ops.sample import Sample, all_samples
 from tests.ops.walking import import_all_ops
-from tests.support.depth import depth
+from tests.support.depth import depth, spread
 
 import_all_ops()
 
@@ -43,10 +43,7 @@ def chosen(name: str, opset: int) -> list[tuple[int, Sample, str]]:
     ]
     kinds = ("known", "rank") if opset == OPSETS[-1] else ("known",)
     pairs = [(number, sample, shapes) for number, sample in found for shapes in kinds]
-    most = len(pairs) if depth() == "deep" else 7 if opset == OPSETS[-1] else 2
-    if len(pairs) <= most:
-        return pairs
-    return [pairs[round(at * (len(pairs) - 1) / (most - 1))] for at in range(most)]
+    return spread(pairs, 7 if opset == OPSETS[-1] else 2)
 
 
 @pytest.mark.parametrize("opset", OPSETS)

@@ -17,11 +17,12 @@ from tensorkeep.dtypes import FLOAT32, INT64, RESOURCE, STRING
 from tensorkeep.graph.graph import Operation, Tensor
 from tensorkeep.graph.registry.opspec import get_op
 from tensorkeep.onnx.models import TranslateOptions, translate_graph
-from tensorkeep.onnx.part_graphs import graph_of_part
-from tensorkeep.onnx.splitting import Part, Split, best_levels, refused_operations, split_for_onnx, split_plan
+from tensorkeep.onnx.splitting import refused_operations, split_for_onnx
 from tensorkeep.ops.arrays.constants import placeholder
+from tensorkeep.runtime.part_graphs import graph_of_part
 from tensorkeep.runtime.plan import Plan, make_plan
 from tensorkeep.runtime.session import Session
+from tensorkeep.runtime.splitting import Part, Split, best_levels, split_plan
 from tests.onnx.walking import from_onnx, to_onnx
 from tests.onnx.with_resources import NEWEST_THAT_RUNS
 from tests.ops.embedding_graphs import graph

@@ -13,7 +13,7 @@ from tensorkeep.graph.building import building
 from tensorkeep.graph.graph import Graph, Tensor
 from tensorkeep.graph.registry.opspec import get_op
 from tensorkeep.ops.arrays.constants import placeholder
-from tensorkeep.runtime import compiler
+from tensorkeep.runtime import fused_lines
 from tensorkeep.runtime.session import Session
 from tensorkeep.tf1.functions.constants import constant
 
@@ -43,7 +43,7 @@ def _run(make: Callable[[Tensor], Any], given: Any, monkeypatch: pytest.MonkeyPa
     session = Session(graph)
     found = session.run(result, {x: given})
     text = session._programs.compiled[-1].text
-    monkeypatch.setattr(compiler, "find_dilations", lambda block, names: [])
+    monkeypatch.setattr(fused_lines, "find_dilations", lambda block, names: [])
     return "is None" in text, found, Session(graph).run(result, {x: given})
 
 

@@ -14,7 +14,7 @@ from tensorkeep.arrays import Array
 from tensorkeep.dtypes import VARIANT
 from tensorkeep.errors import InvalidArgumentError
 from tensorkeep.graph.graph import Graph, Operation, Tensor, held_shape
-from tensorkeep.graph.registry.opspec import capabilities_of, flatten, group, keyword_names
+from tensorkeep.graph.registry.opspec import capabilities_of, flatten, group, kernel_of, keyword_names
 from tensorkeep.proto.tensors import array_of_tensor
 from tensorkeep.shapes import UNKNOWN_SHAPE, Shape
 
@@ -59,16 +59,19 @@ def _cache_of(graph: Graph) -> dict[Tensor, Any]:
 
 
 def _foldable(op: Operation) -> bool:
-    spec = op.spec
-    if spec.name == "Const":
+    if op.type == "Const":
         return True
-    if not op.inputs or capabilities_of(op):
-        return False
-    if spec.schema.is_stateful or spec.kernel_takes_context or spec.name == "PlaceholderWithDefault":
+    return bool(op.inputs) and op.type != "PlaceholderWithDefault" and only_computes(op)
+
+
+def only_computes(op: Operation) -> bool:
+    """Whether an operation has a kernel that takes nothing but its inputs, and does nothing but compute."""
+    spec = op.spec
+    if capabilities_of(op) or spec.schema.is_stateful or spec.kernel_takes_context or spec.kernel_function is None:
         return False
     if any(tensor.dtype is VARIANT for tensor in op.outputs):  # lists belong to the run that makes them
         return False
-    return spec.kernel_function is not None and all(tensor.dtype.is_ref is False for tensor in op.inputs)
+    return not any(tensor.dtype.is_ref for tensor in op.inputs)
 
 
 def _from_shape(tensor: Tensor) -> Array | None:
@@ -124,17 +127,21 @@ def _evaluate(op: Operation, cache: dict[Tensor, Any]) -> None:
 
 
 def _run(op: Operation, values: list[Any]) -> list[Any]:
-    kernel = op.spec.kernel_function
-    assert kernel is not None
-    arguments = group(op.spec.schema.inputs, values, op.attr) if op.spec.has_list_inputs else values
     try:
-        with np.errstate(all="ignore"):
-            results = flatten(kernel(*arguments, **{name: op.attr(name) for name in keyword_names(kernel)}))
+        results = run_kernel(op, values)
         return [
             np.asarray(result, tensor.dtype.array_dtype) for result, tensor in zip(results, op.outputs, strict=True)
         ]
     except Exception:  # a constant expression that fails is reported when it runs
         return [_UNKNOWN] * len(op.outputs)
+
+
+def run_kernel(op: Operation, values: list[Any]) -> list[Any]:
+    """What the kernel of an operation that only computes gives for the values of its inputs. Raises what it raises."""
+    kernel = kernel_of(op.spec)
+    arguments = group(op.spec.schema.inputs, values, op.attr) if op.spec.has_list_inputs else values
+    with np.errstate(all="ignore"):
+        return list(flatten(kernel(*arguments, **{name: op.attr(name) for name in keyword_names(kernel)})))
 
 
 def constant_shape(tensor: Tensor) -> Shape:

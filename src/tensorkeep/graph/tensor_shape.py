@@ -7,6 +7,7 @@ one is wanted, and compares as None with anything while it is unknown.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from numbers import Integral, Real
 from operator import add, floordiv, mod, mul, sub
 from typing import TYPE_CHECKING, Any, SupportsIndex, cast, overload
 
@@ -30,10 +31,7 @@ class Dimension:
         elif value is None:
             self.value = None
         else:
-            try:
-                self.value = value.__index__()
-            except AttributeError:
-                raise _not_a_size(value) from None
+            self.value = _whole_number(value)
             if self.value < 0:
                 raise InvalidArgumentError(f"Dimension {self.value} must be >= 0")
 
@@ -297,8 +295,18 @@ def _size(value: Any) -> int | None:
         return value.value
     if value is None or value == -1:
         return None
+    return _whole_number(value)
+
+
+def _whole_number(value: Any) -> int:
+    """A size as a number; a float that is whole is one, as in TensorFlow 1."""
+    number: Any = value
+    if isinstance(value, Real) and not isinstance(value, Integral):
+        if not number.is_integer():
+            raise _not_a_size(value)
+        return int(number)
     try:
-        return int(value.__index__())
+        return int(number.__index__())
     except AttributeError:
         raise _not_a_size(value) from None
 

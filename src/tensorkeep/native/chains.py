@@ -50,6 +50,7 @@ class Operation(IntEnum):
     SQRT = 16
     SQUARE = 17
     ABS = 18
+    CUBE = 19
 
 
 _WITH_POWERS: Final = frozenset((Operation.SIGMOID, Operation.TANH, Operation.EXP, Operation.ERF, Operation.ERFC))
@@ -76,6 +77,10 @@ class _Plan(NamedTuple):
     sizes_place: int
     kept: tuple[Array, Array]  # what these addresses are of
 
+    @property
+    def sizes(self) -> list[int]:
+        return self.kept[1].tolist()  # type: ignore[no-any-return]
+
 
 class Chain:
     """A chain, to be run on arrays of any shapes. The last instruction's result is that of the chain."""
@@ -90,7 +95,7 @@ class Chain:
         self._code = _code(input_count, self._instructions)
         self._numbers = place_of(self._code), len(self._instructions)
         self._places = ctypes.c_void_p * input_count
-        self._plans: dict[tuple[Shape, ...], _Plan | None] = {}
+        self._plans: dict[Any, _Plan | None] = {}
 
     @staticmethod
     def fits(input_count: int, instructions: Sequence[Instruction]) -> bool:
@@ -131,13 +136,29 @@ class Chain:
                 return arrays[index]
         return result_array(shape, FLOAT)
 
-    def _remember(self, shapes: tuple[Shape, ...]) -> _Plan | None:
+    def finish_numbers(self, arrays: Sequence[Array], out: Array, columns: int) -> tuple[Array, object] | None:
+        """The numbers of Finish in products.h, for a product whose rows have so many columns, and what they are of.
+
+        Among the arrays, all in C order, is `out`, the product, seen with the shape that the result has. None if the
+        chain cannot go over it row by row.
+        """
+        shapes = tuple([array.shape for array in arrays])
+        key = shapes, columns
+        plan = self._plans[key] if key in self._plans else self._remember(shapes, columns)
+        if plan is None or plan.shape != out.shape:
+            return None
+        places = self._places(*map(place_of, arrays))
+        steps, count = plan.numbers
+        table = [ctypes.addressof(places), steps, count, *self._numbers, *plan.sizes, place_of(out), 0]
+        return np.array(table, np.int64), (places, plan, arrays)
+
+    def _remember(self, shapes: tuple[Shape, ...], columns: int = 0) -> _Plan | None:
         if len(self._plans) >= _CACHED_PLANS:
             self._plans = {}
-        plan = self._plans[shapes] = self._planned(shapes)
+        plan = self._plans[(shapes, columns) if columns else shapes] = self._planned(shapes, columns)
         return plan
 
-    def _planned(self, shapes: tuple[Shape, ...]) -> _Plan | None:
+    def _planned(self, shapes: tuple[Shape, ...], columns: int) -> _Plan | None:
         found = list(shapes)
         for instruction in self._instructions:
             operands = [found[index] for index in instruction.operands]
@@ -150,11 +171,14 @@ class Chain:
         shape = found[-1]
         if any(each != shape for each in found[len(shapes) :]) or prod(shape) < SMALLEST:
             return None
-        return _plan(shapes, shape, len(self._instructions))
+        return _plan(shapes, shape, len(self._instructions), columns)
 
 
-def _plan(shapes: tuple[Shape, ...], shape: Shape, instructions: int) -> _Plan | None:
-    """Axes along which each input either varies or does not are seen as one; None if more than three remain."""
+def _plan(shapes: tuple[Shape, ...], shape: Shape, instructions: int, columns: int) -> _Plan | None:
+    """Axes along which each input either varies or does not are seen as one; None if more than three remain.
+
+    If the number of columns is not 0, the last of them has that size, and there are rows.
+    """
     sizes: list[int] = []
     varying: list[tuple[bool, ...]] = []
     for axis, size in enumerate(shape):
@@ -162,11 +186,14 @@ def _plan(shapes: tuple[Shape, ...], shape: Shape, instructions: int) -> _Plan |
             continue
         before = [axis - len(shape) + len(each) for each in shapes]
         pattern = tuple(at >= 0 and each[at] > 1 for at, each in zip(before, shapes, strict=True))
-        if varying and varying[-1] == pattern:
+        begins_row = columns and prod(shape[axis:]) == columns
+        if varying and varying[-1] == pattern and not begins_row:
             sizes[-1] *= size
         else:
             sizes.append(size)
             varying.append(pattern)
+    if columns and (len(sizes) < 2 or sizes[-1] != columns):
+        return None
     missing = _AXES - len(sizes)
     if missing < 0:
         return None

@@ -14,7 +14,8 @@
 
 #if defined(TENSORKEEP_WIDE)
 #if !defined(__clang__)
-#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"  // of what GCC's own header leaves undefined on purpose
+#pragma GCC diagnostic ignored "-Wuninitialized"  // of what GCC's own header leaves undefined on purpose
+#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
 #endif
 #include <immintrin.h>
 
@@ -26,95 +27,12 @@ namespace {
 constexpr int64_t kBlock = 1024;  // elements of a chain at a time
 constexpr int64_t kMostInputs = 12, kMostRegisters = 6;
 
-namespace with_512 {
-
-struct Vector {
-  using Type = __m512;
-  static constexpr int lanes = 16;
-
-  TARGET_512 TENSORKEEP_INLINE static Type set(float x) { return _mm512_set1_ps(x); }
-  TARGET_512 TENSORKEEP_INLINE static Type load(const float* from) { return _mm512_loadu_ps(from); }
-  TARGET_512 TENSORKEEP_INLINE static void store(float* to, Type x) { _mm512_storeu_ps(to, x); }
-  TARGET_512 TENSORKEEP_INLINE static Type load_part(const float* from, int count) {
-    return _mm512_maskz_loadu_ps(static_cast<__mmask16>((1u << count) - 1), from);
-  }
-  TARGET_512 TENSORKEEP_INLINE static void store_part(float* to, Type x, int count) {
-    _mm512_mask_storeu_ps(to, static_cast<__mmask16>((1u << count) - 1), x);
-  }
-  TARGET_512 TENSORKEEP_INLINE static Type add(Type a, Type b) { return _mm512_add_ps(a, b); }
-  TARGET_512 TENSORKEEP_INLINE static Type multiply_add(Type a, Type b, Type c) { return _mm512_fmadd_ps(a, b, c); }
-  // The second operand is what comes of NaN.
-  TARGET_512 TENSORKEEP_INLINE static Type not_below_zero(Type x) { return _mm512_max_ps(set(0.0f), x); }
-  TARGET_512 TENSORKEEP_INLINE static Type not_above(Type x, Type most) { return _mm512_min_ps(most, x); }
-  TARGET_512 TENSORKEEP_INLINE static float sum(Type x) { return _mm512_reduce_add_ps(x); }
-};
-
-#define TILE_TARGET TARGET_512
-#define TILE_ROWS 14
-#include "tiles.h"
-#include "elements.h"
-#include "rounds.h"
-#undef TILE_TARGET
-#undef TILE_ROWS
-
-}  // namespace with_512
-
-namespace with_256 {
-
-struct Vector {
-  using Type = __m256;
-  static constexpr int lanes = 8;
-
-  TARGET_256 TENSORKEEP_INLINE static __m256i first(int count) {
-    return _mm256_cmpgt_epi32(_mm256_set1_epi32(count), _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7));
-  }
-  TARGET_256 TENSORKEEP_INLINE static Type set(float x) { return _mm256_set1_ps(x); }
-  TARGET_256 TENSORKEEP_INLINE static Type load(const float* from) { return _mm256_loadu_ps(from); }
-  TARGET_256 TENSORKEEP_INLINE static void store(float* to, Type x) { _mm256_storeu_ps(to, x); }
-  TARGET_256 TENSORKEEP_INLINE static Type load_part(const float* from, int count) {
-    return _mm256_maskload_ps(from, first(count));
-  }
-  TARGET_256 TENSORKEEP_INLINE static void store_part(float* to, Type x, int count) {
-    _mm256_maskstore_ps(to, first(count), x);
-  }
-  TARGET_256 TENSORKEEP_INLINE static Type add(Type a, Type b) { return _mm256_add_ps(a, b); }
-  TARGET_256 TENSORKEEP_INLINE static Type multiply_add(Type a, Type b, Type c) { return _mm256_fmadd_ps(a, b, c); }
-  TARGET_256 TENSORKEEP_INLINE static Type not_below_zero(Type x) { return _mm256_max_ps(set(0.0f), x); }
-  TARGET_256 TENSORKEEP_INLINE static Type not_above(Type x, Type most) { return _mm256_min_ps(most, x); }
-  TARGET_256 TENSORKEEP_INLINE static float sum(Type x) {
-    __m128 half = _mm_add_ps(_mm256_castps256_ps128(x), _mm256_extractf128_ps(x, 1));
-    half = _mm_add_ps(half, _mm_movehl_ps(half, half));
-    return _mm_cvtss_f32(_mm_add_ss(half, _mm_shuffle_ps(half, half, 1)));
-  }
-};
-
-#define TILE_TARGET TARGET_256
-#define TILE_ROWS 6
-#include "tiles.h"
-#include "elements.h"
-#include "rounds.h"
-#undef TILE_TARGET
-#undef TILE_ROWS
-
-}  // namespace with_256
-
-// ------------------------------------------------------------------------------------------------- By the processor
-
-int find_width() {
-  if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512bw") &&
-      __builtin_cpu_supports("avx512vl")) {
-    return 16;
-  }
-  return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") ? 8 : 0;
-}
-
-const int kWidth = find_width();
 constexpr int64_t kMostRows = 504;  // of a product at a time: a multiple of both heights of tiles
 constexpr int64_t kFewestRows = 84;
-constexpr int64_t kCached = 1 << 16;  // floats of the left matrix, which are to stay in the cache
+constexpr int64_t kCached = 1 << 16;  // floats of the left matrix and of the product, which are to stay in the cache
 
-int64_t rows_at_a_time(int64_t depth) {
-  const int64_t fitting = kCached / (depth > 0 ? depth : 1) / 42 * 42;
+int64_t rows_at_a_time(int64_t depth, int64_t columns) {
+  const int64_t fitting = kCached / (depth + columns > 0 ? depth + columns : 1) / 42 * 42;
   return fitting > kMostRows ? kMostRows : fitting < kFewestRows ? kFewestRows : fitting;
 }
 
@@ -146,24 +64,6 @@ class Apart {
   float* copy_ = nullptr;
 };
 
-template <class Product, class Multiply>
-void multiply_all(Multiply multiply, const Product& product, const float* right, int64_t columns, int64_t begin,
-                  int64_t end, const float* left, int64_t row_step, float* out, int64_t out_step) {
-  const float* rows[kMostRows];
-  float* outs[kMostRows];
-  const int64_t step = rows_at_a_time(product.runs * product.length);
-  const Apart apart(product.runs, product.length, row_step);
-  for (int64_t first = begin; first < end; first += step) {
-    const int64_t count = end - first < step ? end - first : step;
-    for (int64_t m = 0; m < count; ++m) {
-      rows[m] = left + (first + m) * row_step;
-      outs[m] = out + (first + m) * out_step;
-    }
-    apart.move(rows, count);
-    multiply(product, rows, count, right, outs, columns);
-  }
-}
-
 // Where windows stand in images, and where their outputs go: outputs may lie apart, as those of a transposed
 // convolution do, of which each part is a convolution by some of the taps.
 struct Windows {
@@ -173,33 +73,84 @@ struct Windows {
   int64_t out_image, out_row, out_column;   // floats from one output to the next
 };
 
-template <class Product, class Multiply>
-void convolve(Multiply multiply, const Product& product, const Windows& w, const float* images, const float* right,
-              int64_t columns, float* out, int64_t begin, int64_t end) {
-  const float* rows[kMostRows];
-  float* outs[kMostRows];
-  const int64_t step = rows_at_a_time(product.runs * product.length);
-  const Apart apart(product.runs, product.length, w.column_stride * w.depth);
-  int64_t x = begin % w.output_columns, line = begin / w.output_columns;
-  int64_t y = line % w.output_rows, image = line / w.output_rows;
-  for (int64_t first = begin; first < end; first += step) {
-    const int64_t count = end - first < step ? end - first : step;
-    for (int64_t m = 0; m < count; ++m) {
-      rows[m] = images + ((image * w.height + y * w.row_stride) * w.width + x * w.column_stride) * w.depth;
-      outs[m] = out + image * w.out_image + y * w.out_row + x * w.out_column;
-      if (++x == w.output_columns) {
-        x = 0;
-        if (++y == w.output_rows) {
-          y = 0;
-          ++image;
-        }
-      }
-    }
-    apart.move(rows, count);
-    multiply(product, rows, count, right, outs, columns);
+namespace with_512 {
+
+struct Vector {
+  using Type = __m512;
+  static constexpr int lanes = 16;
+
+  TARGET_512 TENSORKEEP_INLINE static Type set(float x) { return _mm512_set1_ps(x); }
+  TARGET_512 TENSORKEEP_INLINE static Type load(const float* from) { return _mm512_loadu_ps(from); }
+  TARGET_512 TENSORKEEP_INLINE static void store(float* to, Type x) { _mm512_storeu_ps(to, x); }
+  TARGET_512 TENSORKEEP_INLINE static Type load_part(const float* from, int count) {
+    return _mm512_maskz_loadu_ps(static_cast<__mmask16>((1u << count) - 1), from);
   }
+  TARGET_512 TENSORKEEP_INLINE static void store_part(float* to, Type x, int count) {
+    _mm512_mask_storeu_ps(to, static_cast<__mmask16>((1u << count) - 1), x);
+  }
+  TARGET_512 TENSORKEEP_INLINE static Type multiply_add(Type a, Type b, Type c) { return _mm512_fmadd_ps(a, b, c); }
+  TARGET_512 TENSORKEEP_INLINE static float sum(Type x) { return _mm512_reduce_add_ps(x); }
+};
+
+#define TILE_TARGET TARGET_512
+#define TILE_ROWS 14
+#include "tiles.h"
+#include "elements.h"
+#include "products.h"
+#include "rounds.h"
+#undef TILE_TARGET
+#undef TILE_ROWS
+
+}  // namespace with_512
+
+namespace with_256 {
+
+struct Vector {
+  using Type = __m256;
+  static constexpr int lanes = 8;
+
+  TARGET_256 TENSORKEEP_INLINE static __m256i first(int count) {
+    return _mm256_cmpgt_epi32(_mm256_set1_epi32(count), _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7));
+  }
+  TARGET_256 TENSORKEEP_INLINE static Type set(float x) { return _mm256_set1_ps(x); }
+  TARGET_256 TENSORKEEP_INLINE static Type load(const float* from) { return _mm256_loadu_ps(from); }
+  TARGET_256 TENSORKEEP_INLINE static void store(float* to, Type x) { _mm256_storeu_ps(to, x); }
+  TARGET_256 TENSORKEEP_INLINE static Type load_part(const float* from, int count) {
+    return _mm256_maskload_ps(from, first(count));
+  }
+  TARGET_256 TENSORKEEP_INLINE static void store_part(float* to, Type x, int count) {
+    _mm256_maskstore_ps(to, first(count), x);
+  }
+  TARGET_256 TENSORKEEP_INLINE static Type multiply_add(Type a, Type b, Type c) { return _mm256_fmadd_ps(a, b, c); }
+  TARGET_256 TENSORKEEP_INLINE static float sum(Type x) {
+    __m128 half = _mm_add_ps(_mm256_castps256_ps128(x), _mm256_extractf128_ps(x, 1));
+    half = _mm_add_ps(half, _mm_movehl_ps(half, half));
+    return _mm_cvtss_f32(_mm_add_ss(half, _mm_shuffle_ps(half, half, 1)));
+  }
+};
+
+#define TILE_TARGET TARGET_256
+#define TILE_ROWS 6
+#include "tiles.h"
+#include "elements.h"
+#include "products.h"
+#include "rounds.h"
+#undef TILE_TARGET
+#undef TILE_ROWS
+
+}  // namespace with_256
+
+// ------------------------------------------------------------------------------------------------- By the processor
+
+int find_width() {
+  if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512bw") &&
+      __builtin_cpu_supports("avx512vl")) {
+    return 16;
+  }
+  return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") ? 8 : 0;
 }
 
+const int kWidth = find_width();
 // Stretches of bytes that lie apart, along four axes.
 struct Stretched {
   int64_t sizes[4], from_steps[4], to_steps[4];  // steps in bytes
@@ -247,50 +198,72 @@ TENSORKEEP_EXPORT void layers_pack(const float* matrix, int64_t depth, int64_t c
                : with_256::pack(matrix, depth, columns, row_step, column_step, out);
 }
 
-// Rows `begin` to `end` of a product with a packed matrix, plus a bias if it is not null, activated.
-TENSORKEEP_EXPORT void layers_multiply(const float* left, int64_t row_step, const float* packed, const float* bias,
-                                       float* out, int64_t out_step, int64_t depth, int64_t columns,
-                                       int64_t activation, int64_t begin, int64_t end) {
-  const int64_t offset = 0;
-  if (kWidth == 16) {
-    const with_512::Product product{&offset, 1, depth, bias, activation};
-    multiply_all(with_512::multiply_rows, product, packed, columns, begin, end, left, row_step, out, out_step);
-  } else {
-    const with_256::Product product{&offset, 1, depth, bias, activation};
-    multiply_all(with_256::multiply_rows, product, packed, columns, begin, end, left, row_step, out, out_step);
-  }
+// Rows `begin` to `end` of a product with a packed matrix. `finish` is null, or the numbers of a Finish.
+TENSORKEEP_EXPORT void layers_multiply(const float* left, int64_t row_step, const float* packed, float* out,
+                                       int64_t out_step, int64_t depth, int64_t columns, const int64_t* finish,
+                                       int64_t begin, int64_t end) {
+  kWidth == 16
+      ? with_512::multiply_all(left, row_step, packed, out, out_step, depth, columns, finish, begin, end)
+      : with_256::multiply_all(left, row_step, packed, out, out_step, depth, columns, finish, begin, end);
+}
+
+// A product of few rows with a matrix that is not packed, for the columns of panels `begin` to `end`, each of two
+// vectors. 0 if there is no memory.
+TENSORKEEP_EXPORT int32_t layers_multiply_narrow(const float* left, int64_t row_step, int64_t rows, const float* right,
+                                                 int64_t right_row, int64_t right_column, float* out, int64_t depth,
+                                                 int64_t columns, int64_t begin, int64_t end) {
+  return kWidth == 16 ? with_512::multiply_narrow(left, row_step, rows, right, right_row, right_column, out, depth,
+                                                  columns, begin, end)
+                      : with_256::multiply_narrow(left, row_step, rows, right, right_row, right_column, out, depth,
+                                                  columns, begin, end);
 }
 
 // Outputs `begin` to `end` of a convolution, numbered through all images: windows of `runs` stretches, at `offsets`
-// from where each window begins, times packed filters. `numbers` are those of Windows, in their order.
+// from where each window begins, times packed filters. `numbers` are those of Windows, in their order. `finish` is null,
+// or the numbers of a Finish, whose rows are counted from `first_row`.
 TENSORKEEP_EXPORT void layers_convolve(const float* images, const int64_t* numbers, const int64_t* offsets, int64_t runs,
-                                       int64_t length, const float* packed, const float* bias, float* out,
-                                       int64_t columns, int64_t activation, int64_t begin, int64_t end) {
+                                       int64_t length, const float* packed, float* out, int64_t columns,
+                                       const int64_t* finish, int64_t first_row, int64_t begin, int64_t end) {
   Windows windows;
   static_assert(sizeof(windows) == 10 * sizeof(int64_t), "numbers only");
   std::memcpy(&windows, numbers, sizeof(windows));
   if (kWidth == 16) {
-    const with_512::Product product{offsets, runs, length, bias, activation};
-    convolve(with_512::multiply_rows, product, windows, images, packed, columns, out, begin, end);
+    const with_512::Product product{offsets, runs, length};
+    with_512::convolve(product, windows, images, packed, columns, out, finish, first_row, begin, end);
   } else {
-    const with_256::Product product{offsets, runs, length, bias, activation};
-    convolve(with_256::multiply_rows, product, windows, images, packed, columns, out, begin, end);
+    const with_256::Product product{offsets, runs, length};
+    with_256::convolve(product, windows, images, packed, columns, out, finish, first_row, begin, end);
   }
 }
 
 // Rows `begin` to `end` of the output of a depthwise convolution, numbered through all images. `numbers` are those of
-// Depthwise, in their order.
+// Depthwise, in their order. `finish` is null, or the numbers of a Finish.
 TENSORKEEP_EXPORT void layers_convolve_depthwise(const float* images, const float* filters, float* out,
-                                                 const int64_t* numbers, int64_t begin, int64_t end) {
+                                                 const int64_t* numbers, const int64_t* finish, int64_t begin,
+                                                 int64_t end) {
   if (kWidth == 16) {
     with_512::Depthwise depthwise;
     std::memcpy(&depthwise, numbers, sizeof(depthwise));
-    with_512::convolve_depthwise(depthwise, images, filters, out, begin, end);
+    with_512::convolve_lines(depthwise, images, filters, out, finish, begin, end);
   } else {
     with_256::Depthwise depthwise;
     std::memcpy(&depthwise, numbers, sizeof(depthwise));
-    with_256::convolve_depthwise(depthwise, images, filters, out, begin, end);
+    with_256::convolve_lines(depthwise, images, filters, out, finish, begin, end);
   }
+}
+
+// Attention, for those of `begin` to `end` of batch times heads. `numbers` are those of Attention, in their order; `bias`
+// may be null. 0 if there is no memory.
+TENSORKEEP_EXPORT int32_t layers_attend(const float* queries, const float* keys, const float* values, const float* bias,
+                                        float* out, const int64_t* numbers, float scale, int64_t begin, int64_t end) {
+  if (kWidth == 16) {
+    with_512::Attention attention;
+    std::memcpy(&attention, numbers, sizeof(attention));
+    return with_512::attend(attention, queries, keys, values, bias, scale, out, begin, end);
+  }
+  with_256::Attention attention;
+  std::memcpy(&attention, numbers, sizeof(attention));
+  return with_256::attend(attention, queries, keys, values, bias, scale, out, begin, end);
 }
 
 // A chain of element-wise operations: see Chain. Rows `begin` to `end`, or elements if there is but one row.

@@ -6,7 +6,7 @@ Nothing is called where `functions()` is None: without the library, and on proce
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache, partial
 from typing import Any, Final
@@ -37,6 +37,8 @@ class Functions:
     width: int
     pack: Callable[..., None]
     multiply: Callable[..., None]
+    multiply_narrow: Callable[..., int]
+    attend: Callable[..., int]
     convolve: Callable[..., None]
     convolve_depthwise: Callable[..., None]
     chain: Callable[..., None]
@@ -58,17 +60,24 @@ def functions() -> Functions | None:
         return None
     pointer, integer = ctypes.c_void_p, ctypes.c_int64
 
-    def function(name: str, *arguments: Any) -> Callable[..., None]:
+    def function(name: str, *arguments: Any, result: Any = None) -> Callable[..., Any]:
         found = getattr(library, f"layers_{name}")
-        found.argtypes, found.restype = arguments, None
+        found.argtypes, found.restype = arguments, result
         return found  # type: ignore[no-any-return]
 
     return Functions(
         width,
         function("pack", pointer, integer, integer, integer, integer, pointer),
-        function("multiply", pointer, integer, pointer, pointer, pointer, *[integer] * 6),
-        function("convolve", *[pointer] * 3, integer, integer, *[pointer] * 3, *[integer] * 4),
-        function("convolve_depthwise", *[pointer] * 4, integer, integer),
+        function("multiply", pointer, integer, pointer, pointer, *[integer] * 3, pointer, integer, integer),
+        function(
+            "multiply_narrow",
+            *(pointer, integer, integer, pointer, integer, integer, pointer),
+            *[integer] * 4,
+            result=ctypes.c_int32,
+        ),
+        function("attend", *[pointer] * 6, ctypes.c_float, integer, integer, result=ctypes.c_int32),
+        function("convolve", *[pointer] * 3, integer, integer, pointer, pointer, integer, pointer, *[integer] * 3),
+        function("convolve_depthwise", *[pointer] * 5, integer, integer),
         function("chain", pointer, pointer, integer, pointer, integer, pointer, pointer, integer, integer),
         function("softmax", pointer, pointer, *[integer] * 3),
         function("rounds", pointer, pointer, *[integer] * 4),
@@ -94,26 +103,43 @@ def packed_matrix(compiled: Functions, matrix: Array) -> Floats:
     return out
 
 
-def multiply(compiled: Functions, left: Floats, packed: Floats, out: Floats) -> None:
+def multiply(compiled: Functions, left: Floats, packed: Floats, out: Floats, finish: int | None = None) -> None:
     """Rows of an array in C order times a packed matrix, into an array in C order.
 
     Not by the linear algebra library, whose threads go on waiting for more work for a while: between calls of ours they
-    would take the processors that ours need.
+    would take the processors that ours need. `finish` is where the numbers of a chain are that goes over the rows.
     """
     depth, columns = left.shape[-1], out.shape[-1]
     rows = out.size // columns
-    places = place_of(left), depth, place_of(packed), None, place_of(out), columns
-    in_parts(partial(compiled.multiply, *places, depth, columns, 0), rows, rows * depth * columns)
+    places = place_of(left), depth, place_of(packed), place_of(out), columns
+    in_parts(partial(compiled.multiply, *places, depth, columns, finish), rows, rows * depth * columns)
 
 
-def in_parts(work: Callable[[int, int], None], count: int, cost: int) -> None:
-    """Does `work(begin, end)` for all of `count` items, which take so many multiplications together, by threads."""
+def multiply_few_rows(compiled: Functions, left: Floats, right: Floats, out: Floats) -> None:
+    """A matrix of few rows times another one; the right one may be in any order, the others are in C order.
+
+    The columns are divided among threads, and each part of the right matrix is put in order where it is used.
+    """
+    (rows, depth), columns = left.shape, right.shape[1]
+    row_step, column_step = (step // FLOAT.itemsize for step in right.strides)
+    places = place_of(left), depth, rows, place_of(right), row_step, column_step, place_of(out)
+    panels = -(-columns // (2 * compiled.width))
+    in_parts(partial(compiled.multiply_narrow, *places, depth, columns), panels, rows * depth * columns)
+
+
+def in_parts(work: Callable[[int, int], int | None], count: int, cost: int) -> None:
+    """Does `work(begin, end)` for all of `count` items, which take so many multiplications together, by threads.
+
+    Work that gives 0 had no memory, which is an error.
+    """
     threads = min(cost // _WORTH_A_THREAD + 1, thread_limit(), count) if cost > SMALL else 1
     if threads <= 1:
-        work(0, count)
-        return
-    edges = [count * part // threads for part in range(threads + 1)]
-    in_parallel(lambda part: work(edges[part], edges[part + 1]), range(threads), threads)
+        results: Sequence[int | None] = (work(0, count),)
+    else:
+        edges = [count * part // threads for part in range(threads + 1)]
+        results = in_parallel(lambda part: work(edges[part], edges[part + 1]), range(threads), threads)
+    if 0 in results:
+        raise MemoryError("no memory is left for the parts of a matrix that are being multiplied")
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,8 +185,12 @@ def convolve(
     out: int,
     columns: int,
     span: tuple[int, int],
+    finish: tuple[int | None, int] = (None, 0),
 ) -> None:
-    """Computes some outputs, numbered through all images. `images` and `out` are addresses, `filters` are packed."""
+    """Computes some outputs, numbered through all images. `images` and `out` are addresses, `filters` are packed.
+
+    `finish` is where the numbers of a chain are that goes over the outputs, and the row of it that the first output is.
+    """
     compiled.convolve(
         images,
         place_of(stretches.numbers),
@@ -168,16 +198,20 @@ def convolve(
         len(stretches.offsets),
         stretches.length,
         place_of(filters),
-        None,
         out,
         columns,
-        0,
+        *finish,
         *span,
     )
 
 
-def convolve_depthwise(compiled: Functions, images: Floats, filters: Floats, out: Floats, numbers: Ints) -> None:
-    """A depthwise convolution, channels last. `numbers` are those of Depthwise in tiles.h."""
+def convolve_depthwise(
+    compiled: Functions, images: Floats, filters: Floats, out: Floats, numbers: Ints, finish: int | None = None
+) -> None:
+    """A depthwise convolution, channels last. `numbers` are those of Depthwise in tiles.h.
+
+    `finish` is where the numbers of a chain are that goes over the output.
+    """
     rows = out.shape[0] * out.shape[1]
     work = partial(
         compiled.convolve_depthwise,
@@ -185,6 +219,7 @@ def convolve_depthwise(compiled: Functions, images: Floats, filters: Floats, out
         place_of(filters),
         place_of(out),
         place_of(table := np.array(numbers, np.int64)),
+        finish,
     )
     in_parts(work, rows, 2 * out.size * filters.shape[0] * filters.shape[1])
     del table

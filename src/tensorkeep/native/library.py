@@ -10,6 +10,7 @@ building it takes no headers of Python's, and one binary serves all versions of 
 from __future__ import annotations
 
 import ctypes
+import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
@@ -23,7 +24,7 @@ from tensorkeep.io.machine.resources import environment_variable
 
 SWITCH: Final = "TENSORKEEP_NATIVE"
 
-_INTERFACE: Final = 9  # what native.cpp says it is; a library that was built from another one is not called
+_INTERFACE: Final = 10  # what native.cpp says it is; a library that was built from another one is not called
 _REBUILD: Final = "reinstall tensorkeep to build it"
 
 Address: TypeAlias = "ctypes.Array[ctypes.c_char]"
@@ -43,7 +44,10 @@ class Native:
 
 @cache
 def native() -> Native:
-    """The compiled library, loaded at the first call. Never raises: without it, NumPy does the work."""
+    """The compiled library, loaded at the first call. Never raises: without it, NumPy does the work.
+
+    One that was built from other source is warned of, once: whoever has it does not know that it is not used.
+    """
     if environment_variable(SWITCH) == "0":
         return Native(None, f"turned off by {SWITCH}=0")
     found = find_spec("tensorkeep.native._compiled")
@@ -59,7 +63,9 @@ def _loaded(path: str) -> Native:
     except (OSError, AttributeError) as error:
         return Native(None, f"cannot be loaded: {error}; {_REBUILD}")
     if interface != _INTERFACE:
-        return Native(None, f"out of date: interface {interface}, expected {_INTERFACE} ({path}); {_REBUILD}")
+        state = f"out of date: interface {interface}, expected {_INTERFACE} ({path}); {_REBUILD}"
+        warnings.warn(f"the native library is {state}. Until then NumPy does its work, slower", stacklevel=2)
+        return Native(None, state)
     return Native(library, "in use")
 
 

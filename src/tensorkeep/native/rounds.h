@@ -29,7 +29,7 @@ static void multiply_in_round(const Rows& left, const float* packed, const Rows&
                               int64_t columns) {
   constexpr int64_t kMost = 8 * TILE_ROWS;
   const int64_t offset = 0;
-  const Product product{&offset, 1, depth, nullptr, 0};
+  const Product product{&offset, 1, depth};
   const float* rows[kMost];
   float* outs[kMost];
   for (int64_t first = 0; first < count; first += kMost) {

@@ -13,14 +13,7 @@
 struct Product {
   const int64_t* offsets;
   int64_t runs, length;
-  const float* bias;  // one for each column, or null
-  int64_t activation;  // 0 none, 1 at least 0, 2 at least 0 and at most 6
 };
-
-TILE_TARGET TENSORKEEP_INLINE static Vector::Type activated(Vector::Type x, int64_t activation) {
-  if (activation) x = Vector::not_below_zero(x);
-  return activation == 2 ? Vector::not_above(x, Vector::set(6.0f)) : x;
-}
 
 // Adds the products of one number of each row with a row of the packed matrix, and goes on to the next of these.
 template <int rows, int vectors>
@@ -42,6 +35,7 @@ TILE_TARGET static void tile(const Product& product, const float* const* left, c
   Vector::Type sums[rows][vectors];
   for (int m = 0; m < rows; ++m) {
     for (int v = 0; v < vectors; ++v) sums[m][v] = Vector::set(0.0f);
+    for (int v = 0; v < vectors; ++v) __builtin_prefetch(out[m] + column + v * Vector::lanes, 1);
   }
   for (int64_t run = 0; run < product.runs; ++run) {
     const int64_t start = product.offsets[run];
@@ -56,16 +50,11 @@ TILE_TARGET static void tile(const Product& product, const float* const* left, c
   for (int v = 0; v < vectors; ++v) {
     const int64_t first = column + v * Vector::lanes;
     const int count = v == vectors - 1 ? part : Vector::lanes;
-    Vector::Type bias = Vector::set(0.0f);
-    if (product.bias) bias = Vector::load_part(product.bias + first, count);
     for (int m = 0; m < rows; ++m) {
-      Vector::Type sum = sums[m][v];
-      if (product.bias) sum = Vector::add(sum, bias);
-      sum = activated(sum, product.activation);
       if (count == Vector::lanes) {
-        Vector::store(out[m] + first, sum);
+        Vector::store(out[m] + first, sums[m][v]);
       } else {
-        Vector::store_part(out[m] + first, sum, count);
+        Vector::store_part(out[m] + first, sums[m][v], count);
       }
     }
   }
@@ -130,10 +119,7 @@ TILE_TARGET static void dot_tile(const Product& product, const float* const* lef
     }
   }
   for (int m = 0; m < rows; ++m) {
-    for (int c = 0; c < columns; ++c) {
-      const float total = Vector::sum(sums[m][c]) + (product.bias ? product.bias[c] : 0.0f);
-      Vector::store_part(out[m] + c, activated(Vector::set(total), product.activation), 1);
-    }
+    for (int c = 0; c < columns; ++c) out[m][c] = Vector::sum(sums[m][c]);
   }
 }
 
@@ -193,9 +179,12 @@ static void pack(const float* matrix, int64_t depth, int64_t columns, int64_t ro
       }
       continue;
     }
-    for (int64_t i = 0; i < room; ++i) {
-      const float* from = matrix + (column + i) * column_step;
-      for (int64_t k = 0; k < depth; ++k) out[k * room + i] = i < width ? from[k * row_step] : 0.0f;
+    for (int64_t first = 0; first < depth; first += 16) {  // so few rows that what is written stays in the cache
+      const int64_t last = depth - first < 16 ? depth : first + 16;
+      for (int64_t i = 0; i < room; ++i) {
+        const float* from = matrix + (column + i) * column_step;
+        for (int64_t k = first; k < last; ++k) out[k * room + i] = i < width ? from[k * row_step] : 0.0f;
+      }
     }
     out += depth * room;
   }

@@ -15,7 +15,6 @@ the extra `onnx`; nothing below this folder knows of it.
     limits              how much a translation may take: operations that are written out, and arrays that are made
     models              ONNX models made of graphs: translated, put in order, checked, as bytes
     not_in_onnx         ops that ONNX has no operators for: why, and what to do instead
-    part_graphs         parts of plans as graphs of their own
     size_vectors        vectors of sizes, put together from what is known of each of them
     splitting           a plan in three: what comes before ONNX, what becomes ONNX, and what comes after
     tensor_lists        lists and arrays of tensors, as rows of one tensor, as sequences, or as what a loop fills

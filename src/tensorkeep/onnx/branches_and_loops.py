@@ -706,7 +706,9 @@ def _any_count(dims: Dims | None) -> Dims | None:
 
 
 def _in_file(term: Term) -> Term:
-    """The term whose value in the file a variable is: itself, or what its list is made of."""
+    """The term that stands in the file for a variable of a loop: itself, or the tensor or sequence that its list is
+    kept in.
+    """
     if not isinstance(term.held, HeldList):
         return term
     form = term.held.form

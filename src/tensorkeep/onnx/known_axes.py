@@ -82,7 +82,7 @@ def _joined(inputs: Sequence[Term], rank: int) -> Sizes | None:
 
 
 def _rows(op: Operation, inputs: Sequence[Term], rank: int) -> Sizes | None:
-    """Of images and the like: as many as there were."""
+    """The sizes of the result of an operation on images and the like, of which only the number of images is known."""
     return (axis_size(inputs[0], 0), *[None] * (rank - 1)) if inputs[0].dims and rank else None
 
 
@@ -208,7 +208,7 @@ def _parts(op: Operation, inputs: Sequence[Term], rank: int) -> Sizes | None:
 
 
 def _cut(op: Operation, inputs: Sequence[Term], rank: int) -> Sizes | None:
-    """The sizes of a strided slice: those of axes that are left whole."""
+    """The sizes of a strided slice, of which those of axes that are not cut are known."""
     sizes = all_axes(inputs[0])
     bounds = [sizes_of(term) for term in inputs[1:4]]
     if sizes is None or any(bound is None for bound in bounds):

@@ -126,7 +126,7 @@ def version_of_domain(domain: str, opset: int) -> int:
 
 
 def _known_term(tensor: Tensor, item: object) -> Term:
-    """What a function captures: an array is a constant, all else is held."""
+    """The term for something that a function captures: a constant for an array; anything else is held as it is."""
     if isinstance(item, np.ndarray | np.generic):
         return constant_term(np.asarray(item), tensor.dtype.base_dtype, tensor.op.name)
     return Term(tensor.dtype, (), held=item)

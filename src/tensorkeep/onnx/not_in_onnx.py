@@ -16,7 +16,6 @@ CUSTOM: Final = "if your runtime has an operator for it, name its domain (--cust
 LEAVE: Final = "leave it out: name outputs that do not need it (--outputs)"
 
 _FAMILIES: Final = {
-    "codecs.audio": ("ONNX has no operators for sound files and their spectra of powers", CUT),
     "codecs.image_files": ("ONNX has no operator that reads or writes files of pictures which every runtime has", CUT),
     "control.batching": ("a file cannot wait for other requests to make one batch of them", LEAVE),
     "control.script": ("it calls a Python function, which is not in the graph", CUT),
@@ -54,8 +53,8 @@ _CUDNN: Final = (
     "its weights are one array in the order of a library for graphics processors, which the graph does not tell",
     "export the layers as they are without that library, or " + CUT,
 )
-_BOXED: Final = ("no value of ONNX has several ragged tensors, or one with its row splits", CUT)
-_SETS: Final = ("ONNX has no operators for sets", CUT)
+_SETS: Final = ("ONNX has no operators for sets, and what they are made of is sparse", CUT)
+_SOUNDS: Final = ("ONNX has no operators for sound files", CUT)
 _TEXT: Final = "ONNX has no operator that {}"
 
 _OPS: Final[Mapping[str, tuple[str, str]]] = {
@@ -107,13 +106,12 @@ _OPS: Final[Mapping[str, tuple[str, str]]] = {
     "CudnnRNN": _CUDNN,
     "CudnnRNNV2": _CUDNN,
     "CudnnRNNV3": _CUDNN,
-    "DenseToDenseSetOperation": _SETS,
     "DenseToSparseSetOperation": _SETS,
     "SparseToSparseSetOperation": _SETS,
     "SetSize": _SETS,
+    "DecodeWav": _SOUNDS,
+    "EncodeWav": _SOUNDS,
     "IteratorGetNext": ("a file has no datasets: whoever runs it brings the data", CUT),
-    "RaggedTensorFromVariant": _BOXED,
-    "RaggedTensorToVariant": _BOXED,
     "SampleDistortedBoundingBox": ("only training draws boxes by chance", LEAVE),
     "SampleDistortedBoundingBoxV2": ("only training draws boxes by chance", LEAVE),
     "KMC2ChainInitialization": _TRAINS,

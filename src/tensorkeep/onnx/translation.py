@@ -17,12 +17,13 @@ import numpy as np
 import tensorkeep.onnx.rules.every
 import tensorkeep.ops.every  # noqa: F401 - a graph may use any op
 from tensorkeep.arrays import Array
-from tensorkeep.dtypes import RESOURCE, STRING, VARIANT, DType
+from tensorkeep.dtypes import RESOURCE, STRING, DType
 from tensorkeep.errors import TensorKeepError
+from tensorkeep.graph.constants import run_kernel
 from tensorkeep.graph.functions import FunctionBody, find_function, function_body
 from tensorkeep.graph.graph import HandleShape, Operation, Tensor
 from tensorkeep.graph.messages.attrs import FunctionRef
-from tensorkeep.graph.registry.opspec import capabilities_of, flatten, group, kernel_of, keyword_names
+from tensorkeep.graph.registry.opspec import flatten, group
 from tensorkeep.onnx.branches_and_loops import LostError, Rounds, choose, give_up, known_truth, repeat
 from tensorkeep.onnx.following_shapes import followed_dims
 from tensorkeep.onnx.graphs import AttrValue, CannotTranslateError, OnnxGraph, OnnxModel
@@ -35,9 +36,9 @@ from tensorkeep.onnx.size_vectors import vector
 from tensorkeep.onnx.tensor_lists import HeldList, WrittenAgainError
 from tensorkeep.onnx.terms import Size, Term, constant_term, element_type, shape_in_file
 from tensorkeep.proto.tensors import array_of_tensor
-from tensorkeep.runtime.blocks import Arm, Block, Choice, Loop, Step, structure
+from tensorkeep.runtime.blocks import Arm, Block, Choice, Loop, Step, merged_in, structure
 from tensorkeep.runtime.liveness import UnstructuredError
-from tensorkeep.runtime.plan import Plan, make_plan
+from tensorkeep.runtime.plan import Plan, is_pure, make_plan
 from tensorkeep.runtime.program import as_strings
 from tensorkeep.runtime.resources import VariableResource
 from tensorkeep.shapes import UNKNOWN_SHAPE, Shape
@@ -46,7 +47,6 @@ _CALLS: Final = frozenset(("PartitionedCall", "StatefulPartitionedCall", "Remote
 _CHECKS: Final = frozenset(("Assert", "CheckNumerics", "CheckNumericsV2", "Print", "PrintV2", "EnsureShape", "Abort"))
 _ASSIGNS: Final = {"AssignVariableOp": None, "AssignAddVariableOp": "AddV2", "AssignSubVariableOp": "Sub"}
 """Ops that change a variable, with the op that computes what it is then of what it was."""
-_RANDOM: Final = ("Random", "Multinomial", "TruncatedNormal", "ParameterizedTruncatedNormal")
 _OLD_HANDLES: Final = frozenset(  # whose outputs are references: to variables and tables
     ("VariableV2", "Variable", "HashTable", "MutableHashTable", "MutableHashTableOfTensors", "MutableDenseHashTable")
 )
@@ -183,7 +183,7 @@ class Translator:
         A side may use what the same side of an earlier branch by the same predicate computes; that is computed again.
         """
         predicate, blocks = item.predicate, (item.then, item.otherwise)
-        merges = [merge for merge in _merged_in(item.then) if merge in set(_merged_in(item.otherwise))]
+        merges = [merge for merge in merged_in(item.then) if merge in set(merged_in(item.otherwise))]
         wanted = [tensor for merge in merges for tensor in merge.outputs if not tensor.index or tensor.consumers()]
         if predicate not in terms or terms[predicate].is_lost:
             self._lose_all(merges, terms)
@@ -506,7 +506,7 @@ class Translator:
     def _folded(self, op: Operation, inputs: list[Term]) -> list[Term] | None:
         """What an operation gives whose inputs are all known; None if it cannot or should not be computed now."""
         arrays = [term.array for term in inputs if term.array is not None]
-        if not self._folds or len(arrays) < len(inputs) or not _is_pure(op) or _makes_much_text(op, arrays):
+        if not self._folds or len(arrays) < len(inputs) or not is_pure(op) or _makes_much_text(op, arrays):
             return None
         if any(tensor.static_shape.element_count() is None for tensor in op.outputs):
             return None
@@ -559,18 +559,6 @@ def _take_arm(arm: Arm, terms: dict[Tensor, Term]) -> None:
     terms[merge.outputs[1]] = constant_term(np.array(arm.index, np.int32), merge.outputs[1].dtype)
 
 
-def _merged_in(block: Block) -> list[Operation]:
-    """The merges that take a value in a block, whichever way its own branches go."""
-    found: dict[Operation, None] = {}
-    for item in block.items:
-        if isinstance(item, Arm):
-            found[item.merge] = None
-        elif isinstance(item, Choice):
-            both = set(_merged_in(item.otherwise))
-            found.update((merge, None) for merge in _merged_in(item.then) if merge in both)
-    return list(found)
-
-
 def _read(to: OnnxGraph, tensor: Tensor, term: Term) -> Term:
     """What an operation takes: where a reference leads to a variable of TensorFlow 1, the value of that."""
     held = term.held
@@ -581,27 +569,10 @@ def _read(to: OnnxGraph, tensor: Tensor, term: Term) -> Term:
     return constant_term(held.read(), held.dtype, held.name)
 
 
-def _is_pure(op: Operation) -> bool:
-    """Whether an operation always gives the same for the same inputs, and does nothing else."""
-    spec = op.spec
-    return not (
-        capabilities_of(op)
-        or spec.schema.is_stateful
-        or spec.kernel_takes_context
-        or spec.kernel_function is None
-        or op.type in op.graph.functions
-        or op.type.startswith(_RANDOM)
-        or any(tensor.dtype in (RESOURCE, VARIANT) or tensor.dtype.is_ref for tensor in (*op.inputs, *op.outputs))
-    )
-
-
 def _computed(op: Operation, arrays: list[Array]) -> list[Array] | None:
     """What an operation's kernel gives; None if it fails, as it may in a branch that is never taken."""
-    kernel = kernel_of(op.spec)
-    arguments = group(op.spec.schema.inputs, arrays, op.attr) if op.spec.has_list_inputs else arrays
     try:
-        with np.errstate(all="ignore"):
-            found = flatten(kernel(*arguments, **{name: op.attr(name) for name in keyword_names(kernel)}))
+        found = run_kernel(op, arrays)
     except (TensorKeepError, ArithmeticError, LookupError, TypeError, ValueError, MemoryError):
         return None
     if any(tensor.dtype is STRING for tensor in op.outputs):

@@ -352,3 +352,15 @@ def _opened(block: Block, step: tuple[Tensor, bool]) -> Block:
         last = Choice(predicate, block.inner(), block.inner())
         block.items.append(last)
     return last.then if truth else last.otherwise
+
+
+def merged_in(block: Block) -> list[Operation]:
+    """The merges that take a value in a block, whichever way its own branches go."""
+    found: dict[Operation, None] = {}
+    for item in block.items:
+        if isinstance(item, Arm):
+            found[item.merge] = None
+        elif isinstance(item, Choice):
+            both = set(merged_in(item.otherwise))
+            found.update((merge, None) for merge in merged_in(item.then) if merge in both)
+    return list(found)

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -18,6 +19,7 @@ from tensorkeep.dtypes import FLOAT32
 from tensorkeep.errors import InvalidArgumentError
 from tensorkeep.graph.constants import constant_value
 from tensorkeep.graph.graph import Operation, Tensor
+from tensorkeep.native.finishing import Finish
 from tensorkeep.native.moves import padded_array
 from tensorkeep.runtime.blocks import Block
 from tensorkeep.runtime.makers import Makers
@@ -38,9 +40,41 @@ class Dilation:
 
     def applied(self, kernel: Callable[..., Any]) -> Callable[[Any, Any], Any]:
         """What computes it of the images and filters by the kernel of Conv2D; None if the operations have to."""
-        lacking = 2 - len(self.blocks)  # an axis that the images have not
-        paddings = [(0, 0), *[(0, 0)] * lacking, *self.paddings, (0, 0)]
-        attributes = {
+
+        def dilated(x: Any, filters: Any) -> Any:
+            images = self._padded(x, filters)
+            if images is None:
+                return None
+            try:
+                found = kernel(images, filters, **self._attributes)
+            except InvalidArgumentError:
+                return None
+            found = found[:, 0] if len(self.blocks) == 1 else found
+            sizes = found.shape[1:-1]
+            if any(before + after > size for size, (before, after) in zip(sizes, self._crops, strict=True)):
+                return None
+            kept = [slice(before, size - after) for size, (before, after) in zip(sizes, self._crops, strict=True)]
+            return found[(slice(None), *kept)]
+
+        return dilated
+
+    def finished(self, kernel: Callable[..., Any]) -> Callable[..., Any]:
+        """The same by what also takes a `finish`; None where something has to be cropped."""
+
+        def dilated(x: Any, filters: Any, *, finish: Finish) -> Any:
+            images = None if any(map(any, self._crops)) else self._padded(x, filters)
+            if images is None:
+                return None
+            if len(self.blocks) == 1:
+                finish = finish.after(lambda product: product[:, 0])
+            return kernel(images, filters, finish=finish, **self._attributes)
+
+        return dilated
+
+    @property
+    def _attributes(self) -> dict[str, Any]:
+        lacking = 2 - len(self.blocks)
+        return {
             "strides": (1, 1, 1, 1),
             "padding": b"VALID",
             "explicit_paddings": (),
@@ -48,27 +82,30 @@ class Dilation:
             "dilations": (1, *[1] * lacking, *self.blocks, 1),
         }
 
-        def dilated(x: Any, filters: Any) -> Any:
-            if type(x) is not np.ndarray or x.ndim != 2 + len(self.blocks) or not x.size or np.ndim(filters) != 4:
-                return None
-            space = [size + sum(pair) for size, pair in zip(x.shape[1:-1], self.paddings, strict=True)]
-            if any(size % block for size, block in zip(space, self.blocks, strict=True)):
-                return None
-            images = x[:, None] if lacking else x
-            if any(map(any, paddings)):
-                images = padded_array(images, paddings)
-            try:
-                found = kernel(images, filters, **attributes)
-            except InvalidArgumentError:
-                return None
-            found = found[:, 0] if lacking else found
-            sizes = found.shape[1:-1]
-            if any(before + after > size for size, (before, after) in zip(sizes, self.crops, strict=True)):
-                return None
-            kept = [slice(before, size - after) for size, (before, after) in zip(sizes, self.crops, strict=True)]
-            return found[(slice(None), *kept)]
+    @cached_property
+    def _spared(self) -> tuple[int, ...]:
+        """What is both added behind the images and cropped from the result: it need not be there."""
+        pairs = zip(self.paddings, self.crops, strict=True)
+        return tuple(min(padding[1], crop[1]) for padding, crop in pairs)
 
-        return dilated
+    @cached_property
+    def _crops(self) -> Pairs:
+        crops = zip(self.crops, self._spared, strict=True)
+        return tuple((before, after - spared) for (before, after), spared in crops)
+
+    def _padded(self, x: Any, filters: Any) -> Any:
+        """The images with what is added to them and needed; None if the operations have to be run."""
+        if type(x) is not np.ndarray or x.ndim != 2 + len(self.blocks) or not x.size or np.ndim(filters) != 4:
+            return None
+        space = [size + sum(pair) for size, pair in zip(x.shape[1:-1], self.paddings, strict=True)]
+        if any(size % block for size, block in zip(space, self.blocks, strict=True)):
+            return None
+        paddings = [
+            (before, after - spared) for (before, after), spared in zip(self.paddings, self._spared, strict=True)
+        ]
+        if len(self.blocks) == 1:  # an axis that the images have not
+            x, paddings = x[:, None], [(0, 0), *paddings]
+        return padded_array(x, [(0, 0), *paddings, (0, 0)]) if any(map(any, paddings)) else x
 
 
 def find_dilations(block: Block, names: Names) -> list[tuple[Dilation, int]]:

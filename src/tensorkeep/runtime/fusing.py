@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from tensorkeep.dtypes import FLOAT32
+from tensorkeep.graph.constants import constant_value
 from tensorkeep.graph.graph import Operation, Tensor
 from tensorkeep.native import layers
 from tensorkeep.native.chains import SMALLEST, Chain, Instruction
@@ -43,6 +44,7 @@ ELEMENTS: Final = {
     "Square": Element.SQUARE,
     "Abs": Element.ABS,
 }
+_POWERS: Final = {2.0: Element.SQUARE, 3.0: Element.CUBE}
 _ONLY_READS: Final = frozenset(("ReadVariableOp", "VarHandleOp", "Placeholder"))
 
 
@@ -117,7 +119,7 @@ def _search(block: Block, names: Names, found: list[tuple[Group, Block, int]], o
 
 def _is_element(op: Operation, names: Names) -> bool:
     """Whether an operation can be in a group."""
-    if op.type not in ELEMENTS or op.type in op.graph.functions or op.outputs[0] in names.fed:
+    if element_of(op) is None or op.type in op.graph.functions or op.outputs[0] in names.fed:
         return False
     if op.type == "BiasAdd" and op.attr("data_format") != b"NHWC":
         return False
@@ -126,6 +128,14 @@ def _is_element(op: Operation, names: Names) -> bool:
     shape = op.outputs[0].static_shape
     size = shape.element_count()
     return bool(shape.dims) and op.outputs[0].dtype is FLOAT32 and (size is None or size >= SMALLEST)
+
+
+def element_of(op: Operation) -> Element | None:
+    """What an operation is in a chain, by its type; a power by its exponent."""
+    if op.type != "Pow":
+        return ELEMENTS.get(op.type)
+    exponent = constant_value(op.inputs[1])
+    return _POWERS.get(exponent.item()) if exponent is not None and exponent.ndim == 0 else None
 
 
 def changes_state(op: Operation) -> bool:
@@ -167,23 +177,29 @@ def _group(ops: list[Operation], names: Names) -> Group | None:
     made = {names.values[op.outputs[0]]: number for number, op in enumerate(ops)}
     inputs: dict[str, Tensor] = {}
     for op in ops:
-        for tensor in op.inputs:
+        for tensor in _operands(op):
             if names.values[tensor] not in made:
                 inputs.setdefault(names.values[tensor], tensor)
     numbers = {name: number for number, name in enumerate(inputs)}
     numbers.update((name, len(inputs) + number) for name, number in made.items())
     instructions = tuple(
         Instruction(
-            ELEMENTS[op.type],
-            tuple(numbers[names.values[tensor]] for tensor in op.inputs),
+            element,
+            tuple(numbers[names.values[tensor]] for tensor in _operands(op)),
             op.type == "BiasAdd",
         )
         for op in ops
+        if (element := element_of(op)) is not None
     )
     leading = _leading(list(inputs.values()), ops[-1].outputs[0].static_shape)
     if leading is None or not Chain.fits(len(inputs), instructions):
         return None
     return Group(tuple(ops), tuple(inputs.values()), instructions, leading)
+
+
+def _operands(op: Operation) -> list[Tensor]:
+    """What an instruction takes of an operation's inputs: of a power, not the exponent."""
+    return op.inputs[:1] if op.type == "Pow" else op.inputs
 
 
 def _leading(inputs: list[Tensor], shape: Shape) -> int | None:

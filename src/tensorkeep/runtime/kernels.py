@@ -73,7 +73,7 @@ class Kernels:
         keywords = {name: op.attr(name) for name in keyword_names(kernel)}
         first = [self.context(op)] if spec.kernel_takes_context else []
         makes_strings = any(tensor.dtype is STRING for tensor in op.outputs)
-        reads = _reads(op)
+        reads = reads_values(op)
 
         def call(values: list[Any]) -> list[Any]:
             read = [dereference(value) if reads[i] else value for i, value in enumerate(values)]
@@ -85,10 +85,12 @@ class Kernels:
         return call
 
 
-def _reads(op: Operation) -> list[bool]:
+def reads_values(op: Operation) -> tuple[bool, ...]:
     """For each input, whether the kernel takes the value of the variable that it refers to, not the reference."""
+    if op.type in op.graph.functions:
+        return (False,) * len(op.inputs)
     schema = op.spec.schema
     flags: list[bool] = []
     for arg, item in zip(schema.inputs, group(schema.inputs, op.inputs, op.attr), strict=True):
         flags.extend(tensor.dtype.is_ref and not arg.is_ref for tensor in (item if arg.is_list else (item,)))
-    return flags
+    return tuple(flags)

@@ -2,7 +2,8 @@
 
 A step is a round of a loop, a call of a function, or an element of a dataset that is repeated. At every step the clock
 is looked at and, where bytes are limited, the memory of the process; so is the size of what an op is told to make,
-before it is made. A graph without loops and calls ends by itself, and only the last holds for it.
+before it is made. A graph without loops and calls ends by itself, and only the last holds for it. Who waits for a run
+can be asked at the steps whether they still do.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from tensorkeep.io.machine.resources import resident_memory
 Item = TypeVar("Item")
 _REMEDY: Final = "If you trust the model, raise it (limits=tk.Limits({0}=...), {1}), or None for no limit"
 _BETWEEN_LOOKS: Final = 0.001  # seconds in which no step could allocate much
+_BETWEEN_QUESTIONS: Final = 0.05  # seconds after which those who wait are asked again
 
 
 @dataclass(frozen=True)
@@ -57,17 +59,20 @@ class Meter:
         limits: Limits,
         clock: Callable[[], float] = monotonic,
         memory: Callable[[], int] = resident_memory,
+        watch: Callable[[], None] | None = None,
     ) -> None:
         self._limits = limits
+        self._watch = watch
         self._clock = clock
         self._memory = memory
         self._start = clock()
         self._steps = 0
         self._first_bytes = memory() if limits.bytes is not None else 0
         self._next_look = self._start
+        self._next_question = self._start
 
     def step(self) -> None:
-        """Counts a step; an error if that, the time or the memory is too much."""
+        """Counts a step; an error if that, the time or the memory is too much, or nobody waits for the run."""
         limits = self._limits
         self._steps += 1
         if limits.steps is not None and self._steps > limits.steps:
@@ -84,6 +89,9 @@ class Meter:
         if limits.bytes is not None and now >= self._next_look:
             self._next_look = now + _BETWEEN_LOOKS
             self._look_at_memory(limits.bytes)
+        if self._watch is not None and now >= self._next_question:
+            self._next_question = now + _BETWEEN_QUESTIONS
+            self._watch()
 
     def _look_at_memory(self, most: int) -> None:
         grown = self._memory() - self._first_bytes
@@ -113,12 +121,16 @@ _METER: Final[ContextVar[Meter | None]] = ContextVar("what the run in this threa
 
 
 @contextmanager
-def within_limits(limits: Limits) -> Iterator[None]:
-    """While the block runs, this thread keeps within limits: those of the outermost such block."""
-    if limits.is_none or _METER.get() is not None:
+def within_limits(limits: Limits, watch: Callable[[], None] | None = None) -> Iterator[None]:
+    """While the block runs, this thread keeps within limits: those of the outermost such block.
+
+    `watch` is called at steps, some twenty times a second at most; an error that it raises ends the run. Steps are
+    counted by sessions that have limits themselves.
+    """
+    if (limits.is_none and watch is None) or _METER.get() is not None:
         yield
         return
-    token = _METER.set(Meter(limits))
+    token = _METER.set(Meter(limits, watch=watch))
     try:
         yield
     finally:

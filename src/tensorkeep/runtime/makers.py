@@ -25,12 +25,24 @@ class Makers:
         """The operations of a type that make one value, which is not given by the run."""
         return [op for op in self._by_name.values() if op.type == op_type]
 
+    def maker(self, tensor: Tensor) -> Operation | None:
+        """The operation that makes a value and no other, if it is in the block."""
+        return self._by_name.get(self._names.values[tensor])
+
+    def uses(self, tensor: Tensor) -> int:
+        """How often a value is used in the whole plan."""
+        return self._names.lifetimes.uses.get(self._names.values[tensor], 0)
+
+    def sole_maker(self, tensor: Tensor) -> Operation | None:
+        """The same, if the value is used but once."""
+        return self.maker(tensor) if self.uses(tensor) == 1 else None
+
     def of(self, tensor: Tensor, op_type: str) -> Operation | None:
         """The operation that makes a value, if it is of that type."""
-        op = self._by_name.get(self._names.values[tensor])
+        op = self.maker(tensor)
         return op if op is not None and op.type == op_type else None
 
     def sole(self, tensor: Tensor, op_type: str) -> Operation | None:
         """The same, if the value is used but once."""
-        is_used_once = self._names.lifetimes.uses.get(self._names.values[tensor]) == 1
-        return self.of(tensor, op_type) if is_used_once else None
+        op = self.sole_maker(tensor)
+        return op if op is not None and op.type == op_type else None

@@ -13,7 +13,13 @@ from tensorkeep.errors import InvalidArgumentError
 from tensorkeep.graph.devices import DeviceSpec
 from tensorkeep.graph.graph import Operation
 
-_LOCAL_JOB = "localhost"
+
+@dataclass(frozen=True)
+class LocalTask:
+    """What this process is called in the names of devices."""
+
+    job: str = "localhost"
+    number: int = 0
 
 
 @dataclass(frozen=True)
@@ -22,10 +28,11 @@ class Devices:
 
     counts: Mapping[str, int] = field(default_factory=lambda: {"CPU": 1})
     soft: bool = True
+    task: LocalTask = LocalTask()
 
     def names(self) -> list[str]:
         """The full names of all devices."""
-        local = DeviceSpec(_LOCAL_JOB, 0, 0)
+        local = DeviceSpec(self.task.job, 0, self.task.number)
         return [
             local.overridden_by(DeviceSpec(device_type=kind, device_index=index)).to_string()
             for kind, count in sorted(self.counts.items())
@@ -36,10 +43,11 @@ class Devices:
         """The device that an operation which asks for `device` runs on; None if there is none."""
         wanted = DeviceSpec.from_string(device)
         kind, index = wanted.device_type or "CPU", wanted.device_index or 0
-        local = wanted.job in (None, _LOCAL_JOB) and not wanted.replica and not wanted.task
+        job, number = self.task.job, self.task.number
+        local = wanted.job in (None, job) and not wanted.replica and wanted.task in (None, number)
         if local and index < self.counts.get(kind, 0):
-            return DeviceSpec(_LOCAL_JOB, 0, 0, kind, index).to_string()
-        return DeviceSpec(_LOCAL_JOB, 0, 0, "CPU", 0).to_string() if self.soft else None
+            return DeviceSpec(job, 0, number, kind, index).to_string()
+        return DeviceSpec(job, 0, number, "CPU", 0).to_string() if self.soft else None
 
 
 def check_placement(ops: Iterable[Operation], devices: Devices) -> None:

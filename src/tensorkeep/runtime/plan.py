@@ -18,6 +18,7 @@ from tensorkeep.graph.registry.opspec import capabilities_of
 
 _FRAME_OPS = ("Switch", "Merge", "Enter", "Exit", "NextIteration")
 _CHECKS = frozenset(("Abort", "CheckNumerics", "CheckNumericsV2", "EnsureShape"))  # their point is that they may fail
+_RANDOM = ("Random", "Multinomial", "TruncatedNormal", "ParameterizedTruncatedNormal")
 CONTROL_FLOW = frozenset((*_FRAME_OPS, *(f"Ref{name}" for name in _FRAME_OPS), "LoopCond", "_SwitchN"))
 
 
@@ -111,3 +112,17 @@ def _ordered(needed: set[Operation], fed: frozenset[Tensor]) -> list[Operation]:
         stuck = order[min(set(range(len(order))) - set(result))]
         raise InvalidArgumentError(f'the graph has a cycle that no loop closes; "{stuck.name}" is part of it')
     return [order[i] for i in result]
+
+
+def is_pure(op: Operation) -> bool:
+    """Whether an operation always gives the same for the same inputs, and does nothing else."""
+    spec = op.spec
+    return not (
+        capabilities_of(op)
+        or spec.schema.is_stateful
+        or spec.kernel_takes_context
+        or spec.kernel_function is None
+        or op.type in op.graph.functions
+        or op.type.startswith(_RANDOM)
+        or any(tensor.dtype in (RESOURCE, VARIANT) or tensor.dtype.is_ref for tensor in (*op.inputs, *op.outputs))
+    )

@@ -11,7 +11,8 @@ import numpy as np
 
 from tensorkeep.errors import InternalError, InvalidArgumentError, ResourceExhaustedError, TensorKeepError
 from tensorkeep.graph.graph import Operation
-from tensorkeep.io.machine.reused_memory import drop_spare_memory
+from tensorkeep.io.machine.reused_memory import spare_memory_after_run
+from tensorkeep.runtime.timing import OperationTime, timed
 
 if TYPE_CHECKING:
     from tensorkeep.runtime.engines import Split
@@ -30,6 +31,8 @@ class Program:
         self.text = text
         self.split = split
         """Which parts of it an engine runs; None if none was asked."""
+        self.runs_elsewhere = split is not None and bool(split.parts) and not split.kept
+        """Whether an engine runs all of it, so that no kernel of ours computes anything."""
 
     def __call__(self, *feeds: Any) -> tuple[Any, ...]:
         try:
@@ -37,7 +40,16 @@ class Program:
         except Exception as error:
             self.raise_explained(error)
         finally:
-            drop_spare_memory()
+            spare_memory_after_run()
+
+    def timed(self, *feeds: Any) -> tuple[tuple[Any, ...], list[OperationTime]]:
+        """The same, and when its operations ran."""
+        try:
+            return timed(self.function, self._code, self._lines, feeds)
+        except Exception as error:
+            self.raise_explained(error)
+        finally:
+            spare_memory_after_run()
 
     def raise_explained(self, error: Exception) -> NoReturn:
         """Raises an error of the function, as one that names the operation."""

@@ -31,6 +31,7 @@ OPSET: Final = 20
 _MOST: Final = 40  # nodes of one operator that are tried
 _PATIENCE: Final = 30.0  # seconds after which a call will never end
 _ENOUGH: Final = 3  # times that an operator ended a process
+_OPENING: Final = -1  # in the place of the number of a variant: before any of them is run
 
 Case = tuple[bytes, list[Any]]
 """A node as a message, and what it was given when its sample ran; None for an input that is left out."""
@@ -104,7 +105,7 @@ def emptied(given: list[Any]) -> list[list[Any]]:
             assert shape is not None
             wanted.append([*shapes[:at], (*shape[:axis], 0, *shape[axis + 1 :]), *shapes[at + 1 :]])
     return [
-        [None if value is None else value[tuple(slice(0, size) for size in shape or ())].copy()
+        [None if value is None else np.array(value[tuple(slice(0, size) for size in shape or ())], value.dtype)
          for value, shape in zip(given, variant, strict=True)]
         for variant in wanted
     ]  # fmt: skip
@@ -115,6 +116,8 @@ def run_cases(file: Path, journal: Path, start: int, variant: int) -> None:
     found: list[Case] = pickle.loads(file.read_bytes())
     for number in range(start, len(found)):
         node, given = onnx.NodeProto.FromString(found[number][0]), found[number][1]
+        if number > start or variant == _OPENING:
+            journal.write_text(f"{number} {_OPENING}")
         session = _session_of(node, given)
         for at, values in enumerate(emptied(given)) if session is not None else ():
             if (number, at) > (start, variant):
@@ -149,14 +152,18 @@ def walk(found: list[Case]) -> dict[str, set[int]]:
     with tempfile.TemporaryDirectory() as folder:
         file, journal = Path(folder, "cases"), Path(folder, "journal")
         file.write_bytes(pickle.dumps(found))
-        start, variant = 0, -1
+        start, variant = 0, _OPENING
         while start < len(found) and (stop := _stopped(file, journal, start, variant)) is not None:
             number, at = stop
             node, given = onnx.NodeProto.FromString(found[number][0]), found[number][1]
+            if at == _OPENING:  # whatever it is given: no position is to blame
+                ended.setdefault(node.op_type, set())
+                start, variant = number + 1, _OPENING
+                continue
             empty = {k for k, value in enumerate(emptied(given)[at]) if value is not None and not value.size}
             ended.setdefault(node.op_type, set()).update(empty)
             times[node.op_type] += 1
-            start, variant = (number, at) if times[node.op_type] < _ENOUGH else (number + 1, -1)
+            start, variant = (number, at) if times[node.op_type] < _ENOUGH else (number + 1, _OPENING)
     return ended
 
 

@@ -78,6 +78,8 @@ CASES = [
     (rb"^a", b"-", b"aa", b"-a"),
     (rb"(\w+\s?)+\d", rb"\1", b"ab cd 12", b"1"),
     (rb"b", rb"x\z", b"abc", b"axc"),
+    (rb"[!,.]", b"", "a!é,,\n".encode() + b"\xff.", "aé\n".encode() + b"\xff"),
+    ("[!-/é]".encode(), b"", "a!é/b".encode(), b"ab"),
     (rb"b", rb"\1", b"abc", b"abc"),
 ]
 

@@ -75,6 +75,7 @@ class OpSpec:
         self.kernel_takes_context = False
         self.kernel_defers = False  # whether results may be promises, see runtime/deferred.py
         self.kernel_takes_deferred = False
+        self.finishing_kernel: Kernel | None = None  # see `finishing`
         self.kernel_lasts = False  # whether it gives the same resource in every run, until that is deleted
         self.gradient_rule: GradientRule | None = None
         self.is_differentiable: bool | None = None  # None: nobody has said
@@ -116,6 +117,15 @@ class OpSpec:
         """Decorates a kernel that needs more than its inputs: its first argument is the KernelContext."""
         self.kernel_function = function
         self.kernel_takes_context = True
+        return function
+
+    def finishing(self, function: Function) -> Function:
+        """Decorates what computes the op and has a chain of element-wise operations go over the result meanwhile.
+
+        Arguments are those of the kernel, and `finish` (`native.finishing.Finish`). What comes out is the chain's
+        result; None where the kernel and then the chain have to be run one after the other, or to say what is wrong.
+        """
+        self.finishing_kernel = function
         return function
 
     def gradient(self, rule: Function) -> Function:
@@ -579,6 +589,10 @@ def kernel_of(spec: OpSpec) -> Kernel:
     """The kernel of an op; an error that names it, and says what could provide one, if it has none."""
     if spec.kernel_function is None:
         known = f"`op('{spec.name}(...)')` before the import" if spec.is_opaque else f"`get_op({spec.name!r})`"
+        if spec.name == "XlaCallModule":
+            raise UnimplementedError(
+                "op XlaCallModule cannot be run: it is a module of StableHLO, which JAX runs: `tensorkeep.to_jax`"
+            )
         raise UnimplementedError(
             f"op {spec.name} cannot be run: tensorkeep has no kernel for it. "
             f"Give it one, by {known} and its `kernel`, or run this part of the graph elsewhere"

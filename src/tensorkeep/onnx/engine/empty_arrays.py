@@ -191,7 +191,9 @@ def _resized(filled: FilledValues, node: ir.Node) -> bool:
 
 
 def _sliced(filled: FilledValues, node: ir.Node) -> bool:
-    """A slice has elements if each axis that is cut keeps one, whatever its size, or is known to be of some size."""
+    """Whether a slice surely has elements: each axis that is cut keeps one whatever its size, or is known to be above
+    zero.
+    """
     if not filled.is_filled(node.inputs[0]):
         return False
     starts, ends = _known(node.inputs[1]), _known(node.inputs[2])
@@ -229,7 +231,9 @@ def _parts(filled: FilledValues, node: ir.Node) -> bool:
 
 
 def _windowed(filled: FilledValues, node: ir.Node) -> bool:
-    """What windows go over has a result if they fit into what is smallest with its padding."""
+    """Whether a convolution or pool surely has elements: its windows fit even into an axis of size one with its
+    padding.
+    """
     if not all(map(filled.is_filled, node.inputs)):
         return False
     sizes = _window(node)

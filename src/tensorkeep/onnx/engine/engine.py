@@ -85,7 +85,9 @@ class OnnxRuntimeEngine:
 
 
 def _named(item: Item) -> Iterable[Operation]:
-    """The operations that are told of an item that stays."""
+    """The operations of an item that our kernels keep, by which a report names it: the operation of a step, all those
+    in a block.
+    """
     return [item.op] if isinstance(item, Step) else operations_in(item)
 
 

@@ -36,5 +36,5 @@ class OnnxRuntime:
         object.__setattr__(self, "providers", tuple(self.providers))
 
     def that_wait_quietly(self) -> OnnxRuntime:
-        """The same for one of several parts: its threads do not turn in circles while those of another part work."""
+        """These options for one of several parts: its threads sleep, and do not spin, while another part works."""
         return replace(self, options={_SPINNING: "0", **self.options})

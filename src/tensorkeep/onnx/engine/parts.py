@@ -48,6 +48,7 @@ class _Model:
         self, session: OnnxSession, arrays: int, resources: Sequence[VariableResource], constants: Constants
     ) -> None:
         self.session = session
+        self.run, self.outputs = session.run, session.outputs
         self.places = [(name, int(name[2:]) + (0 if name.startswith(ARRAY) else arrays)) for name in session.inputs]
         """Which of the values that the part is called with each input of the session is."""
         self.resources = list(resources)
@@ -61,7 +62,7 @@ class _Model:
 
 
 class OnnxPart:
-    """Called with the arrays and then the variables that a part takes, gives what it makes."""
+    """A part of a plan that ONNX Runtime runs. Called with its arrays and then its variables, it gives its results."""
 
     def __init__(self, arrays: int, build: Build, make_own: Callable[[], Own]) -> None:
         """`build` makes a session, whose inputs are named by ARRAY or VARIABLE and the number among these."""
@@ -95,7 +96,7 @@ class OnnxPart:
         if model is None or feed is None:
             return self.own(*values)
         try:
-            return model.session.run(model.session.outputs, feed, None)
+            return model.run(model.outputs, feed, None)
         except Exception:  # whatever it is, our kernels say what is wrong, or have an answer
             results = self.own(*values)
             self._failures += 1
@@ -110,10 +111,10 @@ class OnnxPart:
 
     @property
     def own(self) -> Own:
-        """The same by our kernels."""
+        """The results of the part, computed by our kernels."""
         if self._own is None:
             with self._lock:
-                self._own = self._own or self._make_own()
+                self._own = self._own or _without_warnings(self._make_own())
         return self._own
 
     def _found(self, variables: Sequence[VariableResource]) -> _Model | None:
@@ -149,6 +150,16 @@ class OnnxPart:
         others = [other for other in self._models if other is not old]
         self._models = [model, *others[: _MOST_MODELS - 1]]
         return model
+
+
+def _without_warnings(own: Own) -> Own:
+    """Our kernels without the warnings of NumPy, which whoever calls a part need not see to."""
+
+    def run(*values: Any) -> Sequence[Any]:
+        with np.errstate(all="ignore"):
+            return own(*values)
+
+    return run
 
 
 def _fed(model: _Model, values: Sequence[Any]) -> dict[str, Array] | None:

@@ -254,7 +254,9 @@ class _Attempt:
         return ""
 
     def _go_around(self, made: Sequence[Tensor], *, replaces: bool = False) -> None:
-        """Takes what an item makes for given. What it only makes in some runs cannot be handed on from there."""
+        """Takes the results of an item that is not translated as inputs of what follows. Results that are made in some
+        runs only cannot be such.
+        """
         for tensor in made:
             if tensor not in self._always_there:
                 self._terms.pop(tensor, None)

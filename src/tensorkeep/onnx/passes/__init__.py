@@ -7,6 +7,8 @@ every            the passes in the order in which they run
 formulas         formulas that frameworks write out step by step, made one operator: layer normalisation, GELU
 fusing           neighbours that fit made one: constants into weights, padding into windows
 layout           the order of axes, once for the whole model
+row_images       sequences that a convolution slides over, as images of one row, for which there are faster kernels
 single_rows      images of a single row, which TensorFlow makes of sequences: done as sequences
+whole_pools      means and maxima over all rows and columns of images, as pools
 wrapped_indices  indices that count from the end where they are below zero: ONNX's Gather does that by itself
 """

@@ -38,7 +38,7 @@ def take_short_ways(model: ir.Model) -> None:
 
 
 def _made_by(value: ir.Value | None, *ops: str) -> tuple[Term, ...] | None:
-    """What an operation took that made a value, if it was one of some ops."""
+    """The inputs of the operation of TensorFlow's that made a value, if it is one of these ops; None otherwise."""
     found = None if value is None else value.meta.get("made_by")
     return found[1] if found is not None and found[0] in ops else None
 

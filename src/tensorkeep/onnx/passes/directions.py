@@ -38,7 +38,7 @@ def join_directions(model: ir.Model) -> None:
 
 
 def _drop_row_of_one(graph: ir.Graph, node: ir.Node) -> None:
-    """The only row of a tensor that was made of one is that."""
+    """Takes out a Gather of the only row of what an Unsqueeze made: that row is the Unsqueeze's input."""
     if node.op_type != "Gather" or node.inputs[0] is None or (node.attributes.get("axis") or _ZERO).as_int():
         return
     maker = node.inputs[0].producer()
@@ -84,7 +84,7 @@ def _run_backwards(graph: ir.Graph, node: ir.Node) -> None:
 
 
 def _detach_new(source: ir.Value, old: ir.Value) -> None:
-    """Takes out a Transpose that was made for nothing."""
+    """Takes out a Transpose that was added and that nothing uses."""
     maker = source.producer()
     if maker is not None and maker.op_type == "Transpose" and not source.uses() and maker.graph is not None:
         maker.graph.remove(maker, safe=True)
@@ -323,7 +323,7 @@ def _to_concat(value: ir.Value) -> tuple[ir.Node, list[int]] | None:
 
 
 def _reached(value: ir.Value | None) -> ir.Value | None:
-    """A layer's result that a value is, with other axes."""
+    """The value that a value was made of by nothing but Squeeze and Transpose: a layer's result, if there is one."""
     while value is not None and (node := value.producer()) is not None and node.op_type in ("Squeeze", "Transpose"):
         value = node.inputs[0]
     return value

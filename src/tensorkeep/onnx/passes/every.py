@@ -13,7 +13,9 @@ from tensorkeep.onnx.passes.directions import join_directions
 from tensorkeep.onnx.passes.formulas import recognise_formulas
 from tensorkeep.onnx.passes.fusing import fuse_neighbours
 from tensorkeep.onnx.passes.layout import order_axes
+from tensorkeep.onnx.passes.row_images import make_row_images
 from tensorkeep.onnx.passes.single_rows import take_single_rows
+from tensorkeep.onnx.passes.whole_pools import pool_whole_images
 from tensorkeep.onnx.passes.wrapped_indices import take_wrapped_indices
 
 PASSES: Final[tuple[Callable[[ir.Model], object], ...]] = (
@@ -27,4 +29,7 @@ PASSES: Final[tuple[Callable[[ir.Model], object], ...]] = (
     take_single_rows,
     order_axes,
     fuse_neighbours,
+    tidying.TopologicalSortPass(),
+    make_row_images,
+    pool_whole_images,
 )

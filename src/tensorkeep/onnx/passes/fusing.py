@@ -65,7 +65,9 @@ def _fused(editor: Editor, node: ir.Node) -> bool:
 
 
 def _replaced(editor: Editor, node: ir.Node, by: ir.Value) -> bool:
-    """Takes a node out, of which all that took it take another value now."""
+    """Puts a value in the place of a node's output and takes the node out. Always True, for whoever asks whether
+    something changed.
+    """
     editor.take_place(node.outputs[0], by)
     editor.drop_unused([node])
     return True
@@ -511,22 +513,6 @@ def _keeps_axes(editor: Editor, node: ir.Node) -> bool:
     return True
 
 
-def _pooled_whole(editor: Editor, node: ir.Node) -> bool:
-    """The mean over all rows and columns of images, as the operator that ONNX Runtime has for it."""
-    source = node.inputs[0]
-    axes = ints_of(input_at(node, 1)) if len(node.inputs) > 1 else ints_attribute(node, "axes")
-    rank = None if source is None else rank_of(source)
-    if source is None or rank is None or rank < 4 or not axes or not int_attribute(node, "keepdims", 1):
-        return False
-    if sorted(axis % rank for axis in axes) != list(range(2, rank)) or source.dtype not in (ir.DataType.FLOAT,):
-        return False
-    made = editor.node("GlobalAveragePool", [source], {}, node.outputs[0])
-    assert node.graph is not None
-    node.graph.insert_after(node, made)
-    made.outputs[0].shape = node.outputs[0].shape
-    return _replaced(editor, node, made.outputs[0])
-
-
 _INTEGERS: Final = ("INT8", "INT16", "INT32", "INT64")
 _FLOATS: Final = ("FLOAT16", "FLOAT", "DOUBLE")
 
@@ -587,6 +573,5 @@ _FUSE: Final[dict[str, tuple[Callable[[Editor, ir.Node], bool], ...]]] = {
     "Reshape": (_keeps_axes, _reshaped_twice),
     "Squeeze": (_squeezed_back,),
     "Unsqueeze": (_keeps_axes, _squeezed_back),
-    "ReduceMean": (_pooled_whole,),
     "Cast": (_cast_twice,),
 }

@@ -36,17 +36,17 @@ from tensorkeep.onnx.passes.editing import (
 Order: TypeAlias = tuple[int, ...]
 """The order of axes that a Transpose makes: axis i of its output is axis `order[i]` of its input."""
 
-_UNARY: Final = frozenset(
+UNARY: Final = frozenset(
     ("Abs", "Acos", "Acosh", "Asin", "Asinh", "Atan", "Atanh", "BitwiseNot", "Cast", "Ceil", "Celu", "Clip", "Cos",
      "Cosh", "Elu", "Erf", "Exp", "Floor", "Gelu", "HardSigmoid", "HardSwish", "Identity", "IsInf", "IsNaN",
      "LeakyRelu", "Log", "Mish", "Neg", "Not", "Reciprocal", "Relu", "Round", "Selu", "Shrink", "Sigmoid", "Sign",
      "Sin", "Sinh", "Softplus", "Softsign", "Sqrt", "Swish", "Tan", "Tanh", "ThresholdedRelu")
 )  # fmt: skip
-_TOGETHER: Final = frozenset(
+ELEMENT_BY_ELEMENT: Final = frozenset(
     ("Add", "And", "BitShift", "BitwiseAnd", "BitwiseOr", "BitwiseXor", "Div", "Equal", "Greater", "GreaterOrEqual",
      "Less", "LessOrEqual", "Max", "Mean", "Min", "Mod", "Mul", "Or", "Pow", "PRelu", "Sub", "Sum", "Where", "Xor")
 )  # fmt: skip
-_REDUCING: Final = frozenset(
+REDUCING: Final = frozenset(
     ("ReduceL1", "ReduceL2", "ReduceLogSum", "ReduceLogSumExp", "ReduceMax", "ReduceMean", "ReduceMin", "ReduceProd",
      "ReduceSum", "ReduceSumSquare")
 )  # fmt: skip
@@ -156,7 +156,7 @@ class _Layout:
 
     def _note_wanted(self, node: ir.Node) -> None:
         """Whether a node, or one that comes after it, transposes or loses the order of what it is given."""
-        wants = is_op(node, "Transpose") or is_op(node, *_REDUCING)
+        wants = is_op(node, "Transpose") or is_op(node, *REDUCING)
         if (
             not wants
             and not node.domain
@@ -593,9 +593,9 @@ class _Layout:
 
 
 _HOW: Final[dict[str, Callable[[_Layout, ir.Node], None]]] = {
-    **dict.fromkeys(_UNARY, _Layout.unary),
-    **dict.fromkeys(_TOGETHER, _Layout.together),
-    **dict.fromkeys(_REDUCING, _Layout.reduced),
+    **dict.fromkeys(UNARY, _Layout.unary),
+    **dict.fromkeys(ELEMENT_BY_ELEMENT, _Layout.together),
+    **dict.fromkeys(REDUCING, _Layout.reduced),
     **dict.fromkeys((*_ALONG, "Split", "CumSum"), _Layout.along),
     **dict.fromkeys(("ArgMax", "ArgMin"), _Layout.chosen),
     **dict.fromkeys(("Tile", "Expand"), _Layout.spread),

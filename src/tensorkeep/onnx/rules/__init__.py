@@ -49,6 +49,7 @@ scattering         values put in places given by index: ScatterNd and its like
 segments           reductions of rows that belong together, by ids
 selecting          elements chosen by what they are: Where, Select, Unique, ArgMax, TopK, and the counting of values
 sequences          numbers in a row, and running totals: Range, LinSpace, Cumsum and its like
+sets               sets in the rows of arrays: what is in both, in one of them, or in the first alone
 shapes             shapes of values and values of other shapes: Reshape, Transpose, Tile, Fill, Pad and their like
 slicing            parts of values, cut out and replaced: Slice, StridedSlice and their like
 sparse             sparse tensors: made dense, reshaped, multiplied with matrices, their empty rows filled

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
-from tensorkeep.dtypes import BOOL, INT64, DType
+from tensorkeep.dtypes import BOOL, INT64, VARIANT, DType
 from tensorkeep.onnx.graphs import OnnxGraph
+from tensorkeep.onnx.not_in_onnx import CUT
 from tensorkeep.onnx.rules._carriers import carried_node
 from tensorkeep.onnx.rules.registry import rule
 from tensorkeep.onnx.rules.shapes import filled_array
@@ -26,6 +29,46 @@ from tensorkeep.onnx.terms import Term
 def _check(to: OnnxGraph) -> None:
     if to.model.is_for_engine:
         to.refuse("splits that part something else than what is there are not found out")
+
+
+# ---------------------------------------------------------------------------------------------------- Variants
+
+
+@dataclass(frozen=True)
+class HeldRagged:
+    """A ragged tensor that was made one value, or one value for each of its rows."""
+
+    splits: tuple[Term, ...]
+    values: Term
+
+
+@rule("RaggedTensorToVariant")
+def ragged_tensor_to_variant(
+    to: OnnxGraph, rt_nested_splits: list[Term], rt_dense_values: Term, *, batched_input: bool
+) -> Term:
+    """No value of ONNX has splits with it: what takes it apart again is given what it was made of."""
+    _check(to)
+    held = HeldRagged(tuple(rt_nested_splits), rt_dense_values)
+    return Term(VARIANT, (None,) if batched_input else (), held=held)
+
+
+@rule("RaggedTensorFromVariant")
+def ragged_tensor_from_variant(
+    to: OnnxGraph,
+    encoded_ragged: Term,
+    *,
+    output_ragged_rank: int,
+    Tvalues: DType,  # noqa: N803
+    Tsplits: DType,  # noqa: N803
+) -> tuple[list[Term], Term]:
+    """What a ragged tensor was before it was made one value."""
+    held = encoded_ragged.held
+    if not isinstance(held, HeldRagged):
+        to.refuse("no value of ONNX has several ragged tensors, or one with its row splits; " + CUT)
+    splits, values = held.splits, held.values
+    if len(splits) != output_ragged_rank or values.dtype is not Tvalues or any(s.dtype is not Tsplits for s in splits):
+        to.refuse("it takes another ragged tensor out than was put in")
+    return list(splits), values
 
 
 # ---------------------------------------------------------------------------------------------------- Rows

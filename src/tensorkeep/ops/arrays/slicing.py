@@ -156,7 +156,7 @@ class Axis(NamedTuple):
 
 
 @lru_cache(maxsize=4096)
-def _layout(count: int, rank: int, masks: Masks) -> tuple[tuple[Axis, ...], tuple[int, ...]]:
+def slice_layout(count: int, rank: int, masks: Masks) -> tuple[tuple[Axis, ...], tuple[int, ...]]:
     """How each axis of the input is cut, and where each axis of the result comes from (-1: it is new).
 
     `count` is the number of entries; an ellipsis stands for as many whole axes as are left, and is understood at the
@@ -214,7 +214,7 @@ def _places(
     dims: tuple[int, ...], begin: tuple[int, ...], end: tuple[int, ...], strides: tuple[int, ...], masks: Masks
 ) -> tuple[tuple[slice, ...], tuple[int, ...], tuple[Any, ...]]:
     """Where to cut an array of these sizes, the shape of the cut, and the index that also drops and adds axes."""
-    axes, origins = _layout(len(begin), len(dims), masks)
+    axes, origins = slice_layout(len(begin), len(dims), masks)
     cuts = tuple(
         slice(0, whole)
         if axis.entry < 0
@@ -235,7 +235,8 @@ def _places(
     return cuts, sizes, tuple(index)
 
 
-def _spec(dims: tuple[int, ...], begin: Any, end: Any, strides: Any, masks: Masks) -> Any:
+def slice_spec(dims: tuple[int, ...], begin: Any, end: Any, strides: Any, masks: Masks) -> Any:
+    """Where a strided slice cuts an array of these sizes: the cuts, their sizes, and an index that makes the slice."""
     if begin.ndim != 1 or begin.shape != end.shape or begin.shape != strides.shape or len(begin) > 32:
         raise InvalidArgumentError(
             "Expected begin, end, and strides to be 1D equal size tensors, but got shapes "
@@ -270,7 +271,7 @@ def strided_slice_shape(
     if dims is None or entries is None or steps is None:
         return UNKNOWN_SHAPE
     masks = Masks(begin_mask, end_mask, ellipsis_mask, new_axis_mask, shrink_axis_mask)
-    axes, origins = _layout(entries, len(dims), masks)
+    axes, origins = slice_layout(entries, len(dims), masks)
     starts, stops = constant_integers(begin), constant_integers(end)
     sizes = [_cut_size(axis, at, dims[at], starts, stops, steps) for at, axis in enumerate(axes)]
     return Shape(tuple(1 if origin < 0 else sizes[origin] for origin in origins))
@@ -311,7 +312,7 @@ def strided_slice_kernel(
     shrink_axis_mask: int,
 ) -> Array:
     masks = Masks(begin_mask, end_mask, ellipsis_mask, new_axis_mask, shrink_axis_mask)
-    result: Array = input[_spec(np.shape(input), begin, end, strides, masks)[2]]
+    result: Array = input[slice_spec(np.shape(input), begin, end, strides, masks)[2]]
     return result
 
 
@@ -360,7 +361,7 @@ def strided_slice_grad_kernel(
         raise InvalidArgumentError(f"shape must be 1-D, got shape.shape = {list(shape.shape)}")
     dims = tuple(shape.tolist())
     masks = Masks(begin_mask, end_mask, ellipsis_mask, new_axis_mask, shrink_axis_mask)
-    _, _, index = _spec(dims, begin, end, strides, masks)
+    _, _, index = slice_spec(dims, begin, end, strides, masks)
     check_allocation(dims, T.array_dtype)
     whole = np.full(dims, b"", object) if T is STRING else np.zeros(dims, T.array_dtype)
     if np.shape(whole[index]) != np.shape(dy):
@@ -430,7 +431,7 @@ def tensor_strided_slice_update_kernel(
     shrink_axis_mask: int,
 ) -> Array:
     masks = Masks(begin_mask, end_mask, ellipsis_mask, new_axis_mask, shrink_axis_mask)
-    _, _, index = _spec(np.shape(input), begin, end, strides, masks)
+    _, _, index = slice_spec(np.shape(input), begin, end, strides, masks)
     out = np.array(input)
     _replace(out, index, value)
     return out
@@ -481,7 +482,7 @@ def strided_slice_assign_kernel(
 ) -> VariableResource:
     masks = Masks(begin_mask, end_mask, ellipsis_mask, new_axis_mask, shrink_axis_mask)
     with ref.lock:
-        _, _, index = _spec(ref.read().shape, begin, end, strides, masks)
+        _, _, index = slice_spec(ref.read().shape, begin, end, strides, masks)
         _replace(ref.writable(), index, value)
     return ref
 

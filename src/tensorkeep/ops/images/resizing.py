@@ -12,7 +12,7 @@ from tensorkeep.errors import InvalidArgumentError
 from tensorkeep.graph.constants import constant_value
 from tensorkeep.graph.graph import Operation, Tensor
 from tensorkeep.graph.registry.opspec import not_differentiable, op
-from tensorkeep.ops.images._resampling import Taps, area_taps, bicubic_taps, bilinear_taps, nearest_places
+from tensorkeep.ops.images.resampling import Taps, area_taps, bicubic_taps, bilinear_taps, nearest_places
 from tensorkeep.ops.shared.dimensions import of_rank
 from tensorkeep.ops.shared.expressions import shape_of
 from tensorkeep.ops.shared.indexing import dense, item

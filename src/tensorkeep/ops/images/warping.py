@@ -14,7 +14,7 @@ from tensorkeep.graph.building import name_scope
 from tensorkeep.graph.constants import constant_shape
 from tensorkeep.graph.graph import Operation, Tensor
 from tensorkeep.graph.registry.opspec import op
-from tensorkeep.ops.images._resampling import SAMPLING_KERNELS, Singles, round_half_away, span_taps
+from tensorkeep.ops.images.resampling import SAMPLING_KERNELS, Singles, round_half_away, span_taps
 from tensorkeep.ops.images.resizing import checked_sizes, resized_shape, second_shape, stated_sizes
 from tensorkeep.ops.shared.dimensions import merge_sizes, of_rank
 from tensorkeep.ops.shared.expressions import concat, constant, ones, over, reshape, shape_of

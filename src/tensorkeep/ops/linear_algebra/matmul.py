@@ -15,7 +15,8 @@ from tensorkeep.graph.conversion import convert
 from tensorkeep.graph.graph import Operation, Tensor
 from tensorkeep.graph.registry.opspec import op
 from tensorkeep.io.machine.blas import WAKES_THREADS
-from tensorkeep.ops.linear_algebra.products import multiply
+from tensorkeep.native.finishing import Finish
+from tensorkeep.ops.linear_algebra.products import finished_product, multiply
 from tensorkeep.ops.shared.expressions import cast, conj, constant, reduce_sum, reshape, shape_of
 from tensorkeep.ops.shared.kernel_types import Array, Gradients
 from tensorkeep.ops.shared.shape_rules import broadcast_shapes, merge_shapes, merged_size, with_rank, with_rank_at_least
@@ -61,6 +62,11 @@ def matmul_kernel(a: Array, b: Array, *, transpose_a: bool, transpose_b: bool) -
     if a.dtype.char not in _BLAS:
         return _product(a, b)
     return a @ b if rows * depth * columns < WAKES_THREADS else multiply(a, b)
+
+
+@matmul_op.finishing
+def finished_matmul(a: Array, b: Array, *, transpose_a: bool, transpose_b: bool, finish: Finish) -> Array | None:
+    return None if transpose_a else finished_product(a, b.T if transpose_b else b, finish)
 
 
 def _unfit(a: Any, b: Any, transpose_a: bool, transpose_b: bool) -> InvalidArgumentError:
@@ -189,6 +195,11 @@ def batch_matmul_v2_kernel(x: Array, y: Array, *, adj_x: bool, adj_y: bool) -> A
         raise InvalidArgumentError(
             f"In[0] and In[1] must have compatible batch dimensions: {list(x.shape)} vs. {list(y.shape)}"
         ) from None
+
+
+@batch_matmul_v2.finishing
+def finished_batch_matmul(x: Array, y: Array, *, adj_x: bool, adj_y: bool, finish: Finish) -> Array | None:
+    return None if adj_x or y.ndim != 2 else finished_product(x, y.T if adj_y else y, finish)
 
 
 @batch_matmul_v3.kernel

@@ -6,6 +6,9 @@ was to run on, they wait for it for milliseconds (`io.blas` says why). So a prod
     up to 2**21 multiplications    on one thread
     up to 2**27                    on all threads, unless such products have been seen to wait lately
     beyond                         on all threads
+
+Products of float32 that are worth the call are the compiled library's, where it is: it divides them among our threads,
+and can let a chain of element-wise operations go over them meanwhile (`finished_product`).
 """
 
 from __future__ import annotations
@@ -16,11 +19,18 @@ from typing import Any, Final
 import numpy as np
 
 from tensorkeep.io.machine.blas import BLAS, ONE_THREAD, WAKES_THREADS, BlasThreads, all_threads, one_thread
+from tensorkeep.io.machine.reused_memory import result_array
+from tensorkeep.native import layers
+from tensorkeep.native.finishing import Finish
+from tensorkeep.native.layers import FLOAT
 from tensorkeep.ops.shared.kernel_types import Array
 
 SMALL: Final = 1 << 19  # multiplications, as are those below
 _MIDDLING: Final = 1 << 21
 _LARGE: Final = 1 << 27
+_WORTH_A_CALL: Final = 1 << 21
+_FEWEST_ROWS: Final = 8
+_FEW_ROWS: Final = 168  # up to these, what they read stays in the cache while all columns pass
 _SHORTEST_PAUSE: Final = 0.1  # seconds
 _LONGEST_PAUSE: Final = 2.0
 _WAIT: Final = 1e-3  # seconds; what takes so much longer than it has ever taken has been waiting
@@ -76,8 +86,46 @@ _PRODUCTS: Final = Products(BLAS)
 
 def multiply(left: Array, right: Array, out: Array | None = None) -> Array:
     """`left @ right`, of numbers with a fraction. Each has two dimensions or more, and NumPy's rules apply."""
-    result: Array = _PRODUCTS.product(left, right, left.shape[-2] * left.shape[-1] * right.shape[-1], out)
+    work = left.shape[-2] * left.shape[-1] * right.shape[-1]
+    if work >= _WORTH_A_CALL and right.ndim == 2 and left.dtype == right.dtype == FLOAT:
+        found = _by_library(left, right, out)
+        if found is not None:
+            return found
+    result: Array = _PRODUCTS.product(left, right, work, out)
     return result
+
+
+def _by_library(left: Array, right: Array, out: Array | None) -> Array | None:
+    """The product with a matrix by the compiled library; None if NumPy has to compute it, or to say what is wrong."""
+    compiled = layers.functions()
+    (depth, columns), rows = right.shape, left.size // max(1, left.shape[-1])
+    if compiled is None or rows < _FEWEST_ROWS or left.shape[-1] != depth or not left.flags.c_contiguous:
+        return None
+    if not left.flags.aligned or not right.flags.aligned or (out is not None and not out.flags.c_contiguous):
+        return None
+    result = result_array((*left.shape[:-1], columns), FLOAT) if out is None else out
+    if rows <= _FEW_ROWS:
+        layers.multiply_few_rows(compiled, left.reshape(rows, depth), right, result)
+    else:
+        layers.multiply(compiled, left, layers.packed_matrix(compiled, right), result)
+    return result
+
+
+def finished_product(left: Array, right: Array, finish: Finish) -> Array | None:
+    """What a chain makes of the product with a matrix of float32; None if that has to be done step by step."""
+    compiled = layers.functions()
+    if compiled is None or left.dtype != FLOAT or right.dtype != FLOAT or left.ndim < 2 or right.ndim != 2:
+        return None
+    depth, columns = right.shape
+    if left.shape[-1] != depth or left.size <= _FEW_ROWS * depth or not columns or not right.flags.aligned:
+        return None
+    product = result_array((*left.shape[:-1], columns), FLOAT)
+    bound = finish.bound(product, columns)
+    if bound is None:
+        return None
+    packed = layers.packed_matrix(compiled, right)
+    layers.multiply(compiled, np.ascontiguousarray(left), packed, product, bound.address)
+    return bound.result
 
 
 def multiply_in_parts(left: Array, right: Array, out: Array, work: int, fewest_rows: int) -> None:

@@ -13,6 +13,7 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
+from tensorkeep.native.finishing import BoundFinish
 from tensorkeep.native.layers import (
     FLOAT,
     Floats,
@@ -49,14 +50,22 @@ class _Job(NamedTuple):
     parts: tuple[_Part, ...]
 
 
-def convolve_into(images: Array, filters: Array, rows: Placement, columns: Placement, out: Array) -> bool:
+def convolve_into(
+    images: Array,
+    filters: Array,
+    rows: Placement,
+    columns: Placement,
+    out: Array,
+    finish: BoundFinish | None = None,
+) -> bool:
     """Computes a convolution into `out` by the compiled library; False if that cannot do it. Shapes must fit."""
     compiled = functions()
     if compiled is None or images.dtype != FLOAT or filters.dtype != FLOAT:
         return False
     depth = filters.shape[-1]
     job = _forward_job(rows, columns, images.shape[3], depth)
-    _run(compiled, job, images, [packed_matrix(compiled, np.ascontiguousarray(filters).reshape(-1, depth))], out)
+    packed = packed_matrix(compiled, np.ascontiguousarray(filters).reshape(-1, depth))
+    _run(compiled, job, images, [packed], out, None if finish is None else finish.address)
     return True
 
 
@@ -154,28 +163,41 @@ def _room(axis: Placement, phases: Sequence[_Phase]) -> tuple[int, int]:
     return max(0, before), max(0, before) + max(end, axis.output)
 
 
-def _run(compiled: Functions, job: _Job, images: Array, packed: list[Floats], out: Array) -> None:
-    """Computes all parts, some images at a time, on threads if there is much to do."""
+def _run(
+    compiled: Functions, job: _Job, images: Array, packed: list[Floats], out: Array, finish: int | None = None
+) -> None:
+    """Computes all parts, some images at a time, on threads if there is much to do.
+
+    `finish` is where the numbers of a chain are that goes over the outputs, of a job of one part.
+    """
     depth = out.shape[3]
     outputs = sum(part.stretches.outputs * len(part.stretches.offsets) * part.stretches.length for part in job.parts)
     cost = outputs * images.shape[0] * depth
     if images.shape[0] == 1:
         for padded, _ in _padded(job, images):
             for part, filters in zip(job.parts, packed, strict=True):
-                _run_part(compiled, part, padded, filters, place_of(out), depth, cost // len(job.parts))
+                _run_part(compiled, part, padded, filters, place_of(out), depth, cost // len(job.parts), (finish, 0))
         return
 
     def work(begin: int, end: int) -> None:
         for padded, image in _padded(job, images[begin:end]):
             target = place_of(out) + (begin + image) * out.strides[0]
             for part, filters in zip(job.parts, packed, strict=True):
-                _run_part(compiled, part, padded, filters, target, depth, 0)
+                first = (begin + image) * part.stretches.outputs
+                _run_part(compiled, part, padded, filters, target, depth, 0, (finish, first))
 
     in_parts(work, images.shape[0], cost)
 
 
 def _run_part(
-    compiled: Functions, part: _Part, images: Array, filters: Floats, out: int, depth: int, cost: int
+    compiled: Functions,
+    part: _Part,
+    images: Array,
+    filters: Floats,
+    out: int,
+    depth: int,
+    cost: int,
+    finish: tuple[int | None, int],
 ) -> None:
     def work(begin: int, end: int) -> None:
         convolve(
@@ -186,6 +208,7 @@ def _run_part(
             out + part.target,
             depth,
             (begin, end),
+            finish,
         )
 
     in_parts(work, images.shape[0] * part.stretches.outputs, cost)
@@ -206,7 +229,14 @@ def _padded(job: _Job, images: Array) -> Iterator[tuple[Array, int]]:
         yield buffer[: len(part)], first
 
 
-def convolve_depthwise_into(images: Array, filters: Array, rows: Placement, columns: Placement, out: Array) -> bool:
+def convolve_depthwise_into(
+    images: Array,
+    filters: Array,
+    rows: Placement,
+    columns: Placement,
+    out: Array,
+    finish: BoundFinish | None = None,
+) -> bool:
     """Computes a depthwise convolution into `out` by the compiled library; False if that cannot do it. Each channel has
     one filter.
     """
@@ -228,5 +258,6 @@ def convolve_depthwise_into(images: Array, filters: Array, rows: Placement, colu
         rows.output,
         columns.output,
     )
-    convolve_depthwise(compiled, np.ascontiguousarray(images), np.ascontiguousarray(filters), out, numbers)
+    address = None if finish is None else finish.address
+    convolve_depthwise(compiled, np.ascontiguousarray(images), np.ascontiguousarray(filters), out, numbers, address)
     return True

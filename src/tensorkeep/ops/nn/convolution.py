@@ -100,6 +100,7 @@ def conv2d_shape(
 
 
 conv2d.kernel(takes_attributes(*_ATTRIBUTES)(arithmetic.conv2d_kernel))
+conv2d.finishing(arithmetic.finished_conv2d)
 
 
 @conv2d.gradient
@@ -354,6 +355,7 @@ def depthwise_conv2d_native_shape(
 
 
 depthwise_conv2d_native.kernel(takes_attributes(*_ATTRIBUTES)(arithmetic.depthwise_conv2d_native_kernel))
+depthwise_conv2d_native.finishing(arithmetic.finished_depthwise_conv2d)
 
 
 @depthwise_conv2d_native.gradient

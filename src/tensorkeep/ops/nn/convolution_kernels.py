@@ -33,6 +33,7 @@ import numpy as np
 
 from tensorkeep.errors import InvalidArgumentError
 from tensorkeep.io.machine.reused_memory import result_array
+from tensorkeep.native.finishing import Finish
 from tensorkeep.ops.linear_algebra.products import SMALL, multiply, multiply_in_parts
 from tensorkeep.ops.nn._compiled_convolution import convolve_back_into, convolve_depthwise_into, convolve_into
 from tensorkeep.ops.nn.windows import (
@@ -66,6 +67,7 @@ _FEWEST_CHANNELS_BY_WINDOWS: Final = 4
 # In multiplications. OpenBLAS keeps a product on one thread below 2**18 or 2**19 of them, by the processor.
 _PART: Final = SMALL
 _LARGEST_IN_PARTS: Final = 1 << 28
+_MANY_POSITIONS: Final = 168
 _FEWEST_ROWS: Final = 14  # in a part; fewer would not make good use of the other matrix
 
 
@@ -128,14 +130,19 @@ class _Plan:
     @cached_property
     def is_cut(self) -> bool:
         """Whether products are cut into parts."""
-        positions = self.image_shape[0] * prod(axis.output for axis in self.windows)
-        return positions * prod(self.filter_shape) <= _LARGEST_IN_PARTS
+        return self.positions * prod(self.filter_shape) <= _LARGEST_IN_PARTS
 
     @cached_property
     def is_for_library(self) -> bool:
-        """Whether the compiled library may do it. It is no better at plain products, as by filters of one element."""
+        """Whether the compiled library may do it. It is no better at plain products of few rows."""
         is_plane = len(self.windows) == 2 and not self.layout.is_channels_first
-        return is_plane and self.groups == 1 and any(axis.window > 1 for axis in self.windows)
+        is_worth_it = any(axis.window > 1 for axis in self.windows) or self.positions >= _MANY_POSITIONS
+        return is_plane and self.groups == 1 and is_worth_it
+
+    @cached_property
+    def positions(self) -> int:
+        """How many windows there are, of all images."""
+        return self.image_shape[0] * prod(axis.output for axis in self.windows)
 
     @cached_property
     def is_depthwise(self) -> bool:
@@ -343,6 +350,49 @@ def conv2d_backprop_filter_kernel(
     **attributes: Unpack[SlidingAttributes],
 ) -> Array:
     return _backward_to_filters(images, tuple(filter_sizes.tolist()), gradient, Sliding(**attributes))
+
+
+@np.errstate(all="ignore")
+def finished_conv2d(
+    images: Array,
+    filters: Array,
+    *,
+    finish: Finish,
+    use_cudnn_on_gpu: bool = True,
+    **attributes: Unpack[SlidingAttributes],
+) -> Array | None:
+    if images.dtype != _FLOAT or filters.dtype != _FLOAT:
+        return None
+    plan = _plan(images.shape, filters.shape, Sliding(**attributes), images.itemsize)
+    is_depthwise = plan.is_depthwise
+    if not (is_depthwise or plan.is_for_library) or 0 in plan.output_shape:
+        return None
+    output = result_array(plan.output_shape, _FLOAT)
+    bound = finish.bound(output, plan.filter_shape[-1])
+    rows, columns = plan.windows
+    if bound is None:
+        return None
+    if is_depthwise:
+        is_done = convolve_depthwise_into(images, filters.swapaxes(-1, -2), rows, columns, output, bound)
+    else:
+        is_done = convolve_into(images, filters, rows, columns, output, bound)
+    return bound.result if is_done else None
+
+
+@np.errstate(all="ignore")
+def finished_depthwise_conv2d(
+    images: Array, filters: Array, *, finish: Finish, **attributes: Unpack[SlidingAttributes]
+) -> Array | None:
+    if images.dtype != _FLOAT or filters.dtype != _FLOAT:
+        return None
+    plan = _depthwise_plan(images.shape, filters.shape, Sliding(**attributes))
+    if plan.layout.is_channels_first or 0 in plan.output_shape:
+        return None
+    output = result_array(plan.output_shape, _FLOAT)
+    bound = finish.bound(output, plan.output_shape[-1])
+    if bound is None or not convolve_depthwise_into(images, filters, plan.rows, plan.columns, output, bound):
+        return None
+    return bound.result
 
 
 def conv3d_kernel(images: Array, filters: Array, **attributes: Unpack[SlidingAttributes]) -> Array:

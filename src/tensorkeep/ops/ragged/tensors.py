@@ -228,7 +228,8 @@ def _lengths(tensor: Any, kind: bytes) -> Array:
         return np.diff(tensor)
     if np.any(np.diff(tensor) < 0) or np.any(tensor[:1] < 0):
         raise InvalidArgumentError("Invalid value_rowids: they must be in ascending order, and not negative")
-    return np.unique(tensor, return_counts=True)[1]
+    ends = np.flatnonzero(np.diff(tensor, append=tensor[-1:] + 1))
+    return np.diff(ends, prepend=-1)
 
 
 def _place(found: Array, values: Array, first: int, levels: list[tuple[Any, bytes]], sizes: list[int]) -> None:

@@ -28,6 +28,8 @@ import numpy as np
 import numpy.typing as npt
 
 from tensorkeep.errors import InvalidArgumentError
+from tensorkeep.io.machine.parallel import in_parallel, thread_limit
+from tensorkeep.io.machine.reused_memory import result_array
 from tensorkeep.ops.random.philox import (
     BLOCKS_AT_ONCE,
     BLOCKS_PER_OUTPUT,
@@ -50,6 +52,7 @@ from tensorkeep.ops.shared.kernel_types import Array
 Indices = npt.NDArray[np.intp]
 Conversion = Callable[[Words], Array]
 
+_WORTH_THREADS: Final = 1 << 17  # blocks of a stream that are worth the making of threads
 _HALF: Final = np.dtype(np.float16)
 _BFLOAT16: Final = np.dtype(ml_dtypes.bfloat16)
 _SINGLE: Final = np.dtype(np.float32)
@@ -66,7 +69,27 @@ _BATCH_SIZE: Final = 100  # to which ParameterizedTruncatedNormal cuts an output
 
 def uniform(generator: PhiloxGenerator, shape: Sequence[int], dtype: npt.DTypeLike) -> Array:
     """RandomUniform, StatelessRandomUniform(V2): numbers of [0, 1), of 10, 7, 23 or 52 random bits."""
+    if np.dtype(dtype) == _SINGLE:
+        return _unit_singles(generator, shape)
     return _fill(generator, shape, np.dtype(dtype), _conversion(_UNIFORM, dtype))
+
+
+def _unit_singles(generator: PhiloxGenerator, shape: Sequence[int]) -> Array:
+    """Numbers of [0, 1), of single precision, made where the words are: the most asked for of all."""
+    count = math.prod(shape)
+    blocks = -(-count // WORDS)
+    result = result_array((blocks, WORDS), _SINGLE)
+    words = result.view(np.uint32)
+
+    def fill(start: int) -> None:
+        part = slice(start, min(start + BLOCKS_AT_ONCE, blocks))
+        generator.read_into(words[part], start)
+        words[part] &= np.uint32(0x7FFFFF)
+        words[part] |= np.uint32(0x3F800000)
+        result[part] -= np.float32(1)
+
+    in_parallel(fill, range(0, blocks, BLOCKS_AT_ONCE), thread_limit() if blocks > _WORTH_THREADS else 1)
+    return result.reshape(-1)[:count].reshape(shape)
 
 
 def uniform_integers(
@@ -698,9 +721,12 @@ def _fill(generator: PhiloxGenerator, shape: Sequence[int], dtype: np.dtype[Any]
     size = _values_per_block(dtype)
     blocks = -(-count // size)
     result = np.empty((blocks, size), dtype)
-    for start in range(0, blocks, BLOCKS_AT_ONCE):
+
+    def fill(start: int) -> None:
         stop = min(start + BLOCKS_AT_ONCE, blocks)
         result[start:stop] = convert(generator.words(stop - start, start))
+
+    in_parallel(fill, range(0, blocks, BLOCKS_AT_ONCE), thread_limit() if blocks > _WORTH_THREADS else 1)
     return result.reshape(-1)[:count].reshape(shape)
 
 

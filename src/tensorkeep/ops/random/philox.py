@@ -32,6 +32,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tensorkeep.errors import InvalidArgumentError
+from tensorkeep.native.streams import philox_words
 
 Words = npt.NDArray[np.uint32]
 Integers = npt.NDArray[np.uint64]
@@ -109,11 +110,17 @@ class PhiloxGenerator:
     def words(self, count: int, first: int = 0) -> Words:
         """The blocks from `first` on, a row of four words each."""
         result = np.empty((count, WORDS), np.uint32)
-        for start in range(0, count, BLOCKS_AT_ONCE):
-            stop = min(start + BLOCKS_AT_ONCE, count)
-            offsets = np.arange(first + start, first + stop, dtype=np.uint64)
-            result[start:stop] = self._scramble(offsets)
+        self.read_into(result, first)
         return result
+
+    def read_into(self, rows: Words, first: int) -> None:
+        """Fills rows of four words, in C order, with the blocks from `first` on."""
+        if philox_words(self.key, self.counter, first, rows):
+            return
+        for start in range(0, len(rows), BLOCKS_AT_ONCE):
+            stop = min(start + BLOCKS_AT_ONCE, len(rows))
+            offsets = np.arange(first + start, first + stop, dtype=np.uint64)
+            rows[start:stop] = self._scramble(offsets)
 
     def words_at(self, offsets: npt.NDArray[Any]) -> Words:
         """The blocks that lie so many blocks after this place, a row of four words each."""
@@ -272,17 +279,17 @@ def _low_bits(words: Words, count: int) -> Singles:
 def log_singles(values: Singles) -> Singles:
     """`logf` of numbers of [2^-24, 1]: log(x) = log(c) + log1p(x / c - 1), with c from a table."""
     places = values.view(np.int32).astype(np.intp)
-    places -= _LOG_FIRST
+    places -= LOG_FIRST
     places >>= 19
-    r = _LOG_RECIPROCALS.take(places)
+    r = LOG_RECIPROCALS.take(places)
     r *= values
     r -= 1.0
-    base = _LOG_VALUES.take(places)
+    base = LOG_VALUES.take(places)
     base += r
     square = r * r
-    r *= _LOG_POLYNOMIAL[1]
-    r += _LOG_POLYNOMIAL[2]
-    r += square * _LOG_POLYNOMIAL[0]
+    r *= LOG_POLYNOMIAL[1]
+    r += LOG_POLYNOMIAL[2]
+    r += square * LOG_POLYNOMIAL[0]
     r *= square
     r += base
     return np.asarray(r, np.float32)
@@ -291,25 +298,25 @@ def log_singles(values: Singles) -> Singles:
 def sines_and_cosines(angles: Singles) -> tuple[Singles, Singles]:
     """`sincosf` of numbers of [0, 120): by polynomials around the nearest multiple of π/2."""
     x = angles.astype(np.float64)
-    quadrants = (x * _QUADRANTS_PER_RADIAN).astype(np.int32)
+    quadrants = (x * QUADRANTS_PER_RADIAN).astype(np.int32)
     quadrants += 1 << 23
     quadrants >>= 24
     x -= quadrants * (math.pi / 2)
     square = x * x
     cube = square * x
-    sines = square * _SINE[2]
-    sines += _SINE[1]
+    sines = square * SINE[2]
+    sines += SINE[1]
     sines *= cube * square
-    cube *= _SINE[0]
+    cube *= SINE[0]
     x += cube
     sines += x
     fourth = square * square
-    cosines = square * _COSINE[4]
-    cosines += _COSINE[3]
+    cosines = square * COSINE[4]
+    cosines += COSINE[3]
     cosines *= fourth * square
-    square *= _COSINE[1]
-    square += _COSINE[0]
-    fourth *= _COSINE[2]
+    square *= COSINE[1]
+    square += COSINE[0]
+    fourth *= COSINE[2]
     square += fourth
     cosines += square
     return _turned(sines.astype(np.float32), cosines.astype(np.float32), quadrants.view(np.uint32))
@@ -347,9 +354,9 @@ def _hexadecimal(numbers: str) -> list[float]:
 
 
 _LOG_EXPONENTS: Final = np.arange(-25, 1)[:, np.newaxis]
-_LOG_FIRST: Final = 0x3F330000 - (25 << 23)  # where the table begins, in the bits of a float32; 16 entries an octave
+LOG_FIRST: Final = 0x3F330000 - (25 << 23)  # where the table begins, in the bits of a float32; 16 entries an octave
 # 1 / c, and what is closest to log(c) there, for c in the middle of each sixteenth of [0.7, 1.4).
-_LOG_RECIPROCALS: Final = np.ravel(
+LOG_RECIPROCALS: Final = np.ravel(
     np.ldexp(1.0, -_LOG_EXPONENTS)
     * _hexadecimal("""
         0x1.661ec79f8f3bep+0 0x1.571ed4aaf883dp+0 0x1.49539f0f010bp+0  0x1.3c995b0b80385p+0
@@ -358,7 +365,7 @@ _LOG_RECIPROCALS: Final = np.ravel(
         0x1.b2036576afce6p-1 0x1.9c2d163a1aa2dp-1 0x1.886e6037841edp-1 0x1.767dcf5534862p-1
     """)
 )
-_LOG_VALUES: Final = np.ravel(
+LOG_VALUES: Final = np.ravel(
     _LOG_EXPONENTS * math.log(2)
     + _hexadecimal("""
         -0x1.57bf7808caadep-2 -0x1.2bef0a7c06ddbp-2 -0x1.01eae7f513a67p-2 -0x1.b31d8a68224e9p-3
@@ -367,10 +374,10 @@ _LOG_VALUES: Final = np.ravel(
         0x1.526e57720db08p-3  0x1.bc2860d22477p-3   0x1.1058bc8a07ee1p-2  0x1.4043057b6ee09p-2
     """)
 )
-_LOG_POLYNOMIAL: Final = _hexadecimal("-0x1.00ea348b88334p-2 0x1.5575b0be00b6ap-2 -0x1.ffffef20a4123p-2")
+LOG_POLYNOMIAL: Final = _hexadecimal("-0x1.00ea348b88334p-2 0x1.5575b0be00b6ap-2 -0x1.ffffef20a4123p-2")
 
-_QUADRANTS_PER_RADIAN: Final = float.fromhex("0x1.45f306dc9c883p+23")  # in units of 2^-24
-_SINE: Final = _hexadecimal("-0x1.555545995a603p-3 0x1.1107605230bc4p-7 -0x1.994eb3774cf24p-13")
-_COSINE: Final = _hexadecimal("""
+QUADRANTS_PER_RADIAN: Final = float.fromhex("0x1.45f306dc9c883p+23")  # in units of 2^-24
+SINE: Final = _hexadecimal("-0x1.555545995a603p-3 0x1.1107605230bc4p-7 -0x1.994eb3774cf24p-13")
+COSINE: Final = _hexadecimal("""
     0x1p+0 -0x1.ffffffd0c621cp-2 0x1.55553e1068f19p-5 -0x1.6c087e89a359dp-10 0x1.99343027bf8c3p-16
 """)

@@ -17,6 +17,7 @@ from tensorkeep.graph.composites import SparseTensor
 from tensorkeep.graph.constants import constant_shape, constant_value
 from tensorkeep.graph.graph import Operation, Tensor
 from tensorkeep.graph.registry.opspec import OpSpec, not_differentiable, op
+from tensorkeep.native.streams import sparse_product
 from tensorkeep.ops.linear_algebra.matmul import matmul, transpose_matrix
 from tensorkeep.ops.numbers.arithmetic import truncated_quotient
 from tensorkeep.ops.shared.expressions import (
@@ -42,6 +43,7 @@ from tensorkeep.ops.shared.kernel_types import Array, Gradients
 from tensorkeep.ops.shared.matrix_expressions import expand, matrix_transpose
 from tensorkeep.ops.shared.shape_rules import merge_shapes, merged_size, with_rank
 from tensorkeep.ops.sparse.places import (
+    are_increasing,
     check_inside,
     check_parts,
     checked_sizes,
@@ -166,6 +168,8 @@ def sparse_tensor_dense_matmul_kernel(
     check_parts(a_indices, a_values, a_shape, "a")
     if len(a_shape) != 2 or b.ndim != 2:
         raise InvalidArgumentError(f"Tensors 'a' and 'b' must be matrices, got {a_shape.tolist()} and {list(b.shape)}")
+    if (found := _compiled_product(a_indices, a_values, a_shape, b.T if adjoint_b else b, adjoint_a)) is not None:
+        return found
     check_inside(a_indices, a_shape)
     rows, columns = a_indices.T
     (height, inner), right, values = a_shape.tolist(), b, a_values
@@ -181,6 +185,14 @@ def sparse_tensor_dense_matmul_kernel(
         wide = values.astype(np.float32)[:, np.newaxis] * right.astype(np.float32)[columns]
         return summed_rows(rows, wide, height).astype(values.dtype)
     return summed_rows(rows, values[:, np.newaxis] * right[columns], height)
+
+
+def _compiled_product(indices: Array, values: Array, shape: Array, right: Array, flipped: bool) -> Array | None:
+    """The product in compiled code; None where that has none, or where something is wrong that has to be told."""
+    height, inner = (int(size) for size in (shape[::-1] if flipped else shape))
+    if inner != right.shape[0] or height < 0:
+        return None
+    return sparse_product(indices, values, height, right, flipped=flipped)
 
 
 @sparse_tensor_dense_matmul.gradient
@@ -347,16 +359,21 @@ def sparse_add_shape(
     return Shape((None, _columns(a_shape))), _VECTOR, with_rank(a_shape, 1)
 
 
-def _union(
-    a_indices: Any, a_values: Any, a_shape: Any, b_indices: Any, b_values: Any, b_shape: Any
-) -> tuple[Any, Any, Any]:
-    """Where either has elements, in order, and the elements of both there, zero where one has none."""
+def _check_both(a_indices: Any, a_values: Any, a_shape: Any, b_indices: Any, b_values: Any, b_shape: Any) -> None:
+    """Refuses what are no two sparse tensors of one shape."""
     check_parts(a_indices, a_values, a_shape, "a")
     check_parts(b_indices, b_values, b_shape, "b")
     if a_shape.tolist() != b_shape.tolist():
         raise InvalidArgumentError(f"Operands' shapes do not match: got {a_shape.tolist()} and {b_shape.tolist()}")
     check_inside(a_indices, a_shape)
     check_inside(b_indices, a_shape)
+
+
+def _union(
+    a_indices: Any, a_values: Any, a_shape: Any, b_indices: Any, b_values: Any, b_shape: Any
+) -> tuple[Any, Any, Any]:
+    """Where either has elements, in order, and the elements of both there, zero where one has none."""
+    _check_both(a_indices, a_values, a_shape, b_indices, b_values, b_shape)
     both = np.concatenate([a_indices, b_indices])
     numbers = places(both, a_shape)
     _, first, where = np.unique(numbers, return_index=True, return_inverse=True)
@@ -373,6 +390,11 @@ def sparse_add_kernel(
 ) -> tuple[Array, Array, Array]:
     if np.ndim(thresh):
         raise InvalidArgumentError(f"The magnitude threshold must be a scalar: got shape {list(np.shape(thresh))}")
+    if np.array_equal(a_indices, b_indices) and a_indices.ndim == 2 and are_increasing(a_indices):
+        _check_both(a_indices, a_values, a_shape, b_indices, b_values, b_shape)
+        total = a_values + b_values
+        kept = np.abs(total) >= thresh
+        return (a_indices, total, a_shape) if kept.all() else (a_indices[kept], total[kept], a_shape)
     indices, a, b = _union(a_indices, a_values, a_shape, b_indices, b_values, b_shape)
     total = a + b
     numbers, there = joint_places(np.concatenate([a_indices, b_indices]), indices, a_shape)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import repeat
 from math import prod
 from threading import RLock
 from typing import Any
@@ -99,7 +100,7 @@ class Table:
             )
         names = self._hashable(keys)
         with self.lock:
-            places = np.fromiter((self._places.get(name, -1) for name in names), np.int64, len(names))
+            places = np.fromiter(map(self._places.get, names, repeat(-1)), np.int64, len(names))
             found = self._values[np.maximum(places, 0)] if len(self._values) else None
         flat_default = np.broadcast_to(default, whole).reshape(len(names), *self.value_shape)
         missing = places < 0

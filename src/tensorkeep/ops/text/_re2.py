@@ -645,6 +645,13 @@ class Expression:
     def _machine(self) -> _Machine:
         return _Machine(self._tree, self.groups)
 
+    @cached_property
+    def _ascii(self) -> bytes | None:
+        """The characters that it matches one of, if all are ASCII: no byte of another character is one of them."""
+        if not isinstance(self._tree, Chars) or any(high > 0x7F for _, high in self._tree.ranges):
+            return None
+        return bytes(code for low, high in self._tree.ranges for code in range(low, high + 1))
+
     def _is_cheap(self, text: str | bytes, power: float) -> bool:
         return power < float("inf") and len(text) ** power <= _MOST_STEPS
 
@@ -671,6 +678,8 @@ class Expression:
         """The text with its first match, or all of them, rewritten."""
         if rewrite.highest > self.groups or not (everywhere or rewrite.is_valid):
             return text
+        if self._ascii is not None and everywhere and not rewrite.parts:
+            return text.translate(None, self._ascii)
         decoded = text.decode("utf-8", _ODD)
         if not self._may_be_empty and self._is_cheap(decoded, self._retries + 1):
             # Python and RE2 disagree about matches of nothing alone.

@@ -6,6 +6,7 @@ import re
 from base64 import urlsafe_b64decode, urlsafe_b64encode
 from binascii import Error as Base64Error
 from collections.abc import Callable, Sequence
+from itertools import chain
 from math import prod
 from typing import Any, Final
 
@@ -235,7 +236,7 @@ def _sparse(rows: list[list[bytes]]) -> tuple[Array, Array, Array]:
     indices[:, 0] = np.repeat(np.arange(len(rows)), lengths)
     starts = np.cumsum(lengths) - lengths
     indices[:, 1] = np.arange(len(indices)) - np.repeat(starts, lengths)
-    values = string_array((part for row in rows for part in row), (len(indices),))
+    values = string_array(chain.from_iterable(rows), (len(indices),))
     return indices, values, np.array([len(rows), lengths.max() if len(rows) else 0], np.int64)
 
 

@@ -69,11 +69,8 @@ def dataset_of(value: Any) -> Dataset:
     return found
 
 
-class Stepper(Protocol):
-    """A pass that makes one element at a time."""
-
-    def next(self) -> Element | None:
-        """The next element; None at the end."""
+class Resumable(Protocol):
+    """What can be stopped, gone on with, and ended."""
 
     def state(self) -> State: ...
 
@@ -82,13 +79,44 @@ class Stepper(Protocol):
     def close(self) -> None: ...
 
 
+class Placed(Protocol):
+    """What works on one source that others close: its own place is all that there is to say of it."""
+
+    def place(self) -> State:
+        """How far it has come itself, beside its source."""
+
+    def go_to(self, place: State) -> None:
+        """Goes on from such a place; there may be more in it than `place` gives."""
+
+
+class SourceState:
+    """How far something that works on one source has come: the state of the source, and beside it its own place."""
+
+    __slots__ = ("_source", "_worker")
+
+    def __init__(self, source: Pass, worker: Placed) -> None:
+        self._source = source
+        self._worker = worker
+
+    def state(self) -> State:
+        return {"source": self._source.state(), **self._worker.place()}
+
+    def restore(self, state: State) -> None:
+        self._source.restore(state["source"])
+        self._worker.go_to(state)
+
+    def close(self) -> None:
+        self._source.close()
+
+
 class Steps:
-    """A pass of the elements that a stepper makes one at a time."""
+    """A pass of the elements that `step` makes one at a time; None is the end."""
 
-    __slots__ = ("_error", "_stepper")
+    __slots__ = ("_error", "_progress", "_step")
 
-    def __init__(self, stepper: Stepper) -> None:
-        self._stepper = stepper
+    def __init__(self, step: Callable[[], Element | None], progress: Resumable) -> None:
+        self._step = step
+        self._progress = progress
         self._error: Exception | None = None
 
     def take(self, most: int) -> Rows:
@@ -96,7 +124,7 @@ class Steps:
             error, self._error = self._error, None
             raise error
         found: list[Element] = []
-        step = self._stepper.next
+        step = self._step
         while len(found) < most:
             try:
                 element = step()
@@ -111,49 +139,39 @@ class Steps:
         return found
 
     def state(self) -> State:
-        return self._stepper.state()
+        return self._progress.state()
 
     def restore(self, state: State) -> None:
         self._error = None
-        self._stepper.restore(state)
+        self._progress.restore(state)
 
     def close(self) -> None:
-        self._stepper.close()
-
-
-class Chunker(Protocol):
-    """A pass that makes some elements at a time."""
-
-    def more(self, most: int) -> Rows:
-        """The next rows: at least one and so many at most; none at the end."""
-
-    def state(self) -> State: ...
-
-    def restore(self, state: State) -> None: ...
-
-    def close(self) -> None: ...
+        self._progress.close()
 
 
 class Chunks:
-    """A pass of the rows that a chunker makes, as many as are wanted."""
+    """A pass of the rows that `more` makes: called with a number, it gives at least one row and so many at most, or
+    none at the end.
+    """
 
-    __slots__ = ("_chunker", "_error")
+    __slots__ = ("_error", "_more", "_progress")
 
-    def __init__(self, chunker: Chunker) -> None:
-        self._chunker = chunker
+    def __init__(self, more: Callable[[int], Rows], progress: Resumable) -> None:
+        self._more = more
+        self._progress = progress
         self._error: Exception | None = None
 
     def take(self, most: int) -> Rows:
         if self._error is not None:
             error, self._error = self._error, None
             raise error
-        found = self._chunker.more(most)
+        found = self._more(most)
         if not found or len(found) == most:
             return found
         parts, count = [found], len(found)
         while count < most:
             try:
-                rows = self._chunker.more(most - count)
+                rows = self._more(most - count)
             except Exception as error:
                 self._error = error
                 break
@@ -164,24 +182,82 @@ class Chunks:
         return joined_rows(parts)
 
     def state(self) -> State:
-        return self._chunker.state()
+        return self._progress.state()
 
     def restore(self, state: State) -> None:
         self._error = None
-        self._chunker.restore(state)
+        self._progress.restore(state)
 
     def close(self) -> None:
-        self._chunker.close()
+        self._progress.close()
+
+
+class Stepper(Resumable, Protocol):
+    """What makes one element at a time."""
+
+    def next(self) -> Element | None:
+        """The next element; None at the end."""
+
+
+class Chunker(Resumable, Protocol):
+    """What makes some elements at a time."""
+
+    def more(self, most: int) -> Rows:
+        """The next rows: at least one and so many at most; none at the end."""
+
+
+class SourceStepper(Placed, Protocol):
+    """What makes one element at a time of those of one source."""
+
+    def next(self) -> Element | None: ...
+
+
+class SourceChunker(Placed, Protocol):
+    """What makes some elements at a time of those of one source."""
+
+    def more(self, most: int) -> Rows: ...
 
 
 def chunked(make: Callable[[], Chunker], cardinality: int = UNKNOWN) -> Dataset:
     """A dataset whose passes make some elements at a time."""
-    return Dataset(lambda: Chunks(make()), cardinality)
+
+    def begin() -> Pass:
+        chunker = make()
+        return Chunks(chunker.more, chunker)
+
+    return Dataset(begin, cardinality)
 
 
 def stepping(make: Callable[[], Stepper], cardinality: int = UNKNOWN) -> Dataset:
     """A dataset whose passes make one element at a time."""
-    return Dataset(lambda: Steps(make()), cardinality)
+
+    def begin() -> Pass:
+        stepper = make()
+        return Steps(stepper.next, stepper)
+
+    return Dataset(begin, cardinality)
+
+
+def chunked_over(source: Dataset, make: Callable[[Pass], SourceChunker], cardinality: int = UNKNOWN) -> Dataset:
+    """A dataset whose passes make some elements at a time of those of a pass through `source`."""
+
+    def begin() -> Pass:
+        rows = source.begin()
+        chunker = make(rows)
+        return Chunks(chunker.more, SourceState(rows, chunker))
+
+    return Dataset(begin, cardinality)
+
+
+def stepping_over(source: Dataset, make: Callable[[Pass], SourceStepper], cardinality: int = UNKNOWN) -> Dataset:
+    """A dataset whose passes make one element at a time of those of a pass through `source`."""
+
+    def begin() -> Pass:
+        rows = source.begin()
+        stepper = make(rows)
+        return Steps(stepper.next, SourceState(rows, stepper))
+
+    return Dataset(begin, cardinality)
 
 
 def next_of(current: Pass) -> Element | None:

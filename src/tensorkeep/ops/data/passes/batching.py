@@ -9,7 +9,7 @@ import numpy as np
 
 from tensorkeep.arrays import Array
 from tensorkeep.errors import InvalidArgumentError
-from tensorkeep.ops.data.passes.basics import Dataset, Pass, State, chunked, next_of, stepping
+from tensorkeep.ops.data.passes.basics import Dataset, Pass, State, chunked_over, next_of, stepping_over
 from tensorkeep.ops.data.passes.rows import Columns, Element, Rows, as_component, joined_rows, stacked_rows
 from tensorkeep.runtime.allocation import check_allocation
 
@@ -44,15 +44,11 @@ class _Batched:
             return self.more(most)
         return [] if self._drops else [self._stack(rows)]
 
-    def state(self) -> State:
-        return {"source": self._source.state(), "begun": list(self._begun)}
+    def place(self) -> State:
+        return {"begun": list(self._begun)}
 
-    def restore(self, state: State) -> None:
-        self._source.restore(state["source"])
-        self._begun = state["begun"]
-
-    def close(self) -> None:
-        self._source.close()
+    def go_to(self, place: State) -> None:
+        self._begun = place["begun"]
 
 
 def batched(source: Dataset, size: int, drops: bool, stack: Stacking = stacked_rows) -> Dataset:
@@ -61,7 +57,7 @@ def batched(source: Dataset, size: int, drops: bool, stack: Stacking = stacked_r
         raise InvalidArgumentError("Batch size must be greater than zero.")
     known = source.cardinality
     count = known if known < 0 else known // size + (0 if drops else known % size > 0)
-    return chunked(lambda: _Batched(source.begin(), size, drops, stack), count)
+    return chunked_over(source, lambda rows: _Batched(rows, size, drops, stack), count)
 
 
 def padding(shapes: Sequence[Sequence[int]], values: Sequence[Any]) -> Stacking:
@@ -130,15 +126,11 @@ class _Unbatched:
         self._at += len(found)
         return found
 
-    def state(self) -> State:
-        return {"source": self._source.state(), "rows": list(self._rows[self._at :])}
+    def place(self) -> State:
+        return {"rows": list(self._rows[self._at :])}
 
-    def restore(self, state: State) -> None:
-        self._source.restore(state["source"])
-        self._rows, self._at = state["rows"], 0
-
-    def close(self) -> None:
-        self._source.close()
+    def go_to(self, place: State) -> None:
+        self._rows, self._at = place["rows"], 0
 
 
 def sliced(components: Sequence[Any]) -> Rows:
@@ -153,7 +145,7 @@ def sliced(components: Sequence[Any]) -> Rows:
 
 def unbatched(source: Dataset) -> Dataset:
     """The rows that the elements of a dataset are made of."""
-    return chunked(lambda: _Unbatched(source.begin()))
+    return chunked_over(source, _Unbatched)
 
 
 class _Rebatched:
@@ -177,20 +169,15 @@ class _Rebatched:
         self._turn = (self._turn + 1) % len(self._sizes)
         return tuple(stacked_rows(rows)) if rows else ()
 
-    def state(self) -> State:
-        return {"source": self._source.state(), "turn": self._turn}
+    def place(self) -> State:
+        return {"turn": self._turn}
 
-    def restore(self, state: State) -> None:
-        self._source.restore(state["source"])
-        self._turn = state["turn"]
-
-    def close(self) -> None:
-        self._source.close()
+    def go_to(self, place: State) -> None:
+        self._turn = place["turn"]
 
 
 def rebatched(source: Dataset, sizes: Sequence[int], drops: bool) -> Dataset:
     """The batches of a dataset cut anew, into batches of these sizes in turn."""
     if not sizes or any(size < 1 for size in sizes):
         raise InvalidArgumentError("Batch sizes must be greater than zero.")
-    rows = unbatched(source)
-    return stepping(lambda: _Rebatched(rows.begin(), sizes, drops))
+    return stepping_over(unbatched(source), lambda rows: _Rebatched(rows, sizes, drops))

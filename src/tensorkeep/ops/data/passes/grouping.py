@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from tensorkeep.errors import InvalidArgumentError
-from tensorkeep.ops.data.passes.basics import UNKNOWN, Dataset, Pass, State, chunked, next_of, stepping
+from tensorkeep.ops.data.passes.basics import UNKNOWN, Dataset, Pass, State, chunked, next_of, stepping_over
 from tensorkeep.ops.data.passes.joining import begun
 from tensorkeep.ops.data.passes.rows import Element, Rows
 from tensorkeep.ops.data.passes.sources import listed
@@ -50,17 +50,12 @@ class _Windows:
         self._gap = self._shift - dropped if not self._is_over else 0
         return tuple(listed([(component,) for component in column]) for column in zip(*window, strict=True))
 
-    def state(self) -> State:
-        place = {"buffer": list(self._buffer), "gap": self._gap, "over": self._is_over}
-        return {"source": self._source.state(), **place}
+    def place(self) -> State:
+        return {"buffer": list(self._buffer), "gap": self._gap, "over": self._is_over}
 
-    def restore(self, state: State) -> None:
-        self._source.restore(state["source"])
-        self._buffer = deque(state["buffer"])
-        self._gap, self._is_over = state["gap"], state["over"]
-
-    def close(self) -> None:
-        self._source.close()
+    def go_to(self, place: State) -> None:
+        self._buffer = deque(place["buffer"])
+        self._gap, self._is_over = place["gap"], place["over"]
 
 
 def windows(source: Dataset, size: int, shift: int, stride: int, drops: bool) -> Dataset:
@@ -72,7 +67,7 @@ def windows(source: Dataset, size: int, shift: int, stride: int, drops: bool) ->
     count = known
     if known >= 0:
         count = max(0, (known - reach) // shift + 1) if drops else -(-known // shift)
-    return stepping(lambda: _Windows(source.begin(), size, shift, stride, drops), count)
+    return stepping_over(source, lambda rows: _Windows(rows, size, shift, stride, drops), count)
 
 
 class _Grouped:
@@ -195,18 +190,14 @@ class _Reduced:
             return None
         return tuple(self._finish(*self._states[self._left.popleft()]))
 
-    def state(self) -> State:
+    def place(self) -> State:
         states = [[key, value] for key, value in self._states.items()]
         left = None if self._left is None else list(self._left)
-        return {"source": self._source.state(), "states": states, "left": left}
+        return {"states": states, "left": left}
 
-    def restore(self, state: State) -> None:
-        self._source.restore(state["source"])
-        self._states = {key: tuple(value) for key, value in state["states"]}
-        self._left = None if state["left"] is None else deque(state["left"])
-
-    def close(self) -> None:
-        self._source.close()
+    def go_to(self, place: State) -> None:
+        self._states = {key: tuple(value) for key, value in place["states"]}
+        self._left = None if place["left"] is None else deque(place["left"])
 
 
 def reduced(
@@ -217,7 +208,7 @@ def reduced(
     finish: Callable[..., Sequence[Any]],
 ) -> Dataset:
     """One element for each key, in their order."""
-    return stepping(lambda: _Reduced(source.begin(), key, first, reduce, finish))
+    return stepping_over(source, lambda rows: _Reduced(rows, key, first, reduce, finish))
 
 
 class _Unique:
@@ -237,16 +228,12 @@ class _Unique:
                 return element
         return None
 
-    def state(self) -> State:
-        return {"source": self._source.state(), "seen": self._elements}
+    def place(self) -> State:
+        return {"seen": self._elements}
 
-    def restore(self, state: State) -> None:
-        self._source.restore(state["source"])
-        self._elements = list(state["seen"])
+    def go_to(self, place: State) -> None:
+        self._elements = list(place["seen"])
         self._seen = set(map(_identity, self._elements))
-
-    def close(self) -> None:
-        self._source.close()
 
 
 def _identity(element: Element) -> tuple[Any, ...]:
@@ -260,7 +247,7 @@ def _identity(element: Element) -> tuple[Any, ...]:
 
 def unique(source: Dataset) -> Dataset:
     """A dataset without elements that were there before."""
-    return stepping(lambda: _Unique(source.begin()), source.cardinality and UNKNOWN)
+    return stepping_over(source, _Unique, source.cardinality and UNKNOWN)
 
 
 class _Sampled:
@@ -278,17 +265,13 @@ class _Sampled:
                 return element
         return None
 
-    def state(self) -> State:
-        return {"source": self._source.state(), "at": self._at}
+    def place(self) -> State:
+        return {"at": self._at}
 
-    def restore(self, state: State) -> None:
-        self._source.restore(state["source"])
-        self._at = state["at"]
-
-    def close(self) -> None:
-        self._source.close()
+    def go_to(self, place: State) -> None:
+        self._at = place["at"]
 
 
 def sampled(source: Dataset, passes: Callable[[int], bool]) -> Dataset:
     """The elements of a dataset whose number a function lets through."""
-    return stepping(lambda: _Sampled(source.begin(), passes))
+    return stepping_over(source, lambda rows: _Sampled(rows, passes))

@@ -6,7 +6,18 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from tensorkeep.errors import FailedPreconditionError, InvalidArgumentError, OutOfRangeError
-from tensorkeep.ops.data.passes.basics import INFINITE, UNKNOWN, Dataset, Pass, State, chunked, next_of, stepping
+from tensorkeep.ops.data.passes.basics import (
+    INFINITE,
+    UNKNOWN,
+    Dataset,
+    Pass,
+    State,
+    chunked,
+    chunked_over,
+    next_of,
+    stepping,
+    stepping_over,
+)
 from tensorkeep.ops.data.passes.rows import Element, Rows
 from tensorkeep.runtime.limits import count_step
 
@@ -21,20 +32,16 @@ class _Taken:
         self._source = source
         self._left = count
 
-    def take(self, most: int) -> Rows:
+    def more(self, most: int) -> Rows:
         found = self._source.take(min(most, self._left)) if self._left else []
         self._left -= len(found)
         return found
 
-    def state(self) -> State:
-        return {"source": self._source.state(), "left": self._left}
+    def place(self) -> State:
+        return {"left": self._left}
 
-    def restore(self, state: State) -> None:
-        self._source.restore(state["source"])
-        self._left = state["left"]
-
-    def close(self) -> None:
-        self._source.close()
+    def go_to(self, place: State) -> None:
+        self._left = place["left"]
 
 
 def taken(source: Dataset, count: int) -> Dataset:
@@ -43,7 +50,7 @@ def taken(source: Dataset, count: int) -> Dataset:
         return source
     known = source.cardinality
     least = count if known in (INFINITE,) else UNKNOWN if known == UNKNOWN else min(known, count)
-    return Dataset(lambda: _Taken(source.begin(), count), 0 if not count else least)
+    return chunked_over(source, lambda rows: _Taken(rows, count), 0 if not count else least)
 
 
 class _Skipped:
@@ -53,7 +60,7 @@ class _Skipped:
         self._source = source
         self._left = count
 
-    def take(self, most: int) -> Rows:
+    def more(self, most: int) -> Rows:
         while self._left:
             found = self._source.take(min(self._left, 1024))
             if not found:
@@ -61,15 +68,11 @@ class _Skipped:
             self._left -= len(found)
         return self._source.take(most)
 
-    def state(self) -> State:
-        return {"source": self._source.state(), "left": self._left}
+    def place(self) -> State:
+        return {"left": self._left}
 
-    def restore(self, state: State) -> None:
-        self._source.restore(state["source"])
-        self._left = state["left"]
-
-    def close(self) -> None:
-        self._source.close()
+    def go_to(self, place: State) -> None:
+        self._left = place["left"]
 
 
 def skipped(source: Dataset, count: int) -> Dataset:
@@ -77,7 +80,7 @@ def skipped(source: Dataset, count: int) -> Dataset:
     if count < 0:
         return taken(source, 0)
     known = source.cardinality
-    return Dataset(lambda: _Skipped(source.begin(), count), known if known < 0 else max(known - count, 0))
+    return chunked_over(source, lambda rows: _Skipped(rows, count), known if known < 0 else max(known - count, 0))
 
 
 class _Sharded:
@@ -102,15 +105,11 @@ class _Sharded:
             )
         return None
 
-    def state(self) -> State:
-        return {"source": self._source.state(), "at": self._at}
+    def place(self) -> State:
+        return {"at": self._at}
 
-    def restore(self, state: State) -> None:
-        self._source.restore(state["source"])
-        self._at = state["at"]
-
-    def close(self) -> None:
-        self._source.close()
+    def go_to(self, place: State) -> None:
+        self._at = place["at"]
 
 
 def sharded(source: Dataset, count: int, index: int, requires: bool) -> Dataset:
@@ -123,7 +122,7 @@ def sharded(source: Dataset, count: int, index: int, requires: bool) -> Dataset:
         )
     known = source.cardinality
     size = known if known < 0 else known // count + (index < known % count)
-    return stepping(lambda: _Sharded(source.begin(), count, index, requires), size)
+    return stepping_over(source, lambda rows: _Sharded(rows, count, index, requires), size)
 
 
 class _Repeated:
@@ -465,19 +464,16 @@ class _Forgiving:
                 count_step()
                 self._tell(error)
 
-    def state(self) -> State:
-        return {"source": self._source.state()}
+    def place(self) -> State:
+        return {}  # how far the source has come says it all
 
-    def restore(self, state: State) -> None:
-        self._source.restore(state["source"])
-
-    def close(self) -> None:
-        self._source.close()
+    def go_to(self, place: State) -> None:
+        """It has none."""
 
 
 def forgiving(source: Dataset, tell: Callable[[Exception], None]) -> Dataset:
     """A dataset without the elements whose making fails; each error is told."""
-    return stepping(lambda: _Forgiving(source.begin(), tell), source.cardinality and UNKNOWN)
+    return stepping_over(source, lambda rows: _Forgiving(rows, tell), source.cardinality and UNKNOWN)
 
 
 class _Counted:
@@ -506,17 +502,13 @@ class _Counted:
             )
         return element
 
-    def state(self) -> State:
-        return {"source": self._source.state(), "at": self._at}
+    def place(self) -> State:
+        return {"at": self._at}
 
-    def restore(self, state: State) -> None:
-        self._source.restore(state["source"])
-        self._at = state["at"]
-
-    def close(self) -> None:
-        self._source.close()
+    def go_to(self, place: State) -> None:
+        self._at = place["at"]
 
 
 def of_known_count(source: Dataset, count: int) -> Dataset:
     """A dataset that fails unless it has so many elements."""
-    return stepping(lambda: _Counted(source.begin(), count), count)
+    return stepping_over(source, lambda rows: _Counted(rows, count), count)

@@ -10,7 +10,7 @@ from typing import Any, Final
 from tensorkeep.errors import InvalidArgumentError, OutOfRangeError, TensorKeepError
 from tensorkeep.io.machine.parallel import thread_limit
 from tensorkeep.ops.data.passes.background import WORKERS, ahead
-from tensorkeep.ops.data.passes.basics import UNKNOWN, Dataset, Pass, State, chunked, next_of, stepping
+from tensorkeep.ops.data.passes.basics import UNKNOWN, Dataset, Pass, State, chunked_over, next_of, stepping_over
 from tensorkeep.ops.data.passes.rows import Columns, Element, Rows, as_columns
 from tensorkeep.runtime.limits import current_meter
 
@@ -114,16 +114,12 @@ class _Mapped:
         except Exception as error:
             return error
 
-    def state(self) -> State:
-        return {"source": self._source.state(), "rows": list(self._rows), "at": self._at, "over": self._is_over}
+    def place(self) -> State:
+        return {"rows": list(self._rows), "at": self._at, "over": self._is_over}
 
-    def restore(self, state: State) -> None:
-        self._source.restore(state["source"])
-        self._rows, self._at, self._is_over = state["rows"], state["at"], state["over"]
+    def go_to(self, place: State) -> None:
+        self._rows, self._at, self._is_over = place["rows"], place["at"], place["over"]
         self._outcomes.clear()
-
-    def close(self) -> None:
-        self._source.close()
 
 
 def in_threads(work: Callable[[Element], Any], rows: Rows, threads: int) -> list[Any]:
@@ -161,7 +157,7 @@ def mapped(source: Dataset, function: RowFunction, *, preserves: bool, parallel:
     size = source.cardinality if preserves else UNKNOWN
     count = thread_limit() if parallel < 0 else parallel
     threads = 1 if function.is_row_wise else count
-    made = chunked(lambda: _Mapped(source.begin(), function, threads, preserves), size)
+    made = chunked_over(source, lambda rows: _Mapped(rows, function, threads, preserves), size)
     return made if threads <= 1 and (parallel == 1 or function.is_row_wise) else ahead(made, max(count, 1))
 
 
@@ -184,20 +180,16 @@ class _Chosen:
             self._is_over = self._stops
         return None
 
-    def state(self) -> State:
-        return {"source": self._source.state(), "over": self._is_over}
+    def place(self) -> State:
+        return {"over": self._is_over}
 
-    def restore(self, state: State) -> None:
-        self._source.restore(state["source"])
-        self._is_over = state["over"]
-
-    def close(self) -> None:
-        self._source.close()
+    def go_to(self, place: State) -> None:
+        self._is_over = place["over"]
 
 
 def chosen(source: Dataset, holds: Callable[[Element], bool], *, stops: bool = False) -> Dataset:
     """The elements of a dataset of which a predicate is true; with `stops`, those before the first of which not."""
-    return stepping(lambda: _Chosen(source.begin(), holds, stops), source.cardinality and UNKNOWN)
+    return stepping_over(source, lambda rows: _Chosen(rows, holds, stops), source.cardinality and UNKNOWN)
 
 
 class _Scanned:
@@ -217,17 +209,14 @@ class _Scanned:
         self._state = tuple(results[:count])
         return tuple(results[count:])
 
-    def state(self) -> State:
-        return {"source": self._source.state(), "state": self._state}
+    def place(self) -> State:
+        return {"state": self._state}
 
-    def restore(self, state: State) -> None:
-        self._source.restore(state["source"])
-        self._state = tuple(state["state"])
-
-    def close(self) -> None:
-        self._source.close()
+    def go_to(self, place: State) -> None:
+        self._state = tuple(place["state"])
 
 
 def scanned(source: Dataset, first: Sequence[Any], function: Callable[..., Sequence[Any]], preserves: bool) -> Dataset:
     """What a function makes of a state and each element of a dataset, one after the other."""
-    return stepping(lambda: _Scanned(source.begin(), first, function), source.cardinality if preserves else UNKNOWN)
+    size = source.cardinality if preserves else UNKNOWN
+    return stepping_over(source, lambda rows: _Scanned(rows, first, function), size)

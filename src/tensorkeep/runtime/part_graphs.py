@@ -13,8 +13,8 @@ from tensorkeep.graph.graph import PLACEHOLDERS, Graph, HandleShape, Tensor
 from tensorkeep.graph.messages.attrs import shape_to_proto
 from tensorkeep.graph.messages.graph_def import import_graph
 from tensorkeep.graph.messages.versions import versions_of
-from tensorkeep.onnx.splitting import Part
 from tensorkeep.proto.messages import GraphDef, NodeDef
+from tensorkeep.runtime.splitting import Part
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,50 @@
+"""Attention of float32 in one call: scores are made, turned into shares and used while they are in the cache."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Final
+
+import numpy as np
+
+from tensorkeep.arrays import Array
+from tensorkeep.native.layers import FLOAT, functions, in_parts, place_of
+
+_FEWEST_QUERIES: Final = 8  # for fewer, putting keys and values in order takes longer than using them
+
+
+def attend(
+    queries: Array, keys: Array, values: Array, out: Array, *, scale: float = 1.0, bias: Array | None = None
+) -> bool:
+    """Puts `softmax(queries @ keysᵀ * scale + bias) @ values` into `out`; False if that has to be done step by step.
+
+    All have four axes: two for batches, and those of a matrix. They may be views in any order, but rows of `out` are
+    without gaps. `bias` is stretched to the scores' shape.
+    """
+    compiled = functions()
+    arrays = [queries, keys, values, out, *([] if bias is None else [bias])]
+    if compiled is None or any(array.dtype != FLOAT or not array.flags.aligned for array in arrays):
+        return False
+    batch, heads, count, depth = queries.shape
+    number, columns = values.shape[2:]
+    fits = keys.shape == (batch, heads, number, depth) and values.shape[:2] == (batch, heads)
+    if not fits or out.shape != (batch, heads, count, columns) or 0 in (batch, heads, number, depth, columns):
+        return False
+    if count < _FEWEST_QUERIES or out.strides[3] != FLOAT.itemsize:
+        return False
+    if queries.strides[3] != FLOAT.itemsize:
+        queries = np.ascontiguousarray(queries)
+    try:
+        stretched = np.zeros((1, 1, 1, 1), FLOAT) if bias is None else bias
+        stretched = np.broadcast_to(stretched, (batch, heads, count, number))
+    except ValueError:
+        return False
+    steps = [*queries.strides[:3], *keys.strides, *values.strides, *stretched.strides, *out.strides[:3]]
+    sizes = [batch, heads, count, number, depth, columns]
+    table = np.array([*sizes, *(step // FLOAT.itemsize for step in steps)], np.int64)
+    places = [array.__array_interface__["data"][0] for array in (queries, keys, values)]
+    bias_place = None if bias is None else stretched.__array_interface__["data"][0]
+    out_place = out.__array_interface__["data"][0]
+    work = partial(compiled.attend, *places, bias_place, out_place, place_of(table), scale)
+    in_parts(work, batch * heads, batch * heads * count * number * (depth + columns + 32))
+    return True
