@@ -21,7 +21,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker(pytest.mark.slow)
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def ray_cluster() -> Iterator[Any]:
     """The module `ray`, connected to a cluster of its own: four slots, which need not be processors."""
     ray = cluster.connect("local", processors=4, store=STORE)

@@ -12,6 +12,7 @@ import tensorkeep as tk
 from tensorkeep import cluster
 from tensorkeep.io.files.everywhere import FILES
 from tests.cluster.crafting import assert_same_tensors, random_batches, two_tower_program
+from tests.support.stores import s3_bucket
 
 _numbers = itertools.count()
 
@@ -44,6 +45,28 @@ def test_parts_of_a_table_are_saved_to_a_store_and_come_back_from_it(url: str) -
     table.assign([6], np.full((1, 4), 7.0))
     assert table.rollback() == 2
     assert table.lookup([5, 6])[:, 0].tolist() == [7, 1]
+
+
+def test_a_table_that_is_made_again_begins_with_what_was_saved_and_says_so(
+    url: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    made = {"name": "user", "partitions": 2, "home": f"{url}/home", "in_process": True}
+    table = cluster.ShardedEmbeddingTable(4, **made)
+    table.assign(np.arange(10), np.ones((10, 4)))
+    assert not caplog.records
+    table.save(f"{url}/model-1", step=1)
+    again = cluster.ShardedEmbeddingTable(4, **made)
+    assert len(again) == 10
+    assert f'is in "{url}/home" already, and begins as of step 1, from "{url}/model-1"' in caplog.text
+
+
+def test_workers_reach_a_store_as_their_driver_was_told(executor: cluster.RayExecutor) -> None:
+    random = np.random.default_rng(0)
+    with s3_bucket() as bucket:
+        path = tk.save_checkpoint(f"{bucket}/model", {f"t{at}": random.random(1 << 17) for at in range(4)})
+        assert cluster.check_checkpoint(path, executor) == tk.check_checkpoint(path)
+        cluster.split(path, f"{bucket}/split/model", 1000, executor=executor)
+        assert_same_tensors(path, f"{bucket}/split/model")
 
 
 def test_a_training_saves_to_a_store(url: str) -> None:

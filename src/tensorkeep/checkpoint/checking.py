@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -65,6 +65,17 @@ def check_checkpoint(
 
     Never raises for damage, however bad: that is what the report is for. A path with nothing there is an error.
     """
+    return report_checkpoint(path, lambda reader, names: list(_results(reader, names, threads, progress)), fs)
+
+
+ProblemFinder = Callable[[CheckpointReader, Sequence[str]], Sequence[TensorProblem | None]]
+"""Says for each of these tensors of a checkpoint what is wrong with it; None where nothing is."""
+
+
+def report_checkpoint(path: PathLike, find_problems: ProblemFinder, fs: FileSystem) -> CheckpointReport:
+    """Opens a checkpoint, lets `find_problems` look at its tensors, and reports what it finds beside the damage to the
+    files themselves. NotFoundError if nothing is there.
+    """
     text = path_text(path)
     try:
         reader = open_checkpoint(text, ReadOptions(checksums=Checksums.ALWAYS), fs=fs)
@@ -77,7 +88,7 @@ def check_checkpoint(
             names = reader.intact_names
         except TensorKeepError as error:
             return CheckpointReport(reader.path, (), (TensorProblem(None, error),))
-        results = list(_results(reader, names, threads, progress))
+        results = find_problems(reader, names)
         problems = [TensorProblem(None, error) for error in reader.damage]
         problems += [problem for problem in results if problem is not None]
         intact = tuple(name for name, problem in zip(names, results, strict=True) if problem is None)
@@ -116,7 +127,7 @@ def _groups(reader: CheckpointReader, names: Sequence[str]) -> Iterator[tuple[li
     size = 0
     for name in names:
         group.append(name)
-        size += _size(reader, name)
+        size += readable_size(reader, name)
         if size >= _GROUP:
             yield group, size
             group, size = [], 0
@@ -124,7 +135,7 @@ def _groups(reader: CheckpointReader, names: Sequence[str]) -> Iterator[tuple[li
         yield group, size
 
 
-def _size(reader: CheckpointReader, name: str) -> int:
+def readable_size(reader: CheckpointReader, name: str) -> int:
     """The bytes of a tensor; none of one that is too damaged to tell."""
     try:
         return reader[name].nbytes

@@ -179,8 +179,7 @@ class CheckpointReader(Mapping[str, TensorInfo]):
     ) -> dict[str, Array]:
         """Many tensors at once (all, unless named), by several threads (as many as help, unless said)."""
         wanted = list(self if names is None else names)
-        if missing := self._missing(wanted):
-            raise self._not_found(*missing)
+        self.require(wanted)
         try:
             return self._read_many(wanted, threads, self.options.copy if copy is None else copy)
         except MemoryError:
@@ -194,6 +193,11 @@ class CheckpointReader(Mapping[str, TensorInfo]):
         if not (array.flags.c_contiguous and array.flags.writeable):
             raise InvalidArgumentError(f'cannot read "{name}" into an array that is not contiguous and writable')
         self._read_into(name, info, array)
+
+    def require(self, names: Sequence[str]) -> None:
+        """NotFoundError, which lists them, if the checkpoint has not all of these tensors."""
+        if missing := self._missing(list(names)):
+            raise self._not_found(*missing)
 
     def verify_many(self, names: Iterable[str], *, threads: int | None = None) -> None:
         """Verifies tensors, by several threads."""

@@ -11,7 +11,7 @@ import pytest
 
 from tensorkeep.arrays import Array
 from tensorkeep.io.machine import reused_memory
-from tensorkeep.io.machine.reused_memory import LARGE, drop_spare_memory, result_array
+from tensorkeep.io.machine.reused_memory import LARGE, drop_spare_memory, result_array, spare_memory_after_run
 
 FLOAT = np.dtype(np.float32)
 COUNT = LARGE // 4
@@ -50,7 +50,44 @@ def test_what_somebody_sees_is_not(see: object) -> None:
     assert np.all(np.asarray(seen) == 1)
 
 
-def test_after_a_run_nothing_is_kept() -> None:
+def test_the_next_run_has_what_the_last_one_had() -> None:
+    place = _place(result_array((COUNT,), FLOAT))
+    spare_memory_after_run()
+    assert _place(result_array((COUNT,), FLOAT)) == place
+
+
+def test_what_a_run_has_given_out_stays_as_it_is() -> None:
+    """The system may take the pages of what is free, and of nothing else."""
+    given = result_array((COUNT,), FLOAT)
+    given[...] = 7
+    for _ in range(20):
+        spare_memory_after_run()
+        other = result_array((COUNT,), FLOAT)
+        other[...] = 1
+        del other
+    assert np.all(given == 7)
+
+
+def test_what_no_run_uses_any_more_is_dropped() -> None:
+    result_array((COUNT,), FLOAT)
+    for _ in range(reused_memory._LONGEST_UNUSED):
+        spare_memory_after_run()
+    assert len(reused_memory._PIECES) == 1
+    spare_memory_after_run()
+    assert not reused_memory._PIECES
+
+
+def test_no_more_than_a_limit_is_kept_between_runs(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(reused_memory, "_MOST_BYTES", 5 * LARGE)
+    arrays = [result_array((times * COUNT,), FLOAT) for times in (1, 3, 2)]
+    spare_memory_after_run()
+    assert len(reused_memory._PIECES) == 3  # they are still seen
+    arrays.clear()
+    spare_memory_after_run()
+    assert sum(piece.size for piece in reused_memory._PIECES) <= 5 * LARGE
+
+
+def test_at_the_end_nothing_is_kept() -> None:
     result_array((COUNT,), FLOAT)
     assert len(reused_memory._PIECES) == 1
     drop_spare_memory()

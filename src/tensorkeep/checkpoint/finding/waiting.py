@@ -39,7 +39,7 @@ def new_checkpoints(directory: PathLike, waiting: Waiting = Waiting(), *, fs: Fi
     """
     last: str | None = None
     while True:
-        found = _wait(directory, last, waiting, fs)
+        found = next_checkpoint(directory, last, waiting, fs)
         if found is not None:
             start = waiting.clock()
             last = found
@@ -55,7 +55,7 @@ def new_checkpoints(directory: PathLike, waiting: Waiting = Waiting(), *, fs: Fi
             return
 
 
-def _wait(directory: PathLike, last: str | None, waiting: Waiting, fs: FileSystem) -> str | None:
+def next_checkpoint(directory: PathLike, last: str | None, waiting: Waiting, fs: FileSystem = FILES) -> str | None:
     """The latest checkpoint once it is another than the last one; None if that takes too long."""
     LOG.info("Waiting for new checkpoint at %s", directory)
     end = None if waiting.timeout is None else waiting.clock() + waiting.timeout

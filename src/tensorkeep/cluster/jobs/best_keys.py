@@ -14,9 +14,9 @@ import numpy as np
 import numpy.typing as npt
 
 from tensorkeep.cluster.executors import Executor
-from tensorkeep.embedding.stored.buckets import BUCKETS, buckets_of, buckets_of_partition
+from tensorkeep.embedding.stored.buckets import BUCKETS, buckets_of
 from tensorkeep.embedding.stored.embeddings import StoredEmbedding
-from tensorkeep.embedding.stored.ordered_columns import ColumnWithin, OrderedColumn, Selection, in_order
+from tensorkeep.embedding.stored.ordered_columns import OrderedColumn, Selection, in_order
 from tensorkeep.embedding.stored.rows import Batch
 from tensorkeep.embedding.tools.pruning import SCORE_FIELDS, KeepTop, PruneRule, Score, scores_of
 from tensorkeep.embedding.tools.rewriting import Rewrite, opened_for_tools
@@ -89,8 +89,8 @@ def _scored(part: ScorePart) -> Iterator[tuple[npt.NDArray[np.float64], Batch]]:
     """The scores of the keys of a part, batch by batch."""
     with opened_for_tools(part.path, part.fs) as reader:
         entry = Rewrite.of(reader, part.fs).embeddings[part.name]
-        weights = ColumnWithin(entry.open(reader, fs=part.fs), buckets_of_partition(part.partition))
-        for batch in in_order(weights, fields=SCORE_FIELDS[part.rule.by]):
+        weights = entry.open(reader, fs=part.fs)
+        for batch in in_order(weights, part.partition, fields=SCORE_FIELDS[part.rule.by]):
             yield scores_of(weights, batch, part.rule.by).astype(np.float64), batch
 
 

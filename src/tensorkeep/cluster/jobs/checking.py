@@ -5,7 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from tensorkeep.checkpoint.checking import CheckpointReport, TensorProblem, tensor_problems
+from tensorkeep.checkpoint.checking import (
+    CheckpointReport,
+    TensorProblem,
+    readable_size,
+    report_checkpoint,
+    tensor_problems,
+)
 from tensorkeep.checkpoint.finding.opening import open_checkpoint
 from tensorkeep.checkpoint.reader import CheckpointReader
 from tensorkeep.checkpoint.stretches import stretch_checksum
@@ -19,10 +25,10 @@ from tensorkeep.cluster.jobs.cutting import (
     place_for_workers,
     stored_bytes_of,
 )
-from tensorkeep.errors import NotFoundError, TensorKeepError
+from tensorkeep.errors import TensorKeepError
 from tensorkeep.io.coding.crc32c import combine
 from tensorkeep.io.files.everywhere import FILES
-from tensorkeep.io.files.filesystem import FileSystem, PathLike, path_text
+from tensorkeep.io.files.filesystem import FileSystem, PathLike
 from tensorkeep.io.showing.progress import Progress, Told
 
 
@@ -61,30 +67,14 @@ def check_checkpoint(
     Large tensors are read in stretches, by several of them.
     """
     check_reachable(fs, is_serial=executor is SERIAL)
-    text = path_text(path)
-    try:
-        reader = open_checkpoint(text, ALWAYS, fs=fs)
-    except NotFoundError:
-        raise
-    except TensorKeepError as error:
-        return CheckpointReport(text, (), (TensorProblem(None, error),))
-    with reader:
-        try:
-            names = reader.intact_names
-        except TensorKeepError as error:
-            return CheckpointReport(reader.path, (), (TensorProblem(None, error),))
-        found = _found(reader, names, executor, progress, fs)
-        problems = [TensorProblem(None, error) for error in reader.damage]
-        problems += [problem for problem in found.values() if problem is not None]
-        intact = tuple(name for name in names if found[name] is None)
-        return CheckpointReport(reader.path, intact, tuple(problems))
+    return report_checkpoint(path, lambda reader, names: _problems(reader, names, executor, progress, fs), fs)
 
 
-def _found(
+def _problems(
     reader: CheckpointReader, names: Sequence[str], executor: Executor, progress: Progress | None, fs: FileSystem
-) -> dict[str, TensorProblem | None]:
-    """What is wrong with each tensor."""
-    sizes = {name: _size(reader, name) for name in names}
+) -> list[TensorProblem | None]:
+    """What is wrong with each tensor; None where nothing is."""
+    sizes = {name: readable_size(reader, name) for name in names}
     total = sum(sizes.values())
     cut = cut_extents(names, sizes.__getitem__, lambda name: _is_cut(reader, name), part_size(total, executor.workers))
     place = place_for_workers(reader.path, fs)
@@ -103,7 +93,7 @@ def _found(
                 found[extent.name] = found[extent.name] or outcome
     for name, crc in sums.items():
         found[name] = found[name] or _compared(reader, name, crc)
-    return found
+    return [found[name] for name in names]
 
 
 def _compared(reader: CheckpointReader, name: str, crc: int) -> TensorProblem | None:
@@ -118,13 +108,6 @@ def _compared(reader: CheckpointReader, name: str, crc: int) -> TensorProblem | 
 
 def _length(extent: Extent, sizes: dict[str, int]) -> int:
     return sizes[extent.name] if extent.stop is None else extent.stop - extent.start
-
-
-def _size(reader: CheckpointReader, name: str) -> int:
-    try:
-        return reader[name].nbytes
-    except TensorKeepError:
-        return 0
 
 
 def _is_cut(reader: CheckpointReader, name: str) -> bool:

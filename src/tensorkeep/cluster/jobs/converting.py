@@ -13,8 +13,9 @@ from typing import Any, Final
 from tensorkeep.checkpoint.casting import CastLoss, refuse_losses
 from tensorkeep.checkpoint.finding.file_names import index_path
 from tensorkeep.cluster.executors import SERIAL, Executor
-from tensorkeep.cluster.jobs.cutting import cut_units, part_size, place_for_workers
+from tensorkeep.cluster.jobs.cutting import place_for_workers
 from tensorkeep.cluster.jobs.journals import file_mark
+from tensorkeep.cluster.jobs.losses import count_losses
 from tensorkeep.cluster.jobs.writing import merge_parts, run_writing
 from tensorkeep.convert.checkpoints import BUNDLE
 from tensorkeep.convert.converting import Converted, ConvertOptions
@@ -55,6 +56,10 @@ class _Job:
         convert_serially(self.path, path, self.rules, replace(self.options, written=only), fs=fs)
         return {}
 
+    def losses(self, only: frozenset[str], fs: FileSystem) -> dict[str, CastLoss]:
+        options = replace(self.options, dry_run=True, written=only)
+        return dict(convert_serially(self.path, f"{self.path}.converted", self.rules, options, fs=fs).losses)
+
     def finish(self, places: Sequence[str], target: str, fs: FileSystem) -> None:
         if not self.files:
             merge_parts(places, target, fs, self.options.durability)
@@ -65,22 +70,6 @@ class _Job:
             fs.sync_directory(posixpath.dirname(target))
         if self.index is not None:
             atomic_write(fs, self.index[0], self.index[1], self.options.durability)
-
-
-@dataclass(frozen=True)
-class LossPart:
-    """Tensors of which a worker is to count what a conversion would lose."""
-
-    job: _Job
-    names: frozenset[str]
-    fs: FileSystem
-
-
-def losses_part(part: LossPart) -> dict[str, CastLoss]:
-    """What a conversion would lose of each tensor."""
-    job = part.job
-    options = replace(job.options, dry_run=True, written=part.names)
-    return dict(convert_serially(job.path, f"{job.path}.converted", job.rules, options, fs=part.fs).losses)
 
 
 def convert(
@@ -105,8 +94,8 @@ def convert(
     )
     if planned.target_format not in (BUNDLE.name, SAFETENSORS.name):
         raise UnimplementedError(
-            f"{planned.target_format} is one file, which one process writes; workers of a cluster write "
-            "checkpoints, and safetensors in several files"
+            f"{planned.target_format} is one file, which one process writes in one go; in parts, by workers of a "
+            "cluster or with --resume, are written checkpoints, and safetensors in several files"
         )
     whole = planned.explanation
     sizes = {item.name: element_count(item.shape) * item.dtype.array_dtype.itemsize for item in whole.tensors}
@@ -125,7 +114,7 @@ def convert(
         files, index = safetensors_files(place, kinds, options.shard_bytes)
         job = replace(job, index=index, files=tuple(files))
         groups = [list(names) for names in files.values()]
-    losses = _losses(job, sizes, executor, fs)
+    losses = count_losses(job, sizes, executor, fs)
     if not options.allow_loss:
         refuse_losses(f'converting "{path_text(source)}" to "{path_text(target)}"', losses)
     if not options.dry_run:
@@ -161,14 +150,3 @@ def _file_names(job: _Job, target: str) -> list[str]:
     folder = posixpath.dirname(target)
     names = [*job.files, *([job.index[0]] if job.index else [])]
     return [posixpath.join(folder, posixpath.basename(name)) for name in names]
-
-
-def _losses(job: _Job, sizes: dict[str, int], executor: Executor, fs: FileSystem) -> dict[str, CastLoss]:
-    parts = [
-        LossPart(job, frozenset(names), fs)
-        for names in cut_units(sizes, part_size(sum(sizes.values()), executor.workers))
-    ]
-    found: dict[str, CastLoss] = {}
-    for _, losses in executor.run(losses_part, parts):
-        found |= losses
-    return {name: found[name] for name in sizes if name in found}

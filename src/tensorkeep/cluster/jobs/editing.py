@@ -14,7 +14,8 @@ from tensorkeep.checkpoint.reader import CheckpointReader
 from tensorkeep.checkpoint.saving import Piece, ShardBySize
 from tensorkeep.checkpoint.slices.tensor_slice import box_shape
 from tensorkeep.cluster.executors import SERIAL, Executor
-from tensorkeep.cluster.jobs.cutting import cut_units, part_size, place_for_workers
+from tensorkeep.cluster.jobs.cutting import part_size, place_for_workers
+from tensorkeep.cluster.jobs.losses import count_losses
 from tensorkeep.cluster.jobs.writing import merge_parts, refuse_records, run_writing
 from tensorkeep.dtypes import DType
 from tensorkeep.edit.combining import average as average_serially
@@ -62,6 +63,14 @@ class _Cast(_Job):
         )
         return {}
 
+    def losses(self, only: frozenset[str], fs: FileSystem) -> dict[str, CastLoss]:
+        path, options = self.paths[0], EditOptions(overwrite=True, dry_run=True, only=only)
+        return dict(
+            cast_serially(
+                path, f"{path}.cast", DType.of(self.dtype), self.selection, options, allow_loss=True, fs=fs
+            ).losses
+        )
+
 
 @dataclass(frozen=True)
 class _Average(_Job):
@@ -81,25 +90,6 @@ class _Split(_Job):
         return {}
 
 
-@dataclass(frozen=True)
-class LossPart:
-    """Tensors of which a worker is to count what a cast would lose."""
-
-    job: _Cast
-    names: frozenset[str]
-    fs: FileSystem
-
-
-def losses_part(part: LossPart) -> dict[str, CastLoss]:
-    """What a cast would lose of each tensor."""
-    job, options = part.job, EditOptions(overwrite=True, dry_run=True, only=part.names)
-    wanted = DType.of(job.dtype)
-    done = cast_serially(
-        job.paths[0], f"{job.paths[0]}.cast", wanted, job.selection, options, allow_loss=True, fs=part.fs
-    )
-    return dict(done.losses)
-
-
 def cast(
     source: PathLike,
     target: PathLike,
@@ -117,15 +107,8 @@ def cast(
     with open_checkpoint(source, fs=fs) as reader:
         path, sizes, counts = reader.path, _sizes(reader, fs), {name: reader[name].size for name in reader}
     job = _Cast((place_for_workers(path, fs),), options.durability, wanted.name, selection)
-    _checked_serially(job, frozenset(), fs)
-    parts = [
-        LossPart(job, frozenset(names), fs)
-        for names in cut_units(sizes, part_size(sum(sizes.values()), executor.workers))
-    ]
-    counted: dict[str, CastLoss] = {}
-    for _, losses in executor.run(losses_part, parts):
-        counted |= losses
-    found = {name: counted[name] for name in sizes if name in counted}
+    _check_arguments(job, fs)
+    found = count_losses(job, sizes, executor, fs)
     if not allow_loss:
         refuse_losses(f'casting "{path}" to {wanted}', found)
     done = _written(job, place, target, sizes, executor, options, fs)
@@ -133,11 +116,10 @@ def cast(
     return replace(done, losses=found, written_bytes=sum((sizes | made).values()))
 
 
-def _checked_serially(job: _Cast, nothing: frozenset[str], fs: FileSystem) -> None:
+def _check_arguments(job: _Cast, fs: FileSystem) -> None:
     """Raises what one process would raise of the arguments. No tensor is read."""
-    options = EditOptions(overwrite=True, dry_run=True, only=nothing)
     try:
-        cast_serially(job.paths[0], f"{job.paths[0]}.cast", job.dtype, job.selection, options, allow_loss=True, fs=fs)
+        job.losses(frozenset(), fs)
     except InvalidArgumentError as error:
         if not str(error).startswith("nothing would be left"):
             raise

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
@@ -46,6 +47,7 @@ from tensorkeep.io.showing.amounts import amount_of
 
 Keys = npt.NDArray[np.int64]
 Integers = npt.NDArray[np.int64]
+LOG: Final = logging.getLogger("tensorkeep")
 
 
 class ShardedEmbeddingTable:
@@ -54,7 +56,8 @@ class ShardedEmbeddingTable:
     It has the interface of EmbeddingTable. A batch goes to all parts at the same time, each key once. `name` is what
     the table is stored as, and by which other processes attach to it; `home` is a folder that all machines reach, in
     which what was saved is noted: a part that dies comes back from there, and the next call says so
-    (PartitionLostError). The other arguments are those of EmbeddingTable.
+    (PartitionLostError). A table whose home has notes of one of the same name begins with what was saved of that, slots
+    included, and logs so. The other arguments are those of EmbeddingTable.
     """
 
     def __init__(
@@ -82,6 +85,8 @@ class ShardedEmbeddingTable:
             fs.make_directory(place)
         spec = TableSpec(name, partitions, dim, matrix, options, form, place, fs)
         self._begin(_link(spec, in_process, address, processors, memory))
+        if self._state.full is not None or self._state.columns:
+            LOG.warning('table "%s" is in "%s" already, and begins %s', name, place, self._state.saved_text)
 
     @classmethod
     def attached(cls, name: str, *, address: str | None = None) -> ShardedEmbeddingTable:

@@ -118,11 +118,6 @@ class Selection:
             rest = rest[whole:]
         return cls(starts, np.concatenate([*pieces, np.packbits(rest)]), sizes)
 
-    @property
-    def count(self) -> int:
-        """How many keys are chosen."""
-        return int(self.sizes.sum())
-
     def of_batch(self, keys: Keys) -> Booleans:
         """Which keys of whole buckets, in order, are chosen."""
         buckets = buckets_of(keys)
@@ -133,70 +128,81 @@ class Selection:
         return chosen
 
 
-@dataclass(frozen=True, eq=False)
-class SelectedColumn:
-    """Some of a column's keys. Of its counted keys, those for which `filtered` says so; all, if it is None."""
+class KeyChoice(Protocol):
+    """Which keys of a column are meant, of those with rows and of those that are only counted."""
 
-    column: OrderedColumn
+    def sizes(self, column: OrderedColumn) -> Integers:
+        """How many keys with rows are meant of each bucket."""
+        ...
+
+    def filtered_sizes(self, column: OrderedColumn) -> Integers:
+        """How many counted keys are meant of each bucket."""
+        ...
+
+    def rows(self, batch: Batch) -> Batch:
+        """Those rows that are meant of a batch of whole buckets, in order, that have some."""
+        ...
+
+    def filtered_rows(self, batch: Batch) -> Batch:
+        """Those counted keys that are meant of a batch of whole buckets, in order, that have some."""
+        ...
+
+
+@dataclass(frozen=True, eq=False)
+class SelectedKeys:
+    """The keys of a selection. Of the counted keys, those for which `filtered` says so; all, if it is None."""
+
     selection: Selection
     filtered: Callable[[Batch], Booleans] | None = None
 
-    @property
-    def name(self) -> str:
-        return self.column.name
-
-    @property
-    def dim(self) -> int:
-        return self.column.dim
-
-    @property
-    def dtype(self) -> np.dtype[Any]:
-        return self.column.dtype
-
-    @property
-    def key_dtype(self) -> np.dtype[Any]:
-        return self.column.key_dtype
-
-    @property
-    def has_freqs(self) -> bool:
-        return self.column.has_freqs
-
-    @property
-    def has_versions(self) -> bool:
-        return self.column.has_versions
-
-    @property
-    def filtered_has_versions(self) -> bool:
-        return self.column.filtered_has_versions
-
-    @property
-    def bucket_sizes(self) -> Integers:
+    def sizes(self, column: OrderedColumn) -> Integers:
         return self.selection.sizes
 
-    @cached_property
-    def filtered_sizes(self) -> Integers:
+    def filtered_sizes(self, column: OrderedColumn) -> Integers:
         if self.filtered is None:
-            return self.column.filtered_sizes
+            return column.filtered_sizes
         sizes = np.zeros(BUCKETS, np.int64)
-        for batch in filtered_in_order(self.column):
-            sizes += np.bincount(buckets_of(batch.keys[self.filtered(batch)]), minlength=BUCKETS)
+        for batch in filtered_in_order(column):
+            sizes += np.bincount(buckets_of(self.filtered_rows(batch).keys), minlength=BUCKETS)
         return sizes
 
-    def read_buckets(self, buckets: Integers, fields: Fields) -> Batch:
-        batch = self.column.read_buckets(buckets, fields)
+    def rows(self, batch: Batch) -> Batch:
         return batch.taken(self.selection.of_batch(batch.keys))
 
-    def read_filtered(self, buckets: Integers) -> Batch:
-        batch = self.column.read_filtered(buckets)
+    def filtered_rows(self, batch: Batch) -> Batch:
         return batch if self.filtered is None else batch.taken(self.filtered(batch))
 
 
 @dataclass(frozen=True, eq=False)
-class ColumnWithin:
-    """The part of a column that lies in some buckets; the others are empty, and nothing of them is read."""
+class KeysWithin:
+    """The keys of some buckets; of the other buckets nothing is read."""
+
+    buckets: Integers
+
+    def sizes(self, column: OrderedColumn) -> Integers:
+        return self._of(column.bucket_sizes)
+
+    def filtered_sizes(self, column: OrderedColumn) -> Integers:
+        return self._of(column.filtered_sizes)
+
+    def _of(self, sizes: Integers) -> Integers:
+        mine = np.zeros(BUCKETS, np.int64)
+        mine[self.buckets] = sizes[self.buckets]
+        return mine
+
+    def rows(self, batch: Batch) -> Batch:
+        return batch
+
+    def filtered_rows(self, batch: Batch) -> Batch:
+        return batch
+
+
+@dataclass(frozen=True, eq=False)
+class ChosenColumn:
+    """A column with some of its keys alone."""
 
     column: OrderedColumn
-    buckets: Integers
+    choice: KeyChoice
 
     @property
     def name(self) -> str:
@@ -228,22 +234,17 @@ class ColumnWithin:
 
     @cached_property
     def bucket_sizes(self) -> Integers:
-        return self._only(self.column.bucket_sizes)
+        return self.choice.sizes(self.column)
 
     @cached_property
     def filtered_sizes(self) -> Integers:
-        return self._only(self.column.filtered_sizes)
-
-    def _only(self, sizes: Integers) -> Integers:
-        mine = np.zeros(BUCKETS, np.int64)
-        mine[self.buckets] = sizes[self.buckets]
-        return mine
+        return self.choice.filtered_sizes(self.column)
 
     def read_buckets(self, buckets: Integers, fields: Fields) -> Batch:
-        return self.column.read_buckets(buckets, fields)
+        return self.choice.rows(self.column.read_buckets(buckets, fields))
 
     def read_filtered(self, buckets: Integers) -> Batch:
-        return self.column.read_filtered(buckets)
+        return self.choice.filtered_rows(self.column.read_filtered(buckets))
 
 
 @dataclass(frozen=True, eq=False)

@@ -15,9 +15,10 @@ from tensorkeep.embedding.stored.embeddings import StoredEmbedding
 from tensorkeep.embedding.stored.naming import part_stem, slot_stem
 from tensorkeep.embedding.stored.ordered_columns import (
     AlignedColumn,
-    ColumnWithin,
+    ChosenColumn,
+    KeysWithin,
     OrderedColumn,
-    SelectedColumn,
+    SelectedKeys,
     Selection,
     in_order,
 )
@@ -230,7 +231,7 @@ def plan_pruning(
         return {entry.name: _report(weights, kept) for entry, weights, kept in pruned}
 
 
-_Pruned = tuple[StoredEmbedding, OrderedColumn, SelectedColumn]
+_Pruned = tuple[StoredEmbedding, OrderedColumn, ChosenColumn]
 """An embedding, its weights, and those of its keys that are kept."""
 
 
@@ -239,7 +240,7 @@ def _pruned(work: Rewrite, rule: PruneRule, names: Collection[str] | None, keep_
     pruned = []
     for entry in work.chosen_embeddings(names):
         weights = _wanted_of(work, entry)
-        pruned.append((entry, weights, SelectedColumn(weights, rule.selection(weights), filtered)))
+        pruned.append((entry, weights, ChosenColumn(weights, SelectedKeys(rule.selection(weights), filtered))))
     return pruned
 
 
@@ -254,17 +255,17 @@ def _wanted_of(work: Rewrite, entry: StoredEmbedding) -> OrderedColumn:
     if len(mine) == count:
         return weights
     parts = [buckets_of_partition((number, count)) for number in mine]
-    return ColumnWithin(weights, np.sort(np.concatenate([np.zeros(0, np.int64), *parts])))
+    return ChosenColumn(weights, KeysWithin(np.sort(np.concatenate([np.zeros(0, np.int64), *parts]))))
 
 
-def _report(weights: OrderedColumn, kept: SelectedColumn) -> PruneReport:
-    counted, chosen = int(kept.filtered_sizes.sum()), kept.selection.count
+def _report(weights: OrderedColumn, kept: ChosenColumn) -> PruneReport:
+    counted, chosen = int(kept.filtered_sizes.sum()), int(kept.bucket_sizes.sum())
     before, before_counted = int(weights.bucket_sizes.sum()), int(weights.filtered_sizes.sum())
     return PruneReport(chosen, before - chosen, counted, before_counted - counted)
 
 
 def _check_something_is_left(path: str, rule: PruneRule, pruned: list[_Pruned]) -> None:
-    emptied = [weights for _, weights, kept in pruned if weights.bucket_sizes.any() and not kept.selection.count]
+    emptied = [weights for _, weights, kept in pruned if weights.bucket_sizes.any() and not kept.bucket_sizes.any()]
     if emptied:
         raise nothing_left(path, rule, emptied)
 
@@ -296,13 +297,13 @@ def _why(rule: PruneRule, weights: OrderedColumn) -> str:
     )
 
 
-def _put(work: Rewrite, entry: StoredEmbedding, weights: OrderedColumn, kept: SelectedColumn, fs: FileSystem) -> None:
+def _put(work: Rewrite, entry: StoredEmbedding, weights: OrderedColumn, kept: ChosenColumn, fs: FileSystem) -> None:
     work.drop(entry)
     for column in entry.columns:
         chosen: OrderedColumn = kept
         if column:
             slot = entry.open(work.reader, column, fs=fs)
-            chosen = SelectedColumn(AlignedColumn(weights, slot), kept.selection, kept.filtered)
+            chosen = ChosenColumn(AlignedColumn(weights, slot), kept.choice)
         work.put_shards(entry.name, column, chosen, entry.shard_count)
 
 

@@ -12,8 +12,9 @@ from tensorkeep.embedding.stored.buckets import find_in_order
 from tensorkeep.embedding.stored.embeddings import StoredColumn
 from tensorkeep.embedding.stored.ordered_columns import (
     AlignedColumn,
+    ChosenColumn,
     OrderedColumn,
-    SelectedColumn,
+    SelectedKeys,
     Selection,
     grouped_buckets,
 )
@@ -127,7 +128,7 @@ def _in_all(weights: StoredColumn, slots: Sequence[StoredColumn]) -> OrderedColu
             there &= find_in_order(slot.read_buckets(buckets).keys, batch.keys)[1]
         return there
 
-    return SelectedColumn(weights, Selection.of(weights, choose, Fields())) if slots else weights
+    return ChosenColumn(weights, SelectedKeys(Selection.of(weights, choose, Fields()))) if slots else weights
 
 
 def _compared(weights: StoredColumn, slot: StoredColumn, name: str) -> SlotKeys:

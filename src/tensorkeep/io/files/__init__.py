@@ -18,4 +18,5 @@ places            where a path of a program leads
 record_files      record files (TFRecord) that programs write and read, plain or compressed
 shared_folders    folders that processes share as long as one of them lives
 system_errors     the system's errors as ours, and the number and paths that they keep
+temporary         folders for what is needed as long as the process lives
 """

@@ -6,11 +6,12 @@ A plain path is a file of this machine; one with the scheme of a store (`s3://bu
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from functools import cache
 from importlib import import_module
-from typing import Final
+from typing import Any, Final
 
 from tensorkeep.errors import AlreadyExistsError
 from tensorkeep.io.files.filesystem import (
@@ -28,9 +29,11 @@ from tensorkeep.io.files.paths import is_in_store
 class Everywhere(FileSystem):
     """Hands each call to the file system that its path belongs to."""
 
-    def __reduce__(self) -> str:
-        """Another process has a `FILES` of its own."""
-        return "FILES"
+    def __reduce__(self) -> str | tuple[Any, ...]:
+        """Another process has a `FILES` of its own, which is told what this one was told of stores."""
+        settings = sys.modules.get(_SETTINGS)
+        told = settings.all_settings() if settings is not None else ()
+        return (files_told, (told,)) if told else "FILES"
 
     def open(self, path: str) -> RandomAccessFile:
         return file_system_of(path).open(path)
@@ -122,8 +125,15 @@ def _stores() -> FileSystem:
 
 
 _PIECE: Final = 16 << 20
+_SETTINGS: Final = "tensorkeep.io.stores.settings"
 
 FILES: Final = Everywhere()
+
+
+def files_told(settings: Sequence[Any]) -> FileSystem:
+    """`FILES` of this process, after it was told what another knows of stores."""
+    import_module(_SETTINGS).adopt_settings(settings)
+    return FILES
 
 
 def is_on_disk(fs: FileSystem, path: str) -> bool:

@@ -1,4 +1,4 @@
-"""Whether fresh memory may come in huge pages.
+"""Whether fresh memory may come in huge pages, and what the system may take back.
 
 NumPy asks Linux for huge pages (2 MiB) under arrays of 4 MiB and more. Where the system has such pieces at hand, that
 saves five hundred page faults of six; where memory is fragmented, it first tries to make some by moving other pages
@@ -28,6 +28,7 @@ _ASKED_FOR: Final = 4 << 20  # bytes; from here on NumPy asks for huge pages
 _AT_ONCE: Final = 8  # arrays like this one that may be filled before the next look
 _RESERVE: Final = 2 << 30  # bytes that are enough for the others, however large the array is
 _NO_HUGE_PAGES: Final = getattr(mmap, "MADV_NOHUGEPAGE", None)
+_MAY_BE_TAKEN: Final = getattr(mmap, "MADV_FREE", None)
 
 
 def avoid_waiting(address: int, size: int) -> None:
@@ -67,6 +68,16 @@ def _ask_for_ordinary_pages(address: int, size: int) -> None:
     start = -(-address // mmap.PAGESIZE) * mmap.PAGESIZE
     length = (address + size - start) // mmap.PAGESIZE * mmap.PAGESIZE
     _advise()(start, length, _NO_HUGE_PAGES)
+
+
+def offer_to_system(address: int, size: int) -> None:
+    """Says that what memory holds is of no use: the system may take its pages, before it takes any others.
+
+    Until it does, they stay where they are, and whoever writes to them pays nothing for it.
+    """
+    if _MAY_BE_TAKEN is not None:
+        start = -(-address // mmap.PAGESIZE) * mmap.PAGESIZE
+        _advise()(start, max(0, (address + size - start) // mmap.PAGESIZE * mmap.PAGESIZE), _MAY_BE_TAKEN)
 
 
 @cache

@@ -8,7 +8,8 @@ from collections.abc import Callable, Generator, Iterable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextvars import ContextVar
 from dataclasses import dataclass
-from functools import partial
+from functools import cache, partial
+from itertools import count
 from math import ceil
 from typing import Any, Final, Generic, TypeVar
 
@@ -22,6 +23,7 @@ THREADS: Final = "TENSORKEEP_THREADS"
 """The variable of the environment that says how many threads anything of ours may use."""
 
 _MOST_THREADS: Final = 8  # memory bandwidth is used up long before processors are
+_POOLED: Final = 64  # threads at most, that work of all kinds shares
 _SHARE: Final[ContextVar[int]] = ContextVar("share of the processors")
 
 
@@ -74,8 +76,63 @@ def in_parallel(work: Callable[[T], R], items: Iterable[T], threads: int | None 
     threads = min(threads or default_threads(), len(todo))
     if threads <= 1:
         return [work(item) for item in todo]
-    with ThreadPoolExecutor(threads) as pool:
-        return list(pool.map(work, todo))
+    if threads > _shared_threads():  # they wait for something else than processors
+        with ThreadPoolExecutor(threads) as pool:
+            return list(pool.map(work, todo))
+    shared = _Shared(work, todo)
+    helpers = [_pool().submit(shared.help) for _ in range(threads - 1)]
+    shared.help()
+    for helper in helpers:
+        if not helper.cancel():  # it has begun
+            helper.result()
+    return shared.results()
+
+
+class _Shared(Generic[T, R]):
+    """Items that several threads work on, each taking the next."""
+
+    def __init__(self, work: Callable[[T], R], items: Sequence[T]) -> None:
+        self._work = work
+        self._items = items
+        self._numbers = count()
+        self._done: dict[int, R] = {}
+        self._errors: dict[int, BaseException] = {}
+
+    def help(self) -> None:
+        """Works until nothing is left to begin with, or something has failed."""
+        while not self._errors:
+            number = next(self._numbers)  # in one step: no two threads have the same
+            if number >= len(self._items):
+                return
+            try:
+                self._done[number] = self._work(self._items[number])
+            except BaseException as error:
+                self._errors[number] = error
+
+    def results(self) -> list[R]:
+        """The results in order; raises the first error. Nobody works any more."""
+        if self._errors:
+            raise self._errors[min(self._errors)]
+        return [self._done[number] for number in range(len(self._items))]
+
+
+def _shared_threads() -> int:
+    """How many threads work of this process shares."""
+    return max(_MOST_THREADS, thread_limit())
+
+
+@cache
+def _pool() -> ThreadPoolExecutor:
+    """Threads that wait for work, made when they are first needed: making one takes as long as many a kernel.
+
+    Whoever gives them work does it too, and does what none of them has begun with: so nobody waits in vain, even if all
+    of them give each other work.
+    """
+    return ThreadPoolExecutor(_POOLED, thread_name_prefix="tensorkeep-work")
+
+
+if hasattr(os, "register_at_fork"):  # the threads of a process are not there in its children
+    os.register_at_fork(after_in_child=_pool.cache_clear)
 
 
 def fetched_ahead(fetch: Callable[[T], R], items: Sequence[T], in_flight: int) -> Generator[tuple[T, R], None, None]:

@@ -315,3 +315,8 @@ def give_freed_memory_back() -> None:
     """Gives memory that the C library keeps for later back to the operating system, where it can be told to."""
     if _malloc_trim is not None:
         _malloc_trim(0)
+
+
+def new_temporary_folder() -> str:
+    """The path of a folder that was not there before, in the place for what need not last."""
+    return tempfile.mkdtemp()

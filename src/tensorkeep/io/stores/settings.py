@@ -1,13 +1,14 @@
 """What a program says of a store: `tensorkeep.storage`.
 
 Settings hold for every URL that begins with theirs; of several that fit, the longest says. They are kept for the
-process. Nothing of them is shown but their names, for the values may be secrets.
+process, and for those of a cluster that work on its behalf. Nothing of them is shown but their names, for the values
+may be secrets.
 """
 
 from __future__ import annotations
 
 import threading
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -75,6 +76,18 @@ def settings_of(url: StoreUrl) -> Storage:
     text = str(url)
     fitting = [said for root, said in list(_SAID.items()) if text == root or text.startswith(f"{root}/")]
     return max(fitting, key=lambda said: len(said.url), default=Storage(url.root))
+
+
+def all_settings() -> tuple[Storage, ...]:
+    """All that was said in this process, for another that works on its behalf."""
+    with _LOCK:
+        return tuple(_SAID.values())
+
+
+def adopt_settings(settings: Sequence[Storage]) -> None:
+    """Takes over what was said in another process; what was said here of the same URL is replaced."""
+    with _LOCK:
+        _SAID.update((said.url, said) for said in settings)
 
 
 _LOCK: Final = threading.Lock()
