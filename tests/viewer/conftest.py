@@ -13,15 +13,15 @@ import pytest
 
 from tensorkeep.viewer.server import Server
 from tests.support.golden import golden
-from tests.viewer.worlds import layered_graph, write_graph, write_run, write_tables
+from tests.viewer.worlds import layered_graph, write_graph, write_run, write_sounds, write_tables
 
 CHROMIUM = Path("/usr/bin/chromium")
 _REFUSED = "status of 422"  # a question that cannot be answered: the page tells why
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def browser() -> Iterator[Any]:
-    """A browser that is there for all tests of a process."""
+    """A browser for all tests of this folder. What drives it keeps an event loop running, so it ends with them."""
     if not CHROMIUM.exists():
         pytest.skip(f"there is no browser {CHROMIUM} (Debian's package chromium)")
     if importlib.util.find_spec("playwright") is None:
@@ -46,7 +46,7 @@ class World:
         return f"{self.server.address}#/{self.numbers[name]}/{view}{given}"
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
     folder = tmp_path_factory.mktemp("world")
     (folder / "run").mkdir()
@@ -62,6 +62,7 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
         "tables": write_tables(folder / "recommender"),
         "graph": write_graph(folder / "layers.pb", layered_graph(40, 8)),
         "half": half,
+        "sounds": write_sounds(folder / "sounds"),
         "text": folder / "note.txt",
     }
     server = Server([str(path) for path in paths.values()])

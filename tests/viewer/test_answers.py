@@ -24,7 +24,7 @@ from tensorkeep.viewer.contents import answer_text
 from tensorkeep.viewer.sources import Sources
 from tests.support.golden import golden
 from tests.support.stores import memory_bucket
-from tests.viewer.worlds import layered_graph, write_graph, write_run, write_tables
+from tests.viewer.worlds import layered_graph, write_graph, write_run, write_sounds, write_tables
 
 Ask = Callable[..., Any]
 
@@ -391,3 +391,17 @@ def test_values_that_do_not_fit_are_told(conv: Ask, value: Any) -> None:
 def test_a_missing_value_is_told(conv: Ask) -> None:
     with pytest.raises(InvalidArgumentError, match="missing"):
         conv("run", signature="serving_default", values={})
+
+
+def test_a_run_that_does_not_end_is_cancelled(tmp_path: Path) -> None:
+    times: list[int] = []
+
+    def progress(done: int, total: int) -> None:
+        times.append(done)
+        if len(times) == 3:
+            raise CancelledError("enough")
+
+    values = {"sound": {"kind": "list", "value": [[0.5] * 8000]}}
+    sources = Sources([str(write_sounds(tmp_path / "sounds"))])
+    with pytest.raises(CancelledError, match="enough"):
+        LONG["run"](Asked(sources, {"signature": "forever", "values": values}, progress))

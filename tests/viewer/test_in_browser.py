@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import json
+import wave
 from collections.abc import Callable, Sequence
+from importlib.resources import files
 from pathlib import Path
+from threading import Barrier
 from typing import Any
 
 import numpy as np
@@ -18,7 +21,7 @@ from tests.viewer.conftest import World
 from tests.viewer.worlds import HOSTILE, layered_graph, write_graph
 
 pytestmark = pytest.mark.slow
-AXE = Path(__file__).resolve().parents[2] / "web" / "node_modules" / "axe-core" / "axe.min.js"
+AXE = files("axe_playwright_python") / "axe.min.js"
 Open = Callable[..., Any]
 VIEWS = [
     ("conv", "about"),
@@ -255,6 +258,36 @@ def test_a_picture_and_an_npy_file_are_inputs(opened: Open, tmp_path: Path) -> N
     page.wait_for_selector(".answers >> text=float32 [1, 5]")
 
 
+def test_a_sound_is_an_input_at_the_rate_of_its_file_or_another(opened: Open, tmp_path: Path) -> None:
+    with wave.open(str(tmp_path / "tone.wav"), "wb") as file:
+        file.setnchannels(2)
+        file.setsampwidth(2)
+        file.setframerate(8000)
+        file.writeframes(np.repeat(np.full(12000, 8192, "<i2"), 2).tobytes())
+    page = opened("sounds", "run", "?signature=loudness")
+    page.locator("input[type=file]").set_input_files(tmp_path / "tone.wav")
+    page.wait_for_selector("text=/8,000 samples a second, the first of 2 channels, the first 8,000 of 12,000 samples/")
+    page.get_by_role("button", name="Run", exact=True).click()
+    page.wait_for_selector(".answers >> text=0.25")
+    page.get_by_label("Samples of sounds").select_option("16000")
+    page.wait_for_selector("text=/16,000 samples a second.*the first 8,000 of 24,000 samples/")
+    (tmp_path / "tone.mp3").write_bytes(b"ID3 no sound at all")
+    page.locator("input[type=file]").set_input_files(tmp_path / "tone.mp3")
+    page.get_by_label("Samples of sounds").select_option("0")
+    page.wait_for_selector("text=/Only .wav files say their samples/")
+
+
+def test_a_run_that_does_not_end_is_cancelled_on_the_page(opened: Open, world: World) -> None:
+    page = opened("sounds", "run", "?signature=forever")
+    page.get_by_role("button", name="Random numbers").click()
+    page.get_by_role("button", name="Run", exact=True).click()
+    page.get_by_role("button", name="Cancel").click()
+    page.wait_for_selector(".answers >> text=/[Cc]ancelled/")
+    both = Barrier(2, timeout=15)
+    jobs = [world.server.viewer.jobs.start(lambda _: {"at": both.wait()})[1] for _ in range(2)]
+    assert {job.future.result(20)["at"] for job in jobs} == {0, 1}, "one of the two threads is still running the model"
+
+
 def test_checks_lead_to_what_is_wrong(opened: Open) -> None:
     page = opened("half", "checks")
     page.wait_for_selector(".verdict.bad")
@@ -272,9 +305,7 @@ def test_what_is_unknown_says_what_could_be(opened: Open) -> None:
 
 @pytest.mark.parametrize(("name", "view"), VIEWS)
 def test_no_view_has_a_serious_fault_for_those_who_hear_or_type(opened: Open, name: str, view: str) -> None:
-    if not AXE.exists():
-        pytest.skip("web/node_modules has no axe-core: make web")
-    for scheme in ("light", "dark")[:: 1 if view in ("graph", "weights") else 2]:
+    for scheme in ("light", "dark"):
         page = opened(name, view, color_scheme=scheme, bypass_csp=True)
         page.wait_for_load_state("networkidle")
         page.evaluate(AXE.read_text(encoding="utf-8"))

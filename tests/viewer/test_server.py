@@ -5,9 +5,10 @@ from __future__ import annotations
 import http.client
 import json
 import re
+import socket
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -15,6 +16,7 @@ import numpy as np
 import pytest
 
 import tensorkeep as tk
+from tensorkeep.cli.main import main
 from tensorkeep.errors import CancelledError, InvalidArgumentError, UnavailableError
 from tensorkeep.io.files.numpy_files import decode_npy
 from tensorkeep.viewer.answers.catalog import LONG
@@ -237,3 +239,26 @@ def test_a_port_that_is_taken_is_told(server: Server, tmp_path: Path) -> None:
         Server([str(tmp_path)], Place(port=70000))
     with pytest.raises(InvalidArgumentError):
         Server([])
+
+
+def test_a_host_that_others_can_reach_is_told_and_answers_by_its_own_names_only(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "note.txt").write_text("only a text\n")
+    seen: list[tuple[int, int]] = []
+
+    def look(shown: Server, when_ready: Callable[[], None]) -> None:
+        when_ready()
+        shown.start()
+        seen.append((asked(shown, "sources", {})[0], asked(shown, "sources", {}, Host=f"evil.example:{shown.port}")[0]))
+        shown.close()
+
+    monkeypatch.setattr(Server, "run", look)
+    path = str(tmp_path / "note.txt")
+    assert main(["view", path, "--host", "0.0.0.0", "--no-browser"]) == 0
+    told = capsys.readouterr()
+    assert "who can reach 0.0.0.0 and knows the address below sees these models" in told.err
+    assert socket.gethostname() in told.out
+    assert main(["view", path, "--host", "localhost", "--no-browser"]) == 0
+    assert "who can reach" not in capsys.readouterr().err
+    assert seen == [(200, 421), (200, 421)]

@@ -1,4 +1,4 @@
-"""Things to look at: a run with metrics, embedding tables, large graphs and checkpoints, names that are scripts."""
+"""Things to look at: runs, embedding tables, large graphs and checkpoints, sounds, names that are scripts."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 import tensorkeep as tk
+import tensorkeep.v1 as tf
 from tensorkeep.embedding.stored.writing import table_tensors
 from tensorkeep.proto.messages import GraphDef, MetaGraphDef
 
@@ -95,3 +96,20 @@ def write_tables(prefix: Path, keys: int = 300) -> Path:
     table.assign(np.arange(keys, dtype=np.int64) * 1_000_003, rows)
     tk.save_checkpoint(str(prefix), table_tensors("users", table.snapshot()))
     return prefix
+
+
+def write_sounds(folder: Path) -> Path:
+    """A SavedModel of sounds: "loudness" takes a second of 8,000 samples, "forever" does not end."""
+    with tf.Graph().as_default(), tf.Session() as session:
+        sound = tf.placeholder(tf.float32, [None, 8000], name="sound")
+        loudness = tf.reduce_max(tf.abs(sound), 1)
+        _, forever = tf.while_loop(lambda _, y: True, lambda i, y: (i + 1, y * 0.5), (0, loudness))
+        builder = tf.saved_model.builder.SavedModelBuilder(str(folder))
+        takes = {"sound": tf.saved_model.build_tensor_info(sound)}
+        signatures = {
+            name: tf.saved_model.build_signature_def(takes, {"out": tf.saved_model.build_tensor_info(out)}, "predict")
+            for name, out in (("loudness", loudness), ("forever", forever))
+        }
+        builder.add_meta_graph_and_variables(session, ["serve"], signatures)
+        builder.save()
+    return folder

@@ -8,6 +8,10 @@ import { Place } from "./place";
 interface Input { name: string; dtype: string; shape: (number | null)[] | null; is_optional: boolean }
 interface Signature { name: string; method: string; inputs: Input[]; outputs: Input[]; is_plain: boolean }
 type Value = () => Promise<unknown>;
+/** What is sent for an input. Remarks are for the reader: what was done to a file to make it fit. */
+interface Sent { kind: string; data: string; shape?: number[]; remarks?: string[] }
+
+const RATES = [8000, 16000, 22050, 44100, 48000];
 
 export function runView(place: Place): void {
   ask("signatures", { source: place.source.number }).then((answer) => show(place, answer.signatures as Signature[])).catch((error) => replace(place.element, problem(error)));
@@ -82,18 +86,21 @@ function field(input: Input): [HTMLElement, Value] {
   const area = h("textarea", { id, rows: 3, spellcheck: "false" }, example);
   const file = h("input", { type: "file", "aria-label": `File for ${input.name}` });
   const scale = h("select", { "aria-label": "Numbers of pictures" }, h("option", { value: "1" }, "pictures: 0 to 1"), h("option", { value: "255" }, "pictures: 0 to 255"), h("option", { value: "-1" }, "pictures: −1 to 1"));
+  if (input.dtype.includes("int")) scale.value = "255";
+  const rate = h("select", { "aria-label": "Samples of sounds" }, h("option", { value: "0" }, "sounds: the file’s own rate"), RATES.map((item) => h("option", { value: item }, `sounds: ${item.toLocaleString("en")} a second`)));
   const told = h("p", { class: "quiet" });
-  let sent: Promise<unknown> | null = null;
+  let sent: Promise<Sent> | null = null;
   const take = (): void => {
     const chosen = file.files?.[0];
-    sent = chosen ? fromFile(chosen, input, Number(scale.value)) : null;
-    sent?.then((value: any) => { told.textContent = `${chosen!.name}: ${value.shape ? shapeText(value.shape) : `${chosen!.size.toLocaleString("en")} bytes`}`; }).catch((error) => { told.textContent = String(error.message ?? error); });
+    sent = chosen ? fromFile(chosen, input, Number(scale.value), Number(rate.value)) : null;
+    sent?.then((value) => { told.textContent = [`${chosen!.name}: ${value.shape ? shapeText(value.shape) : `${chosen!.size.toLocaleString("en")} bytes`}`, ...(value.remarks ?? [])].join(", "); }).catch((error) => { told.textContent = String(error.message ?? error); });
   };
   file.addEventListener("change", take);
   scale.addEventListener("change", take);
+  rate.addEventListener("change", take);
   const fill = button("Random numbers", () => { area.value = JSON.stringify(randomly(shape, input.dtype)); }, { disabled: elements > 65536 });
   const element = h("div", { class: "field" }, h("label", { for: id }, h("b", {}, input.name), ` ${input.dtype} ${shapeText(input.shape)}${input.is_optional ? ", may be left out" : ""}`), area,
-    h("div", { class: "buttons" }, isText ? null : fill, file, isText ? null : scale), told);
+    h("div", { class: "buttons" }, isText ? null : fill, file, isText ? null : [scale, rate]), told);
   return [element, async () => {
     if (sent) return sent;
     const text = area.value.trim();
@@ -130,17 +137,17 @@ async function base64(data: ArrayBuffer): Promise<string> {
   return address.slice(address.indexOf(",") + 1);
 }
 
-async function fromFile(file: File, input: Input, scale: number): Promise<unknown> {
+async function fromFile(file: File, input: Input, scale: number, rate: number): Promise<Sent> {
   const data = await file.arrayBuffer();
   if (file.name.toLowerCase().endsWith(".npy")) return { kind: "npy", data: await base64(data) };
   if (input.dtype === "string") return { kind: "bytes", data: await base64(data) };
   if (file.type.startsWith("image/")) return picture(file, input, scale);
-  if (file.type.startsWith("audio/")) return sound(data, input);
+  if (file.type.startsWith("audio/")) return sound(data, input, rate);
   throw new Error("Expected an .npy file, a picture or a sound.");
 }
 
 /** A picture as numbers, of the size that the input says; browsers decode it. */
-async function picture(file: File, input: Input, scale: number): Promise<unknown> {
+async function picture(file: File, input: Input, scale: number): Promise<Sent> {
   const image = await createImageBitmap(file);
   const shape = input.shape ?? [null, null, null, 3];
   const rank = shape.length;
@@ -160,17 +167,36 @@ async function picture(file: File, input: Input, scale: number): Promise<unknown
     else [red, green, blue, alpha].slice(0, channels).forEach((value, channel) => { values[pixel * channels + channel] = number(value); });
   }
   const full = [...shape.slice(0, at).map(() => 1), height, width, ...(rank >= 3 ? [channels] : [])];
-  return { kind: "floats", shape: full, data: await base64(values.buffer) };
+  const remarks = width === image.width && height === image.height ? [] : [`made to fit from ${image.height} × ${image.width}`];
+  return { kind: "floats", shape: full, data: await base64(values.buffer), remarks };
 }
 
-/** A sound as numbers, one channel of it; browsers decode it. */
-async function sound(data: ArrayBuffer, input: Input): Promise<unknown> {
-  const context = new AudioContext();
-  const decoded = await context.decodeAudioData(data);
-  await context.close();
+/** A sound as numbers, its first channel; browsers decode it, at the rate that is chosen or that its file says. */
+async function sound(data: ArrayBuffer, input: Input, chosen: number): Promise<Sent> {
+  const rate = chosen || waveRate(data);
+  if (!rate) throw new Error("Only .wav files say their samples a second: choose how many the model takes.");
+  if (input.dtype.includes("int") && input.dtype !== "int16") throw new Error(`A sound is numbers from −1 to 1, or int16; the input is ${input.dtype}.`);
+  const decoded = await new OfflineAudioContext(1, 1, rate).decodeAudioData(data);
   const shape = input.shape ?? [null];
+  if (!shape.length) throw new Error("A sound is many numbers; the input is one.");
   const wanted = shape[shape.length - 1] ?? decoded.length;
   const values = new Float32Array(wanted);
   values.set(decoded.getChannelData(0).subarray(0, wanted));
-  return { kind: "floats", shape: [...shape.slice(0, -1).map(() => 1), wanted], data: await base64(values.buffer) };
+  if (input.dtype === "int16") values.forEach((value, at) => { values[at] = Math.max(-32768, Math.min(32767, Math.round(value * 32768))); });
+  const remarks = [`${rate.toLocaleString("en")} samples a second`];
+  if (decoded.numberOfChannels > 1) remarks.push(`the first of ${decoded.numberOfChannels} channels`);
+  if (decoded.length > wanted) remarks.push(`the first ${wanted.toLocaleString("en")} of ${decoded.length.toLocaleString("en")} samples`);
+  if (decoded.length < wanted) remarks.push(`${(wanted - decoded.length).toLocaleString("en")} zeros after ${decoded.length.toLocaleString("en")} samples`);
+  return { kind: "floats", shape: [...shape.slice(0, -1).map(() => 1), wanted], data: await base64(values.buffer), remarks };
+}
+
+/** The samples a second that a .wav file says; 0 if it is none. */
+function waveRate(data: ArrayBuffer): number {
+  const view = new DataView(data);
+  const word = (at: number): string => String.fromCharCode(...new Uint8Array(data, at, 4));
+  if (view.byteLength < 12 || word(0) !== "RIFF" || word(8) !== "WAVE") return 0;
+  for (let at = 12; at + 16 <= view.byteLength; at += 8 + view.getUint32(at + 4, true) + (view.getUint32(at + 4, true) & 1)) {
+    if (word(at) === "fmt ") return view.getUint32(at + 12, true);
+  }
+  return 0;
 }

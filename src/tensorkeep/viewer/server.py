@@ -51,7 +51,7 @@ class Server:
         self._socket = _listening(place)
         self.port: int = self._socket.getsockname()[1]
         self.token = token or secrets.token_urlsafe(24)
-        self._place = place
+        self.place = place
         self.viewer = Viewer(Sources(paths, fs))
         application = self.viewer.application(self.token, self._hosts(), in_notebook=in_notebook)
         config = uvicorn.Config(
@@ -63,15 +63,15 @@ class Server:
 
     def _hosts(self) -> list[str]:
         """What a browser may call this server."""
-        names = {*_LOOPBACKS[:3], self._place.host}
-        if self._place.host in ("0.0.0.0", "::"):
+        names = {*_LOOPBACKS[:3], self.place.host}
+        if self.place.host in ("0.0.0.0", "::"):
             names |= {socket.gethostname(), *_addresses()}
         return [f"{name}:{self.port}" for name in names]
 
     @property
     def address(self) -> str:
         """The address of the page, with the token."""
-        host = self._place.host if self._place.host not in ("0.0.0.0", "::") else socket.gethostname()
+        host = self.place.host if self.place.host not in ("0.0.0.0", "::") else socket.gethostname()
         host = f"[{host}]" if ":" in host and not host.startswith("[") else host
         return f"http://{host}:{self.port}/?token={self.token}"
 

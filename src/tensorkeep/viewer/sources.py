@@ -31,6 +31,7 @@ from tensorkeep.proto.messages import MetaGraphDef, NodeDef
 from tensorkeep.saved_model.files.layout import contains_saved_model, variables_path
 from tensorkeep.saved_model.load.model import LoadedModel
 from tensorkeep.saved_model.load.model_loading import load_saved_model
+from tensorkeep.saved_model.show.flag_values import DEFAULT_LIMITS
 
 Item = TypeVar("Item")
 
@@ -206,11 +207,11 @@ class Source:
 
     @property
     def model(self) -> LoadedModel:
-        """The SavedModel, loaded. It may compute, and do nothing else."""
+        """The SavedModel, loaded. It may compute, and do nothing else, for as long as `saved-model run` lets it."""
         return self._once("model", self._load_model)
 
     def _load_model(self) -> LoadedModel:
-        model = load_saved_model(self.path, fs=self.fs)
+        model = load_saved_model(self.path, fs=self.fs, limits=DEFAULT_LIMITS)
         self._closing.append(model.close)
         return model
 

@@ -1,12 +1,16 @@
-"""Signatures: what they take, what they give, and values on the way. Only computing is allowed, as everywhere."""
+"""Signatures: what they take, what they give, and values on the way. Only computing is allowed, as everywhere.
+
+A run keeps within the limits of time and steps that the command line sets, and ends at its next round of a loop or call
+of a function when its page is gone or has cancelled it.
+"""
 
 from __future__ import annotations
 
 import binascii
 from base64 import b64decode
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from time import perf_counter
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 import numpy as np
 
@@ -14,11 +18,15 @@ from tensorkeep.arrays import Array
 from tensorkeep.dtypes import STRING
 from tensorkeep.errors import InvalidArgumentError, NotFoundError, TensorKeepError, UnimplementedError
 from tensorkeep.io.files.numpy_files import decode_npy
+from tensorkeep.runtime.limits import within_limits
 from tensorkeep.saved_model.load.graph_parts import flat_part, named_components
 from tensorkeep.saved_model.load.signature import Signature
 from tensorkeep.saved_model.load.tensor_values import TensorSpec, fitted_array
+from tensorkeep.saved_model.show.flag_values import DEFAULT_LIMITS
 from tensorkeep.viewer.answers.arrays import array_data
 from tensorkeep.viewer.asking import Asked
+
+Result = TypeVar("Result")
 
 _MOST_ELEMENTS: Final = 1 << 26  # of one input
 
@@ -62,15 +70,21 @@ def run(asked: Asked) -> Mapping[str, Any]:
         )
     values = _given(asked, signature)
     start = perf_counter()
-    signature.prepare()
+    _while_waited_for(asked, signature.prepare)
     ready = perf_counter()
-    outputs = signature(**values)
+    outputs = _while_waited_for(asked, lambda: signature(**values))
     done = perf_counter()
     return {
         "outputs": [{"name": key, **_output(value)} for key, value in outputs.items()],
         "seconds": done - ready,
         "preparing": ready - start,
     }
+
+
+def _while_waited_for(asked: Asked, run: Callable[[], Result]) -> Result:
+    """What `run` gives; CancelledError if nobody waits for the answer any more."""
+    with within_limits(DEFAULT_LIMITS, lambda: asked.progress(0, 0)):
+        return run()
 
 
 def _output(value: Any) -> dict[str, Any]:
@@ -183,5 +197,5 @@ def node_value(asked: Asked) -> Mapping[str, Any]:
         raise InvalidArgumentError(f'"{shown[number].name}" gives no tensors of numbers or text')
     feeds = {tensor: values[key] for key, tensor in part.inputs.items() if key in values}
     start = perf_counter()
-    found = part.session.run(wanted, {**feeds, **part.captured})
+    found = _while_waited_for(asked, lambda: part.session.run(wanted, {**feeds, **part.captured}))
     return {"outputs": [array_data(item) for item in found], "seconds": perf_counter() - start}
