@@ -13,6 +13,7 @@ say how names and layouts differ; `explain` shows what they do to which tensor.
     graphs          graphs as formats: a frozen graph, whose constants are tensors, and a SavedModel
     hdf5            HDF5, by h5py (the extra `convert`)
     hub             the middle of all conversions
+    jax_functions   models as functions of JAX (the extra `jax`)
     keras_archives  models of Keras 3 (`.keras`)
     keras_names     names for the variables in a weights file of Keras 3, which numbers them
     keras_shards    weights of Keras 3 in several files (`save_weights("model.weights.json", max_shard_size=5)`)

@@ -26,7 +26,8 @@ _LARGEST: Final = 16 << 20  # bytes of a chunk that has to be gathered
 
 
 def rotating_memory(size: int) -> Callable[[int, int], npt.NDArray[np.uint8]]:
-    """Memory for the chunks of so many bytes: asked for with where a chunk begins, and how many bytes are left.
+    """A function that gives memory for the next chunk of at most so many bytes: called with where the chunk begins and
+    how many bytes are left.
 
     It is used again and again, for new memory costs as much as reading does: what was given stays valid until `VALID`
     more have been asked for.

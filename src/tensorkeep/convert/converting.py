@@ -168,7 +168,7 @@ def convert(
 
 
 def _written(applied: Applied, names: frozenset[str] | None) -> Applied:
-    """What rules make of tensors, those alone of it that are written here."""
+    """The tensors that rules made, but only those with these names; all if there are no names."""
     if names is None:
         return applied
     return replace(applied, tensors={name: item for name, item in applied.tensors.items() if name in names})
@@ -199,7 +199,7 @@ def _sink_options(options: ConvertOptions) -> SinkOptions:
 
 
 def _applied(opened: TensorSource, rules: Sequence[str | AnyRule], only: Selection | None) -> Applied:
-    """The tensors to write, and all that is wrong with them so far."""
+    """The tensors that rules make of the chosen ones of a source, with the problems found so far."""
     wanted: list[AnyRule] = [rule_of(rule) for rule in rules]
     left_out = _left_out(opened)
     names = [name for name in (opened if only is None else only.of(opened)) if name not in left_out]
@@ -290,7 +290,9 @@ def _write(
 
 
 def _proven(opened: TensorSource, path: str, tensors: Mapping[str, Lazy], digests: Mapping[str, Digest]) -> Proof:
-    """What was written, with the digests of what it was made of: read once more where that was not the same."""
+    """The proof of what was written: the digest of each tensor, and those of the stored tensors that it was made of.
+    These are read again only if a rule has changed them.
+    """
     proven: dict[str, ProvenTensor] = {}
     for name, tensor in tensors.items():
         written = digests[name].text()

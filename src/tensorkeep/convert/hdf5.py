@@ -125,7 +125,7 @@ def opened_hdf5(h5py: Any, path: str, fs: FileSystem) -> Any:
 
 
 def _found(h5py: Any, file: Any, path: str) -> tuple[dict[str, _DatasetArray], dict[str, str], tuple[str, ...]]:
-    """The tensors, what is none, and what there is to say of the names."""
+    """The tensors of a file by name, the datasets that are none with what they are, and remarks about names."""
     try:
         inner = inside(h5py, file, "model_weights") if "model_weights" in file else None
         keras = next((group for group in (inner, file) if _names(group, "layer_names")), None)

@@ -64,7 +64,9 @@ class NamedVariables:
 
 
 def _given(*names: str, **where: str) -> Names:
-    """Always these; then those for which a setting is true, as it is unless the configuration says otherwise."""
+    """Names that variables always have, and names that they have if a setting is true, which it is unless the
+    configuration says otherwise.
+    """
     return lambda config: (*names, *(name for name, setting in where.items() if config.get(setting, True)))
 
 
@@ -202,7 +204,7 @@ def _known_objects(objects: Mapping[str, str], config: object) -> dict[str, Kera
 
 
 def _part(whole: KerasObject, part: list[str], name: str) -> KerasObject:
-    """What an attribute of an object is, or the item of that name in an attribute that is a list."""
+    """The object that is an attribute of another one, or the item of that name in an attribute that is a list."""
     attribute = part[0]
     held = whole.config.get(attribute)
     if attribute in _LISTS and len(part) > 1 and isinstance(held, list):

@@ -48,7 +48,7 @@ class Digest:
             self._hash.update(buffer)
 
     def of(self, chunks: Iterable[Array]) -> Iterator[Array]:
-        """The same chunks, counted as they pass."""
+        """The same chunks, which are added to the digest as they pass."""
         for chunk in chunks:
             self.add(chunk)
             yield chunk

@@ -211,7 +211,7 @@ class Explanation:
 
 @dataclass
 class Applied:
-    """Tensors after rules, and what these did."""
+    """The tensors that rules have made, what they left out, which rules did nothing, and what is wrong."""
 
     tensors: dict[str, Lazy]
     left_out: dict[str, str] = field(default_factory=dict)
@@ -268,7 +268,7 @@ def _replace(found: Applied, changes: Sequence[Change], label: str) -> None:
 
 
 def through(tensor: Lazy, steps: Iterable[Step], name: str) -> Lazy:
-    """A tensor after steps; an error names it."""
+    """The tensor that steps, one after the other, make of a tensor. An error of a step names the tensor."""
     for step in steps:
         try:
             tensor = step(tensor)

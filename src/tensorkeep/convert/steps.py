@@ -340,7 +340,9 @@ def _made_of(tensors: Sequence[Lazy], shape: tuple[int, ...], read: Callable[[Bo
 
 
 def _unless_empty(read: Callable[[Box], Array], dtype: DType) -> Callable[[Box], Array]:
-    """Nothing is asked for where there is nothing: so no step need think of empty boxes."""
+    """A function that reads boxes, made of one that may not be asked for empty boxes: these are given without asking
+    it.
+    """
     return lambda box: read(box) if all(box_shape(box)) else np.empty(box_shape(box), dtype.array_dtype)
 
 

@@ -346,7 +346,9 @@ _ACTIONS: Final[Mapping[str, Callable[[_Machine, Any], Any]]] = {
 
 
 def leaves(value: Any, what: str) -> Iterator[tuple[str, Any]]:
-    """All that is in a value that is not a container, by the way that leads to it: keys and numbers with dots."""
+    """All values inside a value that are not containers, each with the keys and numbers that lead to it, joined by
+    dots.
+    """
     stack: list[tuple[str, Any, int]] = [("", value, 0)]
     count = letters = 0
     while stack:

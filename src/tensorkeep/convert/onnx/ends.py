@@ -32,7 +32,7 @@ _RANKS_OF_IMAGES: Final = (3, 4, 5)
 
 @dataclass(frozen=True)
 class Chosen:
-    """What is exported: tensors by the names they get in the file, and what their graph finds."""
+    """What is exported: input and output tensors by the names they get in the file, and the session of their graph."""
 
     session: Session
     inputs: Mapping[str, Tensor]
@@ -177,7 +177,7 @@ def _ends_of(graph: Graph) -> str:
 
 
 def _with_ends(whole: GraphPart, part: GraphPart) -> GraphPart:
-    """All of a graph, with those ends of a part that are in it."""
+    """The part that is all of a graph, with those inputs and outputs of another part that are in that graph."""
     graph = whole.session.graph
 
     def there(ends: Mapping[str, Tensor]) -> dict[str, Tensor]:
@@ -187,7 +187,7 @@ def _with_ends(whole: GraphPart, part: GraphPart) -> GraphPart:
 
 
 def _told(found: Chosen, shapes: Mapping[str, Shape], where: str) -> Chosen:
-    """The same in a graph that is told shapes of inputs, with all that follows from them."""
+    """What is exported, in a copy of its graph in which inputs have the given shapes and all that follows from them."""
     wanted = {found.inputs[name]: shape for name, shape in shapes.items()}
     told = {tensor: shape for tensor, shape in wanted.items() if tensor.static_shape != shape}
     if not told:

@@ -91,7 +91,7 @@ def _placed(model: ir.Model) -> dict[str, _Placed]:
 
 @contextmanager
 def _outside(model: ir.Model, placed: Mapping[str, _Placed], location: str) -> Iterator[None]:
-    """While it lasts, weights are said to lie in another file."""
+    """A context in which the model says of some weights that they lie in another file."""
     initializers = model.graph.initializers
     for name, item in placed.items():
         initializers[name].const_value = ir.ExternalTensor(
@@ -144,7 +144,7 @@ def _weights_as_inputs(graph: onnx.GraphProto) -> None:
 
 
 def require_free(path: str, is_external: bool, overwrite: bool, fs: FileSystem) -> None:
-    """Raises if something is there that may not be replaced."""
+    """AlreadyExistsError if a file is there that may not be replaced."""
     files = [path, data_path(path)] if is_external else [path]
     there = [name for name in files if fs.exists(name)]
     if folders := [name for name in there if fs.is_directory(name)]:

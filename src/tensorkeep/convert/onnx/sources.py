@@ -46,6 +46,8 @@ class Source:
     signature: str = ""
     wider: Callable[[], GraphPart] | None = None
     """Gives all of the graph, if the part is not all."""
+    holder: LoadedModel | OpenedGraph | None = None
+    """The model or graph that it is of; None of a session."""
 
 
 def opened_source(source: ExportSource, options: OnnxOptions, stack: ExitStack, fs: FileSystem) -> Source:
@@ -89,12 +91,13 @@ def _of_model(model: LoadedModel, options: OnnxOptions) -> Source:
         if options.signature is not None:
             raise InvalidArgumentError(f"{where}: a signature or a function is exported; both are given")
         part = model.function_part(options.function)
-        return Source(f'{where}, function "{options.function}"', model.directory, part, options.function)
+        what = f'{where}, function "{options.function}"'
+        return Source(what, model.directory, part, options.function, holder=model)
     if not model.signatures and options.signature is None and options.outputs is not None:
-        return Source(where, model.directory, model.whole_part())
+        return Source(where, model.directory, model.whole_part(), holder=model)
     name = _chosen_signature(list(model.signatures), options.signature, where, list(model.functions))
     part = model.signature_part(name)
-    return Source(f'{where}, signature "{name}"', model.directory, part, name, model.whole_part)
+    return Source(f'{where}, signature "{name}"', model.directory, part, name, model.whole_part, model)
 
 
 def _chosen_signature(there: Sequence[str], wanted: str | None, where: str, functions: Sequence[str] = ()) -> str:
@@ -134,7 +137,7 @@ def _of_graph(opened: OpenedGraph, options: OnnxOptions, path: str) -> Source:
         signature = _chosen_signature(keys, options.signature, opened.where)
         part = _signature_part(opened.session, meta_graph, signature)
     what = f'{opened.where}, signature "{signature}"' if signature else opened.where
-    return Source(what, path, part, signature)
+    return Source(what, path, part, signature, holder=opened)
 
 
 def _fill(opened: OpenedGraph, options: OnnxOptions) -> None:

@@ -105,7 +105,7 @@ def _flattened(chosen: Chosen) -> Chosen:
 
 
 def _alone(chosen: Chosen, operations: Sequence[Operation]) -> Chosen:
-    """The same in a graph that has nothing but some operations and what they are given."""
+    """What is exported, in a copy of its graph that has only some operations and what they are given."""
     used = {tensor for op in operations for tensor in op.inputs}
     captured = {tensor: item for tensor, item in chosen.captured.items() if tensor in used}
     given = {tensor: tensor.static_shape for tensor in chosen.inputs.values()}
@@ -224,7 +224,7 @@ class _Writer:
                 self._edges[tensor] = self._held(f"held_{number}", item)
 
     def _held(self, name: str, item: object) -> str:
-        """The edge of what is captured, or of what an operation makes that lasts."""
+        """Adds a node for a variable or table that the part uses, and gives the name of its output."""
         if isinstance(item, VariableResource):
             if not item.is_initialized:
                 raise FailedPreconditionError(f'the variable "{item.name}" has no value')

@@ -1,0 +1,13 @@
+"""Tensors of checkpoints as arrays of other libraries, on their devices.
+
+`loading` has the public function. A framework (JAX, PyTorch, CuPy) knows its devices, its types and how bytes get
+there; none of them is imported before it is asked for.
+
+    cupy_arrays   CuPy: pinned memory and streams
+    frameworks    what every framework does, and which there are
+    jax_arrays    JAX: devices, and shardings over several of them
+    loading       which tensors go where, and the arrays that come of it
+    pieces        boxes cut into pieces that fit a buffer
+    torch_arrays  PyTorch: pinned memory and streams
+    transfers     reading, checking and copying at the same time, through a few buffers
+"""

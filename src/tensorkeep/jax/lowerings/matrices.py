@@ -1,0 +1,208 @@
+"""Products of matrices, einsum, diagonals, and linear algebra."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax import lax
+
+from tensorkeep.jax.registry import lowering, same_function, traced_lowering
+from tensorkeep.jax.values import CannotTraceError
+
+if TYPE_CHECKING:
+    from tensorkeep.jax.tracing import Tracing
+
+
+def _accumulated(x: Any) -> Any:
+    """The type that products are added up in: of halves, float32."""
+    return jnp.float32 if x.dtype in (jnp.float16, jnp.bfloat16) else x.dtype
+
+
+def _turned(x: Any, is_adjoint: bool) -> Any:
+    return jnp.conj(jnp.swapaxes(x, -1, -2)) if is_adjoint else x
+
+
+def product(tracing: Tracing, a: Any, b: Any) -> Any:
+    """A product of matrices, or of stacks of them, in the precision that was asked for."""
+    wide = jnp.promote_types(_accumulated(a), _accumulated(b))
+    found = jnp.matmul(a, b, precision=tracing.precision, preferred_element_type=wide)
+    return found.astype(a.dtype)
+
+
+@traced_lowering("MatMul", raw=False)
+def matmul(tracing: Tracing, a: Any, b: Any, *, transpose_a: bool, transpose_b: bool) -> Any:
+    a = a.T if transpose_a else a
+    return product(tracing, a, b.T if transpose_b else b)
+
+
+@traced_lowering("SparseMatMul", raw=False)
+def sparse_matmul(tracing: Tracing, a: Any, b: Any, *, transpose_a: bool, transpose_b: bool) -> Any:
+    a, b = a.astype(jnp.float32), b.astype(jnp.float32)
+    return product(tracing, a.T if transpose_a else a, b.T if transpose_b else b)
+
+
+@traced_lowering("BatchMatMul", "BatchMatMulV2", raw=False)
+def batch_matmul(tracing: Tracing, x: Any, y: Any, *, adj_x: bool, adj_y: bool) -> Any:
+    return product(tracing, _turned(x, adj_x), _turned(y, adj_y))
+
+
+@traced_lowering("BatchMatMulV3", raw=False)
+def batch_matmul_typed(tracing: Tracing, x: Any, y: Any, *, adj_x: bool, adj_y: bool, Tout: Any) -> Any:  # noqa: N803
+    wanted = Tout.array_dtype
+    wide = wanted if jnp.issubdtype(wanted, jnp.integer) else jnp.promote_types(_accumulated(x), _accumulated(y))
+    return jnp.matmul(_turned(x, adj_x), _turned(y, adj_y), precision=tracing.precision, preferred_element_type=wide)
+
+
+@traced_lowering("_FusedMatMul", raw=False)
+def fused_matmul(
+    tracing: Tracing, a: Any, b: Any, args: list[Any], *, transpose_a: bool, transpose_b: bool, fused_ops: Any
+) -> Any:
+    found = matmul(tracing, a, b, transpose_a=transpose_a, transpose_b=transpose_b)
+    return with_fused(found, args, fused_ops)
+
+
+def with_fused(found: Any, args: list[Any], fused_ops: Any) -> Any:
+    """A product with what TensorFlow's optimizer has put behind it: a bias, an activation."""
+    named = {b"Relu": jax.nn.relu, b"Relu6": lambda x: jnp.clip(x, 0, 6), b"Elu": jax.nn.elu, b"Tanh": jnp.tanh,
+             b"Sigmoid": jax.nn.sigmoid, b"GeluApproximate": jax.nn.gelu,
+             b"GeluExact": lambda x: jax.nn.gelu(x, approximate=False)}  # fmt: skip
+    for op in fused_ops:
+        found = found + args[0] if op in (b"BiasAdd", b"Add") else named[bytes(op)](found)
+    return found
+
+
+@traced_lowering("Einsum", raw=False)
+def einsum(tracing: Tracing, inputs: list[Any], *, equation: bytes) -> Any:
+    wide = _accumulated(inputs[0])
+    text = equation.decode().replace(" ", "")
+    result = text.partition("->")[2].replace("...", "")
+    if len(set(result)) < len(result):
+        raise CannotTraceError(f"JAX makes no diagonals by an equation such as {text}")
+    found = jnp.einsum(text, *inputs, precision=tracing.precision, preferred_element_type=wide)
+    return found.astype(inputs[0].dtype)
+
+
+# ---------------------------------------------------------------------------------------------------------- diagonals
+
+
+@lowering("Diag")
+def diag(diagonal: Any) -> Any:
+    flat = jnp.diag(diagonal.reshape(-1))
+    return flat.reshape(*diagonal.shape, *diagonal.shape)
+
+
+@lowering("DiagPart")
+def diag_part(input: Any) -> Any:
+    half = input.shape[: input.ndim // 2]
+    count = int(np.prod(half))
+    return jnp.diagonal(input.reshape(count, count)).reshape(half)
+
+
+@lowering("MatrixDiag", "BatchMatrixDiag")
+def matrix_diag(diagonal: Any) -> Any:
+    return jnp.where(np.eye(diagonal.shape[-1], dtype=bool), diagonal[..., None, :], jnp.zeros((), diagonal.dtype))
+
+
+@lowering("MatrixDiagPart", "BatchMatrixDiagPart")
+def matrix_diag_part(input: Any) -> Any:
+    return jnp.diagonal(input, axis1=-2, axis2=-1)
+
+
+@lowering("MatrixSetDiag", "BatchMatrixSetDiag")
+def matrix_set_diag(input: Any, diagonal: Any) -> Any:
+    count = min(input.shape[-2:])
+    places = np.arange(count)
+    return input.at[..., places, places].set(diagonal)
+
+
+@lowering("MatrixBandPart", "BatchMatrixBandPart")
+def matrix_band_part(input: Any, num_lower: Any, num_upper: Any) -> Any:
+    rows = jnp.arange(input.shape[-2])[:, None]
+    columns = jnp.arange(input.shape[-1])[None, :]
+    below = (num_lower < 0) | (rows - columns <= num_lower)
+    above = (num_upper < 0) | (columns - rows <= num_upper)
+    return jnp.where(below & above, input, jnp.zeros((), input.dtype))
+
+
+# ------------------------------------------------------------------------------------------------------- linear algebra
+
+same_function(
+    {
+        "Cholesky": lambda x: jnp.linalg.cholesky(x) if x.size else x,
+        "BatchCholesky": lambda x: jnp.linalg.cholesky(x) if x.size else x,
+        "MatrixDeterminant": jnp.linalg.det,
+        "BatchMatrixDeterminant": jnp.linalg.det,
+    }
+)
+
+
+@lowering("LogMatrixDeterminant")
+def log_determinant(input: Any) -> tuple[Any, Any]:
+    sign, size = jnp.linalg.slogdet(input)
+    return sign, size
+
+
+@lowering("MatrixInverse", "BatchMatrixInverse")
+def matrix_inverse(input: Any, *, adjoint: bool) -> Any:
+    found = jnp.linalg.inv(input)
+    return _turned(found, adjoint)
+
+
+@lowering("MatrixSolve", "BatchMatrixSolve")
+def matrix_solve(matrix: Any, rhs: Any, *, adjoint: bool) -> Any:
+    return jnp.linalg.solve(_turned(matrix, adjoint), rhs)
+
+
+@lowering("MatrixTriangularSolve", "BatchMatrixTriangularSolve")
+def triangular_solve(matrix: Any, rhs: Any, *, lower: bool, adjoint: bool) -> Any:
+    stacks = jnp.broadcast_shapes(matrix.shape[:-2], rhs.shape[:-2])
+    matrix = jnp.broadcast_to(matrix, (*stacks, *matrix.shape[-2:]))
+    rhs = jnp.broadcast_to(rhs, (*stacks, *rhs.shape[-2:]))
+    return lax.linalg.triangular_solve(
+        matrix, rhs, left_side=True, lower=lower, transpose_a=adjoint, conjugate_a=adjoint and jnp.iscomplexobj(matrix)
+    )
+
+
+@lowering("SelfAdjointEigV2")
+def self_adjoint_eigen(input: Any, *, compute_v: bool) -> tuple[Any, Any]:
+    values, vectors = jnp.linalg.eigh(input, symmetrize_input=False, UPLO="L")
+    return values, vectors if compute_v else jnp.zeros((0,), input.dtype)
+
+
+# ------------------------------------------------------------------------------------------------------------- Fourier
+
+same_function(
+    {
+        **dict.fromkeys(("FFT", "BatchFFT"), jnp.fft.fft),
+        **dict.fromkeys(("IFFT", "BatchIFFT"), jnp.fft.ifft),
+        **dict.fromkeys(("FFT2D", "BatchFFT2D"), jnp.fft.fft2),
+        **dict.fromkeys(("IFFT2D", "BatchIFFT2D"), jnp.fft.ifft2),
+        **dict.fromkeys(("FFT3D", "BatchFFT3D"), lambda x: jnp.fft.fftn(x, axes=(-3, -2, -1))),
+        **dict.fromkeys(("IFFT3D", "BatchIFFT3D"), lambda x: jnp.fft.ifftn(x, axes=(-3, -2, -1))),
+    }
+)
+
+
+def _axes_of(lengths: Any) -> tuple[list[int], tuple[int, ...]]:
+    wanted = [int(size) for size in lengths]
+    return wanted, tuple(range(-len(wanted), 0))
+
+
+@lowering("RFFT", "RFFT2D", "RFFT3D", known=("fft_length",))
+def real_fourier(input: Any, fft_length: Any) -> Any:
+    lengths, axes = _axes_of(fft_length)
+    if not input.size or 0 in lengths:
+        sizes = [*lengths[:-1], lengths[-1] // 2 + 1 if lengths[-1] else 0]
+        return jnp.zeros((*input.shape[: input.ndim - len(lengths)], *sizes), jnp.complex64)
+    return jnp.fft.rfftn(input, lengths, axes)
+
+
+@lowering("IRFFT", "IRFFT2D", "IRFFT3D", known=("fft_length",))
+def inverse_real_fourier(input: Any, fft_length: Any) -> Any:
+    lengths, axes = _axes_of(fft_length)
+    if not input.size or 0 in lengths:
+        return jnp.zeros((*input.shape[: input.ndim - len(lengths)], *lengths), jnp.float32)
+    return jnp.fft.irfftn(input, lengths, axes)

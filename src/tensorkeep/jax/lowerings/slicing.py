@@ -1,0 +1,376 @@
+"""Parts of values, cut out, put together, and taken or placed by index."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax import lax
+
+from tensorkeep.jax.registry import lowering
+from tensorkeep.jax.values import CannotTraceError, NotKnownError, Value, is_known, on_device, shape_of, sizes
+from tensorkeep.ops.arrays.slicing import Masks, slice_layout, slice_spec
+
+# ------------------------------------------------------------------------------------------------------------ slices
+
+
+@lowering("Slice", known=("size",), raw=True)
+def slice_of(input: Value, begin: Value, size: Value) -> Any:
+    """A part whose sizes are known; where it begins need not be."""
+    x = on_device(input)
+    if not is_known(size):
+        raise NotKnownError('its input "size" decides the shape of its result, and is computed by the function')
+    wanted = sizes(size)
+    if is_known(begin):
+        starts = sizes(begin)
+        stops = [
+            whole if length < 0 else start + length
+            for whole, start, length in zip(x.shape, starts, wanted, strict=True)
+        ]
+        return lax.slice(x, starts, stops)
+    if -1 in wanted:
+        raise NotKnownError('a part up to the end has no known size where "begin" is computed by the function')
+    return lax.dynamic_slice(x, list(on_device(begin)), wanted)
+
+
+@lowering("StridedSlice", raw=True)
+def strided_slice(
+    input: Value, begin: Value, end: Value, strides: Value, *, begin_mask: int, end_mask: int, ellipsis_mask: int,
+    new_axis_mask: int, shrink_axis_mask: int,
+) -> Any:  # fmt: skip
+    x = on_device(input)
+    masks = Masks(begin_mask, end_mask, ellipsis_mask, new_axis_mask, shrink_axis_mask)
+    if is_known(begin) and is_known(end) and is_known(strides):
+        return x[slice_spec(x.shape, begin, end, strides, masks)[2]]
+    return _moving_slice(x, begin, strides, masks)
+
+
+def _moving_slice(x: Any, begin: Value, strides: Value, masks: Masks) -> Any:
+    """A slice whose places are computed: single elements along some axes, the others whole."""
+    starts = on_device(begin)
+    axes, origins = slice_layout(starts.shape[0], x.ndim, masks)
+    for at, axis in enumerate(axes):
+        if axis.entry < 0 or (axis.takes_begin and axis.takes_end):
+            continue
+        if not axis.shrinks:
+            raise NotKnownError("how long its result is depends on bounds that are computed by the function")
+        place = starts[axis.entry]
+        place = jnp.where(place < 0, place + x.shape[at], place)
+        x = lax.dynamic_slice_in_dim(x, place, 1, at)
+    steps = sizes(strides) if is_known(strides) else None
+    index: list[Any] = []
+    for axis in axes:
+        is_whole = axis.entry < 0 or steps is None or axis.shrinks
+        index.append(slice(None) if is_whole else slice(None, None, steps[axis.entry]))  # type: ignore[index]
+    x = x[tuple(index)]
+    kept = {origin for origin in origins if origin >= 0}
+    x = jnp.squeeze(x, tuple(at for at in range(len(axes)) if at not in kept))
+    return jnp.expand_dims(x, tuple(at for at, origin in enumerate(origins) if origin < 0))
+
+
+@lowering("StridedSliceGrad", known=("shape", "begin", "end", "strides"))
+def strided_slice_grad(
+    shape: Any, begin: Any, end: Any, strides: Any, dy: Any, *, begin_mask: int, end_mask: int, ellipsis_mask: int,
+    new_axis_mask: int, shrink_axis_mask: int,
+) -> Any:  # fmt: skip
+    masks = Masks(begin_mask, end_mask, ellipsis_mask, new_axis_mask, shrink_axis_mask)
+    index = slice_spec(sizes(shape), begin, end, strides, masks)[2]
+    return jnp.zeros(sizes(shape), dy.dtype).at[index].set(dy)
+
+
+@lowering("TensorStridedSliceUpdate", known=("begin", "end", "strides"))
+def strided_slice_update(
+    input: Any, begin: Any, end: Any, strides: Any, value: Any, *, begin_mask: int, end_mask: int, ellipsis_mask: int,
+    new_axis_mask: int, shrink_axis_mask: int,
+) -> Any:  # fmt: skip
+    masks = Masks(begin_mask, end_mask, ellipsis_mask, new_axis_mask, shrink_axis_mask)
+    return input.at[slice_spec(input.shape, begin, end, strides, masks)[2]].set(value)
+
+
+@lowering("XlaDynamicSlice", known=("size_indices",))
+def dynamic_slice(input: Any, start_indices: Any, size_indices: Any) -> Any:
+    return lax.dynamic_slice(input, list(start_indices), sizes(size_indices))
+
+
+@lowering("XlaDynamicUpdateSlice")
+def dynamic_update_slice(input: Any, update: Any, indices: Any) -> Any:
+    return lax.dynamic_update_slice(input, update, list(indices))
+
+
+# ------------------------------------------------------------------------------------------------------------ joining
+
+
+@lowering("ConcatV2", known=("axis",), raw=True)
+def concat(values: list[Value], axis: Value) -> Any:
+    if not is_known(axis):
+        raise NotKnownError("the axis along which it joins is computed by the function")
+    return jnp.concatenate([on_device(value) for value in values], int(np.reshape(axis, ())))
+
+
+@lowering("Concat", known=("concat_dim",), raw=True)
+def concat_by_first(concat_dim: Value, values: list[Value]) -> Any:
+    return concat(values, concat_dim)
+
+
+@lowering("Pack")
+def pack(values: list[Any], *, axis: int) -> Any:
+    return jnp.stack(values, axis)
+
+
+@lowering("Unpack")
+def unpack(value: Any, *, num: int, axis: int) -> list[Any]:
+    moved = jnp.moveaxis(value, axis, 0)
+    return [moved[at] for at in range(num)]
+
+
+@lowering("Split", known=("split_dim",))
+def split(split_dim: Any, value: Any, *, num_split: int) -> list[Any]:
+    return list(jnp.split(value, num_split, int(np.reshape(split_dim, ()))))
+
+
+@lowering("SplitV", known=("size_splits", "split_dim"))
+def split_sizes(value: Any, size_splits: Any, split_dim: Any) -> list[Any]:
+    axis = int(np.reshape(split_dim, ()))
+    lengths = list(sizes(size_splits))
+    if -1 in lengths:
+        at = lengths.index(-1)
+        lengths[at] = value.shape[axis] - sum(lengths) - 1
+    return list(jnp.split(value, np.cumsum(lengths)[:-1], axis))
+
+
+@lowering("ParallelConcat")
+def parallel_concat(values: list[Any]) -> Any:
+    return jnp.concatenate(values, 0)
+
+
+@lowering("ConcatOffset", known=("concat_dim", "shape"))
+def concat_offset(concat_dim: Any, shape: list[Any]) -> list[Any]:
+    axis, at = int(concat_dim), 0
+    found = []
+    for item in shape:
+        offset = np.zeros_like(item)
+        offset[axis] = at
+        at += int(item[axis])
+        found.append(offset)
+    return found
+
+
+# ---------------------------------------------------------------------------------------------------------- gathering
+
+
+@lowering("Gather", "ResourceGatherRows")
+def gather(params: Any, indices: Any) -> Any:
+    return take_rows(params, indices, 0)
+
+
+def take_rows(params: Any, indices: Any, axis: int) -> Any:
+    """Rows by their numbers. What is beyond the last gives zeros, as TensorFlow's kernels for devices do."""
+    is_there = (indices >= 0) & (indices < params.shape[axis])
+    if not params.shape[axis]:
+        shape = (*params.shape[:axis], *indices.shape, *params.shape[axis + 1 :])
+        return jnp.zeros(shape, params.dtype)
+    found = jnp.take(params, jnp.where(is_there, indices, 0), axis)
+    mask = is_there.reshape(*is_there.shape, *(1,) * (params.ndim - axis - 1))
+    return jnp.where(mask, found, jnp.zeros((), params.dtype))
+
+
+@lowering("GatherV2", known=("axis",))
+def gather_along(params: Any, indices: Any, axis: Any, *, batch_dims: int) -> Any:
+    at = int(np.reshape(axis, ()))
+    at = at + params.ndim if at < 0 else at
+    batches = batch_dims + indices.ndim if batch_dims < 0 else batch_dims
+    function = _taking(at - batches)
+    for _ in range(batches):
+        function = jax.vmap(function)
+    return function(params, indices)
+
+
+def _taking(axis: int) -> Any:
+    return lambda params, indices: take_rows(params, indices, axis)
+
+
+def _parts(indices: Any) -> tuple[Any, ...]:
+    return tuple(indices[..., at] for at in range(indices.shape[-1]))
+
+
+def _within(indices: Any, shape: Sequence[int]) -> Any:
+    depth = indices.shape[-1]
+    limits = jnp.asarray(np.array(shape[:depth], indices.dtype))
+    return ((indices >= 0) & (indices < limits)).all(-1)
+
+
+@lowering("GatherNd")
+def gather_nd(params: Any, indices: Any) -> Any:
+    depth = indices.shape[-1]
+    if not depth:
+        return jnp.broadcast_to(params, (*indices.shape[:-1], *params.shape))
+    is_there = _within(indices, params.shape)
+    found = params[_parts(jnp.where(is_there[..., None], indices, 0))]
+    mask = is_there.reshape(*is_there.shape, *(1,) * (params.ndim - depth))
+    return jnp.where(mask, found, jnp.zeros((), params.dtype))
+
+
+# --------------------------------------------------------------------------------------------------------- scattering
+
+
+def scattered(whole: Any, indices: Any, updates: Any, how: str) -> Any:
+    """A value with updates put in, added, or otherwise combined at places given by index; others are left out."""
+    depth = indices.shape[-1]
+    updates = jnp.broadcast_to(updates, (*indices.shape[:-1], *whole.shape[depth:]))
+    if not depth:
+        for update in updates.reshape(-1, *whole.shape):
+            whole = getattr(whole.at[...], how)(update)
+        return whole
+    is_there = _within(indices, whole.shape)
+    beyond = jnp.asarray(np.array(whole.shape[:depth], indices.dtype))
+    places = _parts(jnp.where(is_there[..., None], indices, beyond))
+    return getattr(whole.at[places], how)(updates, mode="drop")
+
+
+@lowering("ScatterNd", known=("shape",))
+def scatter_nd(indices: Any, updates: Any, shape: Any) -> Any:
+    return scattered(jnp.zeros(sizes(shape), updates.dtype), indices, updates, "add")
+
+
+def _scattering(how: str) -> Any:
+    def scatter(tensor: Any, indices: Any, updates: Any) -> Any:
+        return scattered(tensor, indices, updates, how)
+
+    return scatter
+
+
+lowering("TensorScatterUpdate")(_scattering("set"))
+lowering("TensorScatterAdd", "ScatterNdNonAliasingAdd")(_scattering("add"))
+lowering("TensorScatterMax")(_scattering("max"))
+lowering("TensorScatterMin")(_scattering("min"))
+
+
+@lowering("TensorScatterSub")
+def scatter_sub(tensor: Any, indices: Any, updates: Any) -> Any:
+    return scattered(tensor, indices, -updates, "add")
+
+
+@lowering("InplaceUpdate", "AliasInplaceUpdate")
+def rows_set(x: Any, i: Any, v: Any) -> Any:
+    return x.at[i].set(v)
+
+
+@lowering("InplaceAdd", "AliasInplaceAdd")
+def rows_added(x: Any, i: Any, v: Any) -> Any:
+    return x.at[i].add(v)
+
+
+@lowering("InplaceSub", "AliasInplaceSub")
+def rows_subtracted(x: Any, i: Any, v: Any) -> Any:
+    return x.at[i].add(-v)
+
+
+@lowering("DynamicStitch", "ParallelDynamicStitch", known=("indices",), raw=True)
+def dynamic_stitch(indices: list[Value], data: list[Value]) -> Any:
+    """Rows put in places that are known; how many there are is not, else."""
+    if not all(map(is_known, indices)):
+        raise NotKnownError("how many rows it gives depends on indices that are computed by the function")
+    count = max((int(item.max()) + 1 for item in indices if item.size), default=0)
+    rank = np.ndim(indices[0])
+    element = shape_of(data[0])[rank:]
+    whole = jnp.zeros((count, *element), on_device(data[0]).dtype)
+    for places, values in zip(indices, data, strict=True):
+        flat, at = on_device(values).reshape(-1, *element), np.reshape(places, -1)
+        last = {int(place): number for number, place in enumerate(at)}  # of rows for one place, the last counts
+        chosen = np.array(sorted(last.values()), np.int32)
+        whole = whole.at[at[chosen]].set(flat[chosen])
+    return whole
+
+
+@lowering("Where", known=("input",), raw=True)
+def where(input: Value) -> Any:
+    raise CannotTraceError("how many places it finds depends on values that are computed by the function")
+
+
+# ---------------------------------------------------------------------------------------------------------- selecting
+
+
+@lowering("Select")
+def select(condition: Any, t: Any, e: Any) -> Any:
+    """One or the other; a vector of conditions chooses rows."""
+    if condition.ndim < t.ndim and condition.ndim == 1:
+        condition = condition.reshape(-1, *(1,) * (t.ndim - 1))
+    return jnp.where(condition, t, e)
+
+
+@lowering("SelectV2")
+def select_stretched(condition: Any, t: Any, e: Any) -> Any:
+    return jnp.where(condition, t, e)
+
+
+@lowering("ArgMax", known=("dimension",))
+def arg_max(input: Any, dimension: Any) -> Any:
+    return jnp.argmax(_without_nan(input, -np.inf), int(np.reshape(dimension, ())))
+
+
+def _without_nan(x: Any, instead: float) -> Any:
+    """Numbers none of which is NaN, which is neither the largest nor the smallest to TensorFlow."""
+    return jnp.where(jnp.isnan(x), instead, x) if jnp.issubdtype(x.dtype, jnp.floating) else x
+
+
+@lowering("ArgMin", known=("dimension",))
+def arg_min(input: Any, dimension: Any) -> Any:
+    return jnp.argmin(_without_nan(input, np.inf), int(np.reshape(dimension, ())))
+
+
+@lowering("TopKV2", known=("k",))
+def top_k(input: Any, k: Any) -> tuple[Any, Any]:
+    return tuple(lax.top_k(input, int(np.reshape(k, ()))))
+
+
+@lowering("TopK")
+def top_k_of_attr(input: Any, *, k: int) -> tuple[Any, Any]:
+    return tuple(lax.top_k(input, k))
+
+
+@lowering("ApproxTopK")
+def approximate_top_k(input: Any, *, k: int, reduction_dimension: int, is_max_k: bool) -> tuple[Any, Any]:
+    moved = jnp.moveaxis(input, reduction_dimension, -1)
+    found, places = lax.top_k(moved if is_max_k else -moved, k)
+    found = found if is_max_k else -found
+    return jnp.moveaxis(found, -1, reduction_dimension), jnp.moveaxis(places, -1, reduction_dimension)
+
+
+@lowering("InTopKV2", raw=True)
+def in_top_k(predictions: Value, targets: Value, k: Value) -> Any:
+    scores, classes = on_device(predictions), on_device(targets)
+    is_class = (classes >= 0) & (classes < scores.shape[1])
+    own = jnp.take_along_axis(scores, jnp.where(is_class, classes, 0)[:, None], 1)
+    better = (scores > own).sum(1)
+    return is_class & jnp.isfinite(scores).all(1) & (better < on_device(k))
+
+
+@lowering("InTopK", raw=True)
+def in_top_k_of_attr(predictions: Value, targets: Value, *, k: int) -> Any:
+    return in_top_k(predictions, targets, np.int32(k))
+
+
+@lowering("Bucketize")
+def bucketize(input: Any, *, boundaries: Sequence[float]) -> Any:
+    # Boundaries are float32. As in C++, whole numbers are compared with them in float32, float64 in float64.
+    kind = np.float64 if input.dtype == np.float64 else np.float32
+    return jnp.searchsorted(jnp.asarray(np.array(boundaries, np.float32), kind), input.astype(kind), side="right")
+
+
+@lowering("LowerBound")
+def lower_bound(sorted_inputs: Any, values: Any) -> Any:
+    return jax.vmap(lambda row, value: jnp.searchsorted(row, value, side="left"))(sorted_inputs, values)
+
+
+@lowering("UpperBound")
+def upper_bound(sorted_inputs: Any, values: Any) -> Any:
+    return jax.vmap(lambda row, value: jnp.searchsorted(row, value, side="right"))(sorted_inputs, values)
+
+
+@lowering("NthElement", known=("n",))
+def nth_element(input: Any, n: Any, *, reverse: bool) -> Any:
+    ordered = jnp.sort(input, -1)
+    return ordered[..., -1 - int(n)] if reverse else ordered[..., int(n)]
