@@ -50,10 +50,15 @@ def world(original: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Pa
 
 @pytest.fixture
 def program(world: Path, capsys: pytest.CaptureFixture[str]) -> Program:
-    """Runs the program with arguments: `program("list", "run")`. What would serve for ever only says what it would."""
+    """Runs the program with arguments: `program("list", "run")`. What would serve for ever only says what it would.
+
+    So does what would run a program: that is for processes of their own, in which TensorFlow itself is not imported.
+    """
 
     def run(*arguments: str) -> Result:
         is_endless = arguments[:1] in (("serve",), ("view",)) and not {"--help", "--dry-run", "--export"} & {*arguments}
+        if arguments[:1] == ("run",) and "--help" not in arguments:
+            arguments = ("run", "--dry-run", *(word for word in arguments[1:] if word != "--dry-run"))
         code = main((*arguments, "--dry-run") if is_endless else arguments)
         said = capsys.readouterr()
         return Result(code, said.out, said.err)

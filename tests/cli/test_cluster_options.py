@@ -9,6 +9,7 @@ import pytest
 
 import tensorkeep as tk
 from tensorkeep.cli.main import main
+from tensorkeep.cluster import disconnect, ray_executor
 
 
 def test_options_of_workers_without_a_cluster_are_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -18,7 +19,10 @@ def test_options_of_workers_without_a_cluster_are_refused(tmp_path: Path, capsys
 
 
 @pytest.mark.slow
-def test_commands_say_the_same_with_a_cluster(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_commands_say_the_same_with_a_cluster(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The first command starts the cluster, the last one ends it: each would do both, which takes five seconds."""
     folder = tmp_path.resolve()
     for number in (1, 2):
         tk.save_checkpoint(folder / f"m{number}", {"a": np.arange(6.0) * number, "b": np.ones((2, 3), np.float32)})
@@ -26,6 +30,7 @@ def test_commands_say_the_same_with_a_cluster(tmp_path: Path, capsys: pytest.Cap
     commands = [["verify", one], ["stats", one, "--bins", "4"], ["health", one], ["diff", one, two]]
     on_cluster = ["--cluster", "local", "--workers", "1"]
     for command in commands:
+        monkeypatch.setattr(ray_executor, "disconnect", disconnect if command is commands[-1] else lambda: None)
         code = main(command)
         expected = capsys.readouterr().out
         assert main([*command, *on_cluster]) == code

@@ -304,9 +304,9 @@ def test_all_models_below_a_folder_are_scanned(program: Program) -> None:
 
 def test_what_is_found_is_told_with_its_file(program: Program, world: Path) -> None:
     (world / "run" / "notes.pkl").write_bytes(pickle.dumps({"a": print}))
-    found = program("scan", ".")
+    found = program("scan", "run")
     assert found.code == 3
-    assert "./run/notes.pkl: a pickle, which runs Python code when it is loaded" in found.out
+    assert "run/notes.pkl: a pickle, which runs Python code when it is loaded" in found.out
     assert found.out.endswith(" looked at, 1 finding\n")
 
 

@@ -305,6 +305,7 @@ SCHEMAS: dict[str, Any] = {
         "meta_graphs": [{"tags": [str], "signatures": [str], "nodes": int, "functions": int}],
     },
     "saved-model.files/1": {"source": str, "is_dry_run": bool, "files": [str]},
+    "run/1": {"program": str, "names": [{"name": str, "line": int, "is_there": bool, "instead": (str, type(None))}]},
     "serve/1": {"models": [{"name": str, "version": int, "state": str, "error": str}]},
     "saved-model.warmup/1": {"source": str, "requests": [{"kind": str, "signature": str, "inputs": [str]}]},
 }
@@ -380,6 +381,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "saved-model replace-asset": ("saved-model.files/1", "export/words vocab.txt new.txt --dry-run"),
     "saved-model warmup": ("saved-model.files/1", "export/1 --inputs x=x.npy"),
     "serve": ("serve/1", "--model m=export --dry-run"),
+    "run": ("run/1", "--json train.py"),
 }
 
 

@@ -67,6 +67,7 @@ def _make_many(folder: Path) -> None:
 def _make_words(folder: Path) -> None:
     (folder / "vocab.txt").write_text("a\nb\n")
     (folder / "new.txt").write_text("b\na\n")
+    (folder / "train.py").write_text("import tensorflow as tf\nprint(tf.Session().run(tf.constant(1)))\n")
     with tf.Graph().as_default(), tf.Session() as session:
         name = tf.constant(str(folder / "vocab.txt"))
         tf.add_to_collection(tf.GraphKeys.ASSET_FILEPATHS, name)

@@ -249,7 +249,9 @@ def decoding(folder: str) -> Call:
     return SERVING, {"images": np.array([tf.io.encode_png(pixels).numpy()], object)}
 
 
-def _application(name: str, size: int) -> Export:
+def application(name: str, size: int) -> Export:
+    """A network of keras.applications, for images of a size."""
+
     def export(folder: str) -> Call:
         keras.utils.set_random_seed(1)
         image = keras.Input((size, size, 3), name="image")
@@ -275,4 +277,4 @@ NETWORKS: Final = {  # of keras.applications, with the size of the image they ar
     "VGG16": 48,
 }
 for _name, _size in NETWORKS.items():
-    ZOO[_name] = _application(_name, _size)
+    ZOO[_name] = application(_name, _size)

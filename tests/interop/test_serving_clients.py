@@ -28,6 +28,7 @@ from tensorflow_serving.apis import (
 from tensorkeep.proto.messages import SignatureDef
 from tensorkeep.proto.tensors import array_of_tensor, content_tensor, listed_tensor
 from tensorkeep.serving.inference.service import Inference
+from tensorkeep.serving.process.sockets import bound_socket
 from tensorkeep.serving.rpc.health import Health
 from tensorkeep.serving.rpc.server import build_server
 from tensorkeep.serving.servables import Ends
@@ -52,8 +53,9 @@ def serving(models: StandInModels) -> Iterator[str]:
 
     async def serve() -> None:
         server = build_server(Inference(models), Health(models))
-        address.append(f"127.0.0.1:{server.add_insecure_port('127.0.0.1:0')}")
-        await server.start()
+        end = bound_socket("127.0.0.1", 0, "--port", shared=False)
+        await server.listen(end)
+        address.append(f"127.0.0.1:{end.getsockname()[1]}")
         stopping.append(asyncio.Event())
         ready.set()
         await stopping[0].wait()

@@ -125,7 +125,6 @@ def test_keys_are_dropped_by_steps_or_by_weight_in_the_old_words() -> None:
 @pytest.mark.parametrize(
     ("name", "wanted"),
     [
-        ("feature_column", "tensorkeep.tf1.variables.saveable.CoalescedVariable"),
         ("kv_resource_export", "tf.raw_ops.KvResourceExport"),
         ("kv_var_is_initialized_op", "tf.raw_ops.KvVarIsInitializedOp"),
     ],

@@ -91,8 +91,8 @@ def test_functions_and_classes_say_what_they_are() -> None:
 def test_what_is_not_there_is_told_with_what_to_use_instead() -> None:
     with pytest.raises(AttributeError, match=r"module 'tensorkeep\.v1\.nn' has no attribute 'nonsense'"):
         _ = tf.nn.nonsense
-    with pytest.raises(AttributeError, match=r"tf\.train\.Server"):
-        _ = tf.train.Server
+    with pytest.raises(AttributeError, match=r"tf\.lite"):
+        _ = tf.lite
     with pytest.raises(ImportError, match="cannot import name 'nonsense'"):
         exec("from tensorkeep.v1.train import nonsense")
     assert not hasattr(tf, "__wrapped__")
@@ -135,7 +135,9 @@ print(json.dumps(sorted(key for key in before if before[key] != after[key])))
 
 
 def test_importing_more_names_changes_nothing_that_others_look_up() -> None:
-    assert json.loads(run(REGISTRIES)) == ["tensorkeep.graph.registry.opspec._REGISTRY"]
+    # Ops are registered, and their signatures read, when one is first asked for.
+    found = {name.removeprefix("tensorkeep.graph.registry.opspec.") for name in json.loads(run(REGISTRIES))}
+    assert found <= {"_REGISTRY", "_SIGNATURES"}
 
 
 @pytest.mark.parametrize(

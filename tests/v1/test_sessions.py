@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import json
 import subprocess
 import sys
 import threading
@@ -12,6 +13,7 @@ import pytest
 
 import tensorkeep.v1 as tf
 from tensorkeep.proto.text import parse_text
+from tensorkeep.tf1.training.loops.timelines import Timeline
 from tensorkeep.v1.absent import INSTEAD
 
 
@@ -249,13 +251,33 @@ class TestSettings:
         with tf.Graph().as_default(), pytest.raises(TypeError, match=r"must be a tf\.ConfigProto, but got RunOptions"):
             tf.Session(config=tf.RunOptions())
 
-    def test_a_run_takes_options_and_leaves_its_report_empty(self):
+    def test_a_run_without_a_trace_leaves_its_report_empty(self):
         report = tf.RunMetadata()
         with tf.Graph().as_default(), tf.Session() as session:
-            session.run(
-                tf.constant(1), options=tf.RunOptions(trace_level=tf.RunOptions.FULL_TRACE), run_metadata=report
-            )
+            session.run(tf.constant(1), options=tf.RunOptions(), run_metadata=report)
         assert report == tf.RunMetadata()
+
+    def test_a_traced_run_reports_every_operation_in_its_order(self):
+        report = tf.RunMetadata()
+        with tf.Graph().as_default(), tf.Session() as session:
+            x = tf.placeholder(tf.float32, [2, 2], name="x")
+            y = tf.matmul(tf.linalg.inv(x, name="inverse"), x, name="product")
+            total = tf.reduce_sum(y, name="total")
+            options = tf.RunOptions(trace_level=tf.RunOptions.FULL_TRACE)
+            found = session.run(total, {x: [[2.0, 0.0], [0.0, 4.0]]}, options=options, run_metadata=report)
+            assert found == 2.0
+            with pytest.raises(tf.errors.InvalidArgumentError, match="inverse"):
+                session.run(total, {x: [[0.0, 0.0], [0.0, 0.0]]}, options=options, run_metadata=report)
+        (device,) = report.step_stats.dev_stats
+        assert device.device == "/job:localhost/replica:0/task:0/device:CPU:0"
+        assert [node.node_name for node in device.node_stats] == ["inverse", "product", "total"]
+        assert [node.timeline_label for node in device.node_stats][1] == "product = MatMul(inverse, x)"
+        starts = [node.all_start_nanos for node in device.node_stats]
+        assert starts == sorted(starts)
+        trace = json.loads(Timeline(report.step_stats).generate_chrome_trace_format(show_memory=True))
+        named = [(event["ph"], event["name"]) for event in trace["traceEvents"]]
+        assert named[:2] == [("M", "process_name"), ("X", "MatrixInverse")]
+        assert ("s", "inverse") in named
 
 
 @pytest.mark.parametrize("name", sorted(INSTEAD))

@@ -92,6 +92,7 @@ COMMANDS: Final[dict[str, Listed]] = {
     "saved-model replace-asset": Listed("models.assets", "Put another file in the place of an asset"),
     "saved-model warmup": Listed("models.warmup", "Write requests that TensorFlow Serving warms a model up with"),
     "serve": Listed("serve", "Serve models by gRPC and HTTP, in the place of TensorFlow Serving"),
+    "run": Listed("run_program", "Run a program written for TensorFlow 1 as it is"),
     "completion": Listed("completion", "Print what makes a shell complete the words of this program"),
     "man": Listed("manual", "Print the manual page of this program"),
 }  # fmt: skip
@@ -106,6 +107,7 @@ _SECTIONS: Final = {
     "make a checkpoint of several": "merge average interpolate",
     "embedding tables": "ev",
     "SavedModels": "saved-model serve",
+    "programs": "run",
     "this program": "completion man",
 }
 """What commands are for, with the first words of those that are for it."""

@@ -1,4 +1,4 @@
-"""`--cluster`: commands whose work a Ray cluster does."""
+"""`--cluster`: commands whose work a Ray cluster does; `--resume`: those that go on where a run of them died."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from tensorkeep.cli.command import Parser
-from tensorkeep.cluster.executors import Executor
+from tensorkeep.cluster.executors import SERIAL, Executor
 from tensorkeep.cluster.ray_executor import RayExecutor
 from tensorkeep.errors import InvalidArgumentError
 from tensorkeep.io.showing.amounts import size_of
 
 
-def add_cluster(parser: Parser) -> None:
+def add_cluster(parser: Parser, *, writes: bool = True) -> None:
     """Adds the options of commands that a cluster can do."""
     parser.add_argument(
         "--cluster",
@@ -23,15 +23,21 @@ def add_cluster(parser: Parser) -> None:
     )
     parser.add_argument("--workers", metavar="N", type=int, help="--cluster: parts done at a time; all processors")
     parser.add_argument("--worker-memory", metavar="SIZE", help="--cluster: what each part may take: 500MB, 2GiB")
+    if writes:
+        parser.add_argument(
+            "--resume",
+            action="store_true",
+            help="write in parts, and take those that the same command left when it died; --cluster always does",
+        )
 
 
 @contextmanager
 def cluster_of(given: Namespace) -> Iterator[Executor | None]:
-    """The cluster that was named; None if none was."""
+    """The executor of the cluster that the arguments name; None if this process is to do all of the work itself."""
     if given.cluster is None:
         if given.workers is not None or given.worker_memory is not None:
             raise InvalidArgumentError("--workers and --worker-memory go with --cluster, which is not given")
-        yield None
+        yield SERIAL if getattr(given, "resume", False) else None
         return
     memory = size_of(given.worker_memory) if given.worker_memory else None
     with RayExecutor(given.cluster, workers=given.workers, memory=memory) as executor:

@@ -124,6 +124,8 @@ class Command:
     """Command lines without the program's name, `#` before a remark."""
     add_arguments: Callable[[Parser], None]
     run: Callable[[Namespace, Output], int]
+    has_own_warnings: bool = False
+    """Whether warnings are those of a program that it runs, and not for us to show."""
 
     def parser(self, name: str) -> Parser:
         """What understands the arguments of the command under that name."""

@@ -84,6 +84,8 @@ def _run_command(name: str, arguments: Sequence[str], output: Output) -> int:
     given = command.parser(name).understand(arguments)
     output = output.with_form(json=given.json, plain=given.plain, table=given.table)
     try:
+        if command.has_own_warnings:
+            return command.run(given, output)
         with warnings.catch_warnings():
             warnings.simplefilter("always", UserWarning)
             warnings.showwarning = _noting(output)
@@ -95,7 +97,7 @@ def _run_command(name: str, arguments: Sequence[str], output: Output) -> int:
 
 
 def _noting(output: Output) -> Callable[..., None]:
-    """What shows a warning as a note."""
+    """A function in the place of `warnings.showwarning` that prints a warning as a note."""
 
     def show(message: Warning | str, *details: object) -> None:
         output.note(str(message))

@@ -2,7 +2,10 @@
 
 `v1` has the names under which programs find all this, and the ambient graph and session.
 
+    columns/      `tf.feature_column`: what the features of a model are, and how they become its first layer
+    contrib/      `tf.contrib`: layers, slim, rnn, seq2seq and the rest of what was beside the core
     datasets/     `tf.data`: datasets, iterators over them, and the functions that make and change them
+    estimators/   `tf.estimator`: a model as a function, trained, evaluated, asked and exported from a folder
     functions/    TensorFlow's functions as compositions of ops: with its names, scopes and defaults
     layers/       TensorFlow 1's layers: variables and functions in a scope
     saved_model/  SavedModels as TensorFlow 1's Python makes and loads them

@@ -2,17 +2,23 @@
 
 Graphs, variables, sessions, training. Everything is done by the layers below; here are TensorFlow's names for it, and
 the graph and session that are in force when a program names none. Names and namespaces such as `tf.nn` are those of
-the tables, imported when they are first asked for; editors know them by the stubs. `app`, `flags` and `logging` are
-TensorFlow's modules of these names. The others:
+the tables, imported when they are first asked for; editors know them by the stubs. `app`, `flags`, `logging` and
+`resource_loader` are TensorFlow's modules of these names. The others:
 
     tables/        the names, and where each is defined
+    internals/     what TensorFlow keeps in modules of its own below `tensorflow.python`
+    programs/      programs that say `import tensorflow`, run as they are
+    __main__       `python -m tensorkeep.v1 train.py`
     absent         names of TensorFlow 1 that are not here, and what does their work
     app            `tf.app`
     basic_flags    the usual kinds of flags, where absl-py is not installed
     checkpoints    `tf.train`'s functions for checkpoints that are there
     compatibility  `tf.compat`
+    contrib_loops  `tf.contrib.slim.learning`, `slim.evaluation` and their like
     defaults       the graph and the session in force: the only ambient state of the package
+    device_specs   `tf.DeviceSpec`
     error_codes    the codes of `tf.errors`
+    estimators     `tf.estimator`, in graphs, sessions and savers of `tf`
     files          `tf.gfile` and `tf.io.gfile`
     flags          `tf.flags`
     framework      scopes, devices, conversion, collections, gradients, `tf.function`
@@ -23,11 +29,16 @@ TensorFlow's modules of these names. The others:
     namespaces     modules made of the tables, and what has to be there before any name is used
     objects        `tf.train.Checkpoint` and its like
     op_functions   an op as a function of its inputs and attributes: `tf.raw_ops`
+    old_names      names of TensorFlow before 1.0
     records        `tf.python_io`, and `tf.TFRecordReader`
     saved_models   `tf.saved_model`
     saving         `tf.train.Saver`
+    servers        `tf.train.Server` of one task
     sessions       `tf.Session`
+    test_cases     `tf.test.TestCase`
+    testing        `tf.test`
     training       training loops over TensorFlow 1's sessions and savers
+    versions       `tf.VERSION`
 """
 
 from tensorkeep.v1.namespaces import offer as _offer

@@ -15,29 +15,18 @@ _ONE_PROCESS: Final = "sessions run in this process, on one machine"
 
 # By name below `tf`: what to use instead.
 INSTEAD: Final[dict[str, str]] = {
-    "GradientTape": "graphs have tf.gradients",
     "LMDBReader": "other readers are tf.TFRecordReader, tf.TextLineReader, tf.WholeFileReader",
     "autograph": "write tf.cond and tf.while_loop",
     "config": "sessions take a tf.ConfigProto",
-    "contrib": f"use {_CORE}; much of it became tf.nn, tf.layers and tf.lookup",
     "distribute": _ONE_PROCESS,
     "distributions": "use tf.random and tf.math",
-    "estimator": f"use {_CORE}; {_LOAD}",
     "experimental": "what is not experimental any more is in tf itself",
-    "feature_column": "use tf.parse_example, tf.lookup and tf.nn.embedding_lookup; tables that DeepRec's "
-    "CoalescedScope packs into one variable are saved by tensorkeep.tf1.variables.saveable.CoalescedVariable",
     "keras": f"use {_CORE}; {_LOAD}, and tensorkeep.saved_model.from_layers builds models of layers",
     "lite": "graphs are frozen by tf.graph_util and `tensorkeep saved-model freeze`, for a converter of your choice",
-    "load_library": "ops of one's own are written in Python: tensorkeep.graph.registry.opspec",
-    "load_op_library": "ops of one's own are written in Python: tensorkeep.graph.registry.opspec",
     "mixed_precision": "cast by tf.cast",
     "mlir": "graphs run as they are",
     "profiler": "use a profiler of Python: a compiled run is a Python function",
-    "test": "use unittest or pytest, and numpy.testing",
-    "tpu": _ONE_PROCESS,
     "train.experimental": "cast by tf.cast",
-    "train.Server": _ONE_PROCESS,
-    "train.SyncReplicasOptimizer": f"{_ONE_PROCESS}; the plain optimizer does the same there",
     "wrap_function": "use tf.function",
     "xla": "runs are compiled without asking",
 }
@@ -45,10 +34,19 @@ INSTEAD: Final[dict[str, str]] = {
 
 def missing(module: str, name: str) -> AttributeError:
     """The error for a name that a module of ours does not have: what to use instead, where that is known."""
-    path = ".".join([*module.split(".")[2:], name])
-    instead = INSTEAD.get(path) or _as_op(path)
-    advice = f" (tf.{path}): {instead}" if instead else ""
-    return AttributeError(f"module {module!r} has no attribute {name!r}{advice}", name=name)
+    path = ".".join(
+        [*module.removeprefix("tensorkeep.v1").removeprefix("tensorflow").strip(".").split("."), name]
+    ).strip(".")
+    instead = advice(path)
+    said = f" (tf.{path}): {instead}" if instead else ""
+    return AttributeError(f"module {module!r} has no attribute {name!r}{said}", name=name)
+
+
+def advice(path: str) -> str | None:
+    """What to use for a name below `tf` that is not here, or whose module is not; None if nothing is known."""
+    names = path.removeprefix("python.").split(".")
+    starts = (".".join(names[:length]) for length in range(len(names), 0, -1))
+    return next((INSTEAD[start] for start in starts if start in INSTEAD), None) or _as_op(path)
 
 
 def _as_op(path: str) -> str | None:

@@ -33,6 +33,18 @@ def _global_graph() -> Graph:
 
 building.set_fallback_graph(_global_graph)
 
+_OWN_PYTHON: list[bool] = []
+
+
+def allow_own_python() -> None:
+    """Lets the sessions of this process call the Python functions that its program has put into its graphs."""
+    _OWN_PYTHON[:] = [True]
+
+
+def is_own_python_allowed() -> bool:
+    """Whether sessions call the program's Python functions without being told to."""
+    return bool(_OWN_PYTHON)
+
 
 def get_default_graph() -> Graph:
     """The graph being built: that of the innermost `with graph.as_default():`, else one that is always there."""

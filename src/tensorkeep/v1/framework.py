@@ -22,6 +22,7 @@ from tensorkeep.graph.messages.graph_def import import_graph
 from tensorkeep.graph.tensor_shape import Dimension, TensorShape
 from tensorkeep.proto.messages import GraphDef, Message, OpList, TensorProto, parse, serialize
 from tensorkeep.proto.tensors import array_of_tensor
+from tensorkeep.runtime.composite_values import SparseTensorValue
 from tensorkeep.tf1.functions.constants import make_tensor_proto as core_make_tensor_proto
 from tensorkeep.tf1.functions.control import tracing
 from tensorkeep.tf1.functions.gradients import reverse_walk as core_gradients
@@ -148,9 +149,11 @@ def convert_to_tensor_or_indexed_slices(
 
 
 def convert_to_tensor_or_sparse_tensor(
-    value: TensorLike | SparseTensor, dtype: DTypeLike | None = None, name: str | None = None
+    value: TensorLike | SparseTensor | SparseTensorValue, dtype: DTypeLike | None = None, name: str | None = None
 ) -> Tensor | SparseTensor:
-    """As `convert_to_tensor`; sparse tensors stay as they are."""
+    """As `convert_to_tensor`; sparse tensors stay as they are, and the values of such become some."""
+    if isinstance(value, SparseTensorValue):
+        return SparseTensor.from_value(value)
     return value if isinstance(value, SparseTensor) else convert_to_tensor(value, dtype, name)
 
 

@@ -17,9 +17,10 @@ from tensorkeep.tf1.functions.images.files import (
 )
 from tensorkeep.tf1.functions.images.geometry import (
     ResizeMethod, central_crop, crop_to_bounding_box, flip_left_right, flip_up_down, pad_to_bounding_box,
-    per_image_standardization, random_flip_left_right, random_flip_up_down, resize, resize_area, resize_bicubic,
-    resize_bilinear, resize_image_with_crop_or_pad, resize_image_with_pad, resize_images, resize_nearest_neighbor,
-    resize_with_crop_or_pad, rot90, transpose, transpose_image,
+    per_image_standardization, per_image_standardization as per_image_whitening, random_flip_left_right,
+    random_flip_up_down, resize, resize_area, resize_bicubic, resize_bilinear, resize_image_with_crop_or_pad,
+    resize_image_with_pad, resize_images, resize_nearest_neighbor, resize_with_crop_or_pad, rot90, transpose,
+    transpose_image,
 )
 from tensorkeep.tf1.functions.images.padded_suppression import non_max_suppression_padded
 from tensorkeep.tf1.functions.images.quality import (
@@ -38,11 +39,11 @@ __all__ = [
     "extract_image_patches", "extract_jpeg_shape", "extract_patches", "flip_left_right", "flip_up_down",
     "generate_bounding_box_proposals", "grayscale_to_rgb", "hsv_to_rgb", "image_gradients", "is_jpeg",
     "non_max_suppression", "non_max_suppression_overlaps", "non_max_suppression_padded",
-    "non_max_suppression_with_scores", "pad_to_bounding_box", "per_image_standardization", "psnr", "random_brightness",
-    "random_contrast", "random_crop", "random_flip_left_right", "random_flip_up_down", "random_hue",
-    "random_jpeg_quality", "random_saturation", "resize", "resize_area", "resize_bicubic", "resize_bilinear",
-    "resize_image_with_crop_or_pad", "resize_image_with_pad", "resize_images", "resize_nearest_neighbor",
-    "resize_with_crop_or_pad", "rgb_to_grayscale", "rgb_to_hsv", "rgb_to_yiq", "rgb_to_yuv", "rot90",
-    "sample_distorted_bounding_box", "sobel_edges", "ssim", "ssim_multiscale", "total_variation", "transpose",
+    "non_max_suppression_with_scores", "pad_to_bounding_box", "per_image_standardization", "per_image_whitening",
+    "psnr", "random_brightness", "random_contrast", "random_crop", "random_flip_left_right", "random_flip_up_down",
+    "random_hue", "random_jpeg_quality", "random_saturation", "resize", "resize_area", "resize_bicubic",
+    "resize_bilinear", "resize_image_with_crop_or_pad", "resize_image_with_pad", "resize_images",
+    "resize_nearest_neighbor", "resize_with_crop_or_pad", "rgb_to_grayscale", "rgb_to_hsv", "rgb_to_yiq", "rgb_to_yuv",
+    "rot90", "sample_distorted_bounding_box", "sobel_edges", "ssim", "ssim_multiscale", "total_variation", "transpose",
     "transpose_image", "yiq_to_rgb", "yuv_to_rgb",
 ]

@@ -11,15 +11,17 @@ from tensorkeep.tf1.functions.linear_algebra.matrices import (
     tridiagonal_solve,
 )
 from tensorkeep.tf1.functions.linear_algebra.products import einsum, matvec, tensordot
+from tensorkeep.tf1.functions.linear_algebra.triangular_operators import LinearOperatorLowerTriangular
 from tensorkeep.tf1.functions.nn.normalization import l2_normalize
 from tensorkeep.tf1.functions.numbers.clipping import global_norm
 from tensorkeep.tf1.functions.numbers.elementwise import cross
 from tensorkeep.tf1.functions.ragged.dispatch import matmul
 
 __all__ = [
-    "adjoint", "band_part", "cholesky", "cholesky_solve", "cross", "det", "diag", "diag_part", "eigh", "eigvalsh",
-    "einsum", "eye", "global_norm", "inv", "l2_normalize", "logdet", "logm", "lstsq", "lu", "lu_matrix_inverse",
-    "lu_reconstruct", "lu_solve", "matmul", "matrix_rank", "matrix_transpose", "matvec", "norm", "normalize", "pinv",
-    "qr", "set_diag", "slogdet", "solve", "sqrtm", "svd", "tensor_diag", "tensor_diag_part", "tensordot", "trace",
-    "transpose", "triangular_solve", "tridiagonal_matmul", "tridiagonal_solve",
+    "LinearOperatorLowerTriangular", "adjoint", "band_part", "cholesky", "cholesky_solve", "cross", "det", "diag",
+    "diag_part", "eigh", "eigvalsh", "einsum", "eye", "global_norm", "inv", "l2_normalize", "logdet", "logm", "lstsq",
+    "lu", "lu_matrix_inverse", "lu_reconstruct", "lu_solve", "matmul", "matrix_rank", "matrix_transpose", "matvec",
+    "norm", "normalize", "pinv", "qr", "set_diag", "slogdet", "solve", "sqrtm", "svd", "tensor_diag",
+    "tensor_diag_part", "tensordot", "trace", "transpose", "triangular_solve", "tridiagonal_matmul",
+    "tridiagonal_solve",
 ]

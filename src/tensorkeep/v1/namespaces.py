@@ -30,7 +30,9 @@ from tensorkeep.v1.tables import ABOUT, SPACES
 
 if TYPE_CHECKING:
     from tensorkeep.v1 import saving
+    from tensorkeep.v1.programs import finding
 else:  # a third of what all the rest takes
+    finding = later("tensorkeep.v1.programs.finding")
     saving = later("tensorkeep.v1.saving")
 
 INSTALLED = (
@@ -63,14 +65,14 @@ def offer(space: dict[str, object]) -> tuple[Callable[[str], object], Callable[[
         parent, _, name = path.rpartition(".")
         home = vars(sys.modules[f"{package}.{parent}"]) if parent else space
         home[name] = sys.modules[f"{package}.{path}"] = _made(package, path)
-    find, _, names = on_first_use(space, SPACES[""], otherwise=partial(_raise_missing, package))
+    find, _, names = on_first_use(space, SPACES[""], otherwise=partial(_find_path, package))
     listed = sorted([*names, *_parts("")])
     return find, lambda: listed, listed
 
 
 def _made(package: str, path: str) -> ModuleType:
     name, about, parts = f"{package}.{path}", f"`tf.{path}`: {ABOUT[path]}.", _parts(path)
-    otherwise = _raw_op if path == "raw_ops" else partial(_raise_missing, name)
+    otherwise = _raw_op if path == "raw_ops" else partial(_find_path, name)
     made = made_module(name, about, SPACES[path], otherwise, is_package=bool(parts))
     vars(made)["__all__"] = sorted([*vars(made)["__all__"], *parts])
     return made
@@ -81,8 +83,12 @@ def _parts(path: str) -> list[str]:
     return [name.rpartition(".")[2] for name in SPACES if name and name.rpartition(".")[0] == path]
 
 
-def _raise_missing(module: str, name: str) -> object:
-    raise missing(module, name)
+def _find_path(module: str, name: str) -> object:
+    """A module of TensorFlow's that is no namespace, such as `tf.python`; AttributeError if there is none."""
+    path = ".".join([*module.split(".")[2:], name])
+    if name.startswith("__") or not finding.is_there(path):
+        raise missing(module, name)
+    return finding.module_at(path)
 
 
 def _raw_op(name: str) -> RawOp:

@@ -22,6 +22,7 @@ from tensorkeep.errors import (
 )
 from tensorkeep.graph.arguments import SessionLike
 from tensorkeep.graph.building import current_graph
+from tensorkeep.graph.collections import saveable_objects
 from tensorkeep.graph.messages.graph_def import export_graph
 from tensorkeep.io.files.filesystem import Durability, FileSystem, PathLike, path_text
 from tensorkeep.metagraph.exporting import export_meta_graph
@@ -116,11 +117,17 @@ class Saver:
         """Adds the operations, unless that is done."""
         if not self._is_built:
             self._is_built = True
+            self._found_items = saveable_objects(current_graph())
             self._core = self._recipe.make(current_graph())
             self.saver_def = None if self._core is None else self._core.saver_def
             self._incremental = None if self._core is None else IncrementalSaver.beside(self._core, current_graph())
             if self._core is not None and self._known_before is not None:
                 self._core.set_last_checkpoints(self._known_before)
+
+    @property
+    def _var_list(self) -> Any:
+        """What it saves, as it was given or found: libraries ask for this by TensorFlow's private name."""
+        return self._recipe.items if self._recipe.items is not None else getattr(self, "_found_items", None)
 
     # ------------------------------------------------------------------------------------------------ save
 

@@ -8,30 +8,40 @@ from types import SimpleNamespace, TracebackType
 from typing import TYPE_CHECKING, Any, Final, cast
 from weakref import WeakSet
 
+from tensorkeep._lazy import later
 from tensorkeep.errors import FailedPreconditionError, InvalidArgumentError, WrongTypeError
 from tensorkeep.graph.arguments import Feeds, Fetches
 from tensorkeep.graph.building import building, leave_graph, open_graph
 from tensorkeep.graph.graph import Graph as CoreGraph
 from tensorkeep.graph.messages.graph_def import export_graph
 from tensorkeep.proto.messages import GraphDef
-from tensorkeep.runtime.placement import Devices
+from tensorkeep.runtime.placement import Devices, LocalTask
 from tensorkeep.runtime.session import Session as CoreSession
 from tensorkeep.saved_model.load.engines import engine_of
 from tensorkeep.v1 import defaults
 from tensorkeep.v1.graphs import Graph
+from tensorkeep.v1.servers import LocalTarget
+
+if TYPE_CHECKING:
+    from tensorkeep.tf1.training.loops import timelines
+else:  # messages that few programs need
+    timelines = later("tensorkeep.tf1.training.loops.timelines")
 
 if TYPE_CHECKING:
     from tensorkeep.proto.session_config import ConfigProto, RunMetadata, RunOptions
     from tensorkeep.tf1.training.loops.hooks import Named
 
 
-def _devices(config: ConfigProto | None) -> Devices:
+def _devices(config: ConfigProto | None, target: str) -> Devices:
     """The devices that a session has by its settings, which may be a message of TensorFlow's as well."""
+    if target and not isinstance(target, LocalTarget):
+        raise InvalidArgumentError(f"a session runs in this process: there is no target {target!r}. Leave it out")
+    task = target.task if isinstance(target, LocalTarget) else LocalTask()
     if config is None:
-        return Devices({"CPU": 1}, False)
+        return Devices({"CPU": 1}, False, task)
     if getattr(getattr(config, "DESCRIPTOR", None), "full_name", None) != "tensorflow.ConfigProto":
         raise WrongTypeError(f"Argument `config` must be a tf.ConfigProto, but got {type(config).__name__}")
-    return Devices({"CPU": 1, **config.device_count}, config.allow_soft_placement)
+    return Devices({"CPU": 1, **config.device_count}, config.allow_soft_placement, task)
 
 
 _LIVE: Final[WeakSet[Session]] = WeakSet()
@@ -46,13 +56,13 @@ class Session:
     def __init__(
         self, target: str = "", graph: CoreGraph | None = None, config: ConfigProto | None = None, **options: Any
     ) -> None:
-        if target:
-            raise InvalidArgumentError(f"a session runs in this process: there is no target {target!r}. Leave it out")
-        found = graph or defaults.get_default_graph()
-        devices = _devices(config)
+        devices = _devices(config, target)
         logged = config is not None and config.log_device_placement
+        options = {"allow_python": defaults.is_own_python_allowed(), **options}
         engine = engine_of(options.pop("engine", "numpy"))
-        self._core = CoreSession(found, devices=devices, logs_placement=logged, engine=engine, **options)
+        self._core = CoreSession(
+            graph or defaults.get_default_graph(), devices=devices, logs_placement=logged, engine=engine, **options
+        )
         _LIVE.add(self)
         self._default: AbstractContextManager[Any] | None = None
         self._building: AbstractContextManager[Any] | None = None
@@ -81,7 +91,11 @@ class Session:
         options: RunOptions | None = None,
         run_metadata: RunMetadata | None = None,
     ) -> Any:
-        return self._core.run(fetches, feed_dict)
+        if run_metadata is None or options is None or options.trace_level < options.SOFTWARE_TRACE:
+            return self._core.run(fetches, feed_dict)
+        result, times = self._core.run_timed(fetches, feed_dict)
+        run_metadata.step_stats.CopyFrom(timelines.step_stats_of(times, self._core.devices))
+        return result
 
     def make_callable(
         self, fetches: Fetches, feed_list: Sequence[Named] | None = None, accept_options: bool = False

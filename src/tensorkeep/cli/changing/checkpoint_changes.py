@@ -46,7 +46,7 @@ def add_compact(parser: Parser) -> None:
 
 
 def has_selection(given: Namespace) -> bool:
-    """Whether anything was chosen."""
+    """Whether the arguments choose some tensors rather than take all."""
     return bool(given.match or given.regex or given.exclude)
 
 
@@ -78,7 +78,7 @@ def change(given: Namespace, output: Output, work: Callable[[EditOptions], NameC
 
 
 def _sources(given: Namespace) -> list[str]:
-    """What a command reads, of however many it takes."""
+    """The paths of the checkpoints that a command reads, whether it takes one, two or many."""
     named = [getattr(given, name) for name in ("source", "first", "second") if hasattr(given, name)]
     return [*named, *getattr(given, "sources", ())]
 
@@ -121,7 +121,7 @@ def add_allow_loss(parser: Parser) -> None:
 
 
 def allowing_loss(error: CastLossError) -> CastLossError:
-    """The same error with the remedy that the program has."""
+    """The error of a cast that would lose values, with the options of the program that avoid or allow it."""
     remedy = "Choose a type of wider range, leave these tensors out (--exclude), or say --allow-loss"
     return CastLossError(error.what, error.losses, remedy)
 
@@ -153,7 +153,7 @@ def _print_names(found: NameChanges, output: Output) -> None:
 
 
 def _print_some(lines: Sequence[str], written: Written, output: Output) -> None:
-    """All lines of a dry run, whose purpose they are; else the first ones."""
+    """Prints all lines in a dry run, which is made for them; otherwise the first few."""
     count = len(lines) if written.is_dry_run else _MOST_SHOWN
     for line in lines[:count]:
         output.line(line)
@@ -162,7 +162,7 @@ def _print_some(lines: Sequence[str], written: Written, output: Output) -> None:
 
 
 def pairs_of(items: Sequence[str], what: str, form: str = "OLD=NEW") -> Mapping[str, str]:
-    """Arguments of the form OLD=NEW, or what the two are called elsewhere."""
+    """Reads arguments of the form OLD=NEW. InvalidArgumentError, which quotes the form, for one that is not of it."""
     found: dict[str, str] = {}
     for item in items:
         old, equals, new = item.partition("=")

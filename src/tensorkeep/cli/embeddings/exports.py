@@ -92,8 +92,9 @@ def _run_export(given: Namespace, output: Output) -> int:
     export = _EXPORTS[extension]
     chosen = _chosen(given, extension, export)
     targets = parquet_paths(given.target, chosen.get("parts", 1)) if extension == ".parquet" else [given.target]
-    if given.cluster and extension != ".parquet":
-        raise InvalidArgumentError(f"--cluster writes Parquet, in several files; {extension} is one, of one process")
+    if (given.cluster or given.resume) and extension != ".parquet":
+        option = "--cluster" if given.cluster else "--resume"
+        raise InvalidArgumentError(f"{option} writes Parquet, in several files; {extension} is one, of one process")
 
     def work(bar: Progress) -> object:
         with cluster_of(given) as executor:
@@ -113,7 +114,7 @@ def _run_export(given: Namespace, output: Output) -> int:
 
 
 def _counts(given: Namespace) -> dict[str, str]:
-    """What there is in a table to export, for a dry run."""
+    """How many rows of a table an export would write, for a dry run."""
     if not given.dry_run:
         return {}
     with opened_for_tools(given.source, FILES) as reader:
@@ -142,7 +143,9 @@ def _run_maxcompute(given: Namespace, output: Output) -> int:
 
 
 def _chosen(given: Namespace, extension: str, export: _Export) -> dict[str, Any]:
-    """What the options that were given say to the function. Those that the format does not have are refused."""
+    """The options that were given, by the names of the function's arguments. Options that the format does not have are
+    refused.
+    """
     said = [option for option in _OPTIONS if getattr(given, option) not in (None, False)]
     foreign = ["--" + option.replace("_", "-") for option in said if option not in export.options]
     if foreign:

@@ -49,7 +49,7 @@ def _run_stats(given: Namespace, output: Output) -> int:
 
 
 def _used(found: Histogram) -> str:
-    """Where numbers lie, without what is empty."""
+    """The bins of a histogram that are not empty, as text: the lower edge of each, and how many numbers are in it."""
     pairs = zip(found.edges, found.counts, strict=True)
     return ", ".join(f"{edge:g}+: {count:,}" for edge, count in pairs if count)
 

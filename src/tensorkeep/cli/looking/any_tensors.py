@@ -49,7 +49,7 @@ def list_any(path: str, *, by_key: bool = False) -> CheckpointListing:
 
 
 def open_any(path: str) -> TensorSource:
-    """Opens the same. Use it with `with`."""
+    """Opens a checkpoint, or another file of tensors. Use it with `with`."""
     path = meant_path(path)
     if not _is_other(path):
         try:
@@ -61,7 +61,7 @@ def open_any(path: str) -> TensorSource:
 
 
 def _named(reader: CheckpointReader) -> CheckpointReader:
-    """A checkpoint by the names of its variables; by its keys, as `list_any` lists them, if these cannot be told."""
+    """The checkpoint by the names of its variables; if these cannot be told, by its keys, as `list_any` lists them."""
     try:
         return tk.named_variables(reader)
     except TensorKeepError:
@@ -87,7 +87,9 @@ def meant_path(path: str) -> str:
 
 
 def holds_other(path: str) -> bool:
-    """Whether it is no checkpoint, not even a damaged one, but another file or a SavedModel without variables."""
+    """Whether a path is no checkpoint, not even a damaged one, but another file of tensors or a SavedModel without
+    variables.
+    """
     if _is_other(path):
         return True
     prefixes = (path, prefix_of_file(path))
@@ -99,7 +101,7 @@ def holds_other(path: str) -> bool:
 
 
 def _is_other(path: str) -> bool:
-    """The same, as far as names tell it."""
+    """Whether a path is another file of tensors than a checkpoint, as far as the names of files tell."""
     if FILES.is_directory(path):
         if FILES.exists(posixpath.join(path, _SHARDS)):
             return True
@@ -109,6 +111,6 @@ def _is_other(path: str) -> bool:
 
 
 def require_checkpoint(path: str, why: str) -> None:
-    """InvalidArgumentError if it is another file of tensors, of which a command can say nothing."""
+    """InvalidArgumentError if a path is a file of tensors other than a checkpoint, which the command cannot work on."""
     if holds_other(meant_path(path)):
         raise InvalidArgumentError(f'"{path}" is no checkpoint{why}')

@@ -51,7 +51,7 @@ def _add_arguments(parser: Parser) -> None:
     parser.add_argument("--plot", metavar="FILE", help="of three or more, draw how tensors moved, as SVG")
     parser.add_argument("--force", action="store_true", help="replace FILE if it is there")
     parser.add_argument("--dry-run", action="store_true", help="write no FILE, and say what would be written")
-    add_cluster(parser)
+    add_cluster(parser, writes=False)
 
 
 def _run(given: Namespace, output: Output) -> int:

@@ -44,7 +44,9 @@ def _run(given: Namespace, output: Output) -> int:
 
 
 def _meant(reader: TensorSource, given: str) -> tuple[TensorSource, str]:
-    """What holds the tensor that is meant, by which name: also by its name in a graph, or by its key in the file."""
+    """The open file that holds the wanted tensor, and the name of the tensor in it. Names in a graph and keys of a file
+    are understood too.
+    """
     if isinstance(reader, RenamedReader) and given not in reader and given in reader.stored:
         return reader.stored, given
     return reader, given if given in reader else given.removesuffix(":0")

@@ -51,7 +51,7 @@ def _add_stats(parser: Parser) -> None:
     parser.add_argument("path", metavar="PATH", help=PATH_HELP)
     add_filters(parser)
     parser.add_argument("--bins", metavar="N", type=int, default=0, help="show a histogram of so many bins")
-    add_cluster(parser)
+    add_cluster(parser, writes=False)
 
 
 def _run_stats(given: Namespace, output: Output) -> int:
@@ -120,7 +120,7 @@ def _add_health(parser: Parser) -> None:
     parser.add_argument("paths", metavar="PATH", nargs="+", help=PATH_HELP)
     parser.add_argument("--absurd", metavar="LIMIT", type=float, default=ABSURD, help="what is absurdly large: 1e8")
     parser.add_argument("--strict", action="store_true", help="warnings count as errors")
-    add_cluster(parser)
+    add_cluster(parser, writes=False)
 
 
 def _run_health(given: Namespace, output: Output) -> int:

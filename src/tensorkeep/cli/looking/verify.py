@@ -21,7 +21,7 @@ from tensorkeep.saved_model.files.layout import contains_saved_model, variables_
 def _add_arguments(parser: Parser) -> None:
     parser.add_argument("paths", metavar="PATH", nargs="+", help="prefixes of checkpoints, folders, SavedModels")
     parser.add_argument("--threads", metavar="N", type=int, help="how many threads read; as many as help by default")
-    add_cluster(parser)
+    add_cluster(parser, writes=False)
 
 
 def _run(given: Namespace, output: Output) -> int:

@@ -47,7 +47,7 @@ def _run(given: Namespace, output: Output) -> int:
     if output.is_json:
         raise InvalidArgumentError("--json goes with --export and --dry-run: a server prints its address and no more")
     server = _server(given)
-    if given.host not in (_LOOPBACK, "localhost", "::1"):
+    if not server.place.is_loopback:
         output.note(
             f"who can reach {given.host} and knows the address below sees these models and can run them", "warning"
         )

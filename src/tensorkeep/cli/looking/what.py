@@ -31,7 +31,7 @@ def _run(given: Namespace, output: Output) -> int:
 
 
 def _with_tensors(item: Identification) -> Identification:
-    """The same, with what there is to say of the tensors in files of other programs, if they can be read."""
+    """The description of a file, with what its tensors are if it is one of another program and they can be read."""
     if not item.path.lower().endswith(OTHER_ENDINGS) or "nodes" in item.facts:
         return item
     try:

@@ -15,7 +15,8 @@ from tensorkeep.graph.constants import constant_value
 from tensorkeep.graph.conversion import convert
 from tensorkeep.graph.graph import Tensor
 from tensorkeep.graph.tensor_shape import TensorShape, plain_shape
-from tensorkeep.tf1.datasets.dataset import Dataset, int64_of
+from tensorkeep.tf1.datasets.arguments import int64_of
+from tensorkeep.tf1.datasets.dataset import Dataset
 from tensorkeep.tf1.datasets.structures import flat, mapped, packed, with_rows
 from tensorkeep.tf1.functions.constants import constant
 from tensorkeep.tf1.functions.numbers.reductions import reduce_min

@@ -16,7 +16,8 @@ from tensorkeep.io.files.local import LOCAL
 from tensorkeep.io.files.record_files import RecordCompression
 from tensorkeep.ops.data.passes.files import LineReader
 from tensorkeep.ops.parsing.csv_records import split_record
-from tensorkeep.tf1.datasets.dataset import AUTOTUNE, Dataset
+from tensorkeep.tf1.datasets.arguments import AUTOTUNE
+from tensorkeep.tf1.datasets.dataset import Dataset
 from tensorkeep.tf1.datasets.feature_files import shuffled_and_repeated
 from tensorkeep.tf1.datasets.files import CsvDataset, legacy_interleave
 

@@ -8,7 +8,8 @@ from typing import Any
 from tensorkeep.errors import InvalidArgumentError
 from tensorkeep.graph.arguments import TensorLike
 from tensorkeep.graph.graph import Tensor
-from tensorkeep.tf1.datasets.dataset import AUTOTUNE, Dataset
+from tensorkeep.tf1.datasets.arguments import AUTOTUNE
+from tensorkeep.tf1.datasets.dataset import Dataset
 from tensorkeep.tf1.datasets.files import TFRecordDataset, legacy_interleave
 from tensorkeep.tf1.datasets.transformations import parse_example_dataset, shuffle_and_repeat
 

@@ -12,8 +12,10 @@ from tensorkeep.errors import InvalidArgumentError, WrongTypeError
 from tensorkeep.graph.arguments import TensorLike, emit, emit_operation
 from tensorkeep.graph.conversion import convert
 from tensorkeep.graph.graph import Operation, Tensor
-from tensorkeep.tf1.datasets.dataset import Dataset, int64_of
+from tensorkeep.tf1.datasets.arguments import int64_of
+from tensorkeep.tf1.datasets.dataset import Dataset
 from tensorkeep.tf1.datasets.functions import argument_types
+from tensorkeep.tf1.datasets.mapping import inner_datasets
 from tensorkeep.tf1.datasets.structures import DatasetSpec, flat_kinds
 from tensorkeep.tf1.functions.constants import constant
 from tensorkeep.tf1.functions.type_specs import TensorSpec
@@ -53,7 +55,7 @@ def legacy_interleave(
     inputs: Any,
 ) -> Dataset:
     """What `tf.data.experimental.parallel_interleave` makes of a dataset."""
-    made = dataset._inner(map_func, "tf_data_experimental_parallel_interleave")
+    made = inner_datasets(dataset, map_func, "tf_data_experimental_parallel_interleave")
     assert isinstance(made.specs, DatasetSpec)
     order = b"default" if sloppy is None else b"false" if sloppy else b"true"
     buffers = [

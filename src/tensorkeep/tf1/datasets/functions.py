@@ -7,16 +7,20 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
+from tensorkeep.errors import WrongTypeError
 from tensorkeep.graph.building import building, current_graph
 from tensorkeep.graph.function_graph import FunctionGraph
 from tensorkeep.graph.functions import function_def, numbered_name
 from tensorkeep.graph.graph import Tensor
 from tensorkeep.graph.messages.attrs import FunctionRef
 from tensorkeep.tf1.datasets.structures import (
+    common_specs,
     component_dtype,
     element_of,
+    flat,
     mapped,
     normalized,
+    packed,
     spec_of,
     tensors_of,
     told_shape,
@@ -75,3 +79,25 @@ def _inside(tensor: Tensor, graph: FunctionGraph) -> Tensor:
 def argument_types(captured: Sequence[Tensor]) -> tuple[Any, ...]:
     """The types of tensors from outside."""
     return tuple(tensor.dtype.base_dtype for tensor in captured)
+
+
+def traced_with_state(
+    function: Callable[..., Any], state_spec: Any, element_spec: Any, name: str, gives_more: bool
+) -> tuple[ElementFunction, Any]:
+    """A function of a state and an element; the shapes of the state are widened until they hold for what it gives."""
+    while True:
+        made = traced(function, (state_spec, element_spec), name)
+        if gives_more and not (isinstance(made.specs, tuple) and len(made.specs) == 2):
+            raise WrongTypeError(
+                f"The scan function must return a pair of the new state and the output value. Got {made.specs!r}"
+            )
+        new = made.specs[0] if gives_more else made.specs
+        for old, found in zip(flat(state_spec), flat(new), strict=True):
+            if getattr(old, "dtype", None) is not getattr(found, "dtype", None):
+                raise WrongTypeError(
+                    f"The element types for the new state must match the initial state: {old}, {found}"
+                )
+        wider = common_specs(state_spec, packed(state_spec, flat(new)))
+        if repr(wider) == repr(state_spec):
+            return made, state_spec
+        state_spec = wider

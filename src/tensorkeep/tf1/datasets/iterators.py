@@ -1,10 +1,14 @@
-"""Iterators over datasets: one-shot, initializable, reinitializable, feedable; and elements that may be missing."""
+"""Iterators over datasets: one-shot, initializable, reinitializable, feedable; and elements that may be missing.
+
+A saver saves where an iterator is, so that training goes on in the middle of the data.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
-from tensorkeep.dtypes import STRING
+from tensorkeep.dtypes import STRING, VARIANT
 from tensorkeep.errors import InvalidArgumentError, UnimplementedError, WrongTypeError
 from tensorkeep.graph.arguments import TensorLike, emit, emit_operation, emit_tensors
 from tensorkeep.graph.building import colocate_with, current_graph
@@ -12,7 +16,9 @@ from tensorkeep.graph.conversion import convert
 from tensorkeep.graph.functions import function_def, numbered_name
 from tensorkeep.graph.graph import Graph, Operation, Tensor
 from tensorkeep.graph.messages.attrs import FunctionRef
+from tensorkeep.graph.saveable import SaveableObject, SaveSpec
 from tensorkeep.tf1.datasets.dataset import Dataset
+from tensorkeep.tf1.datasets.options import ExternalStatePolicy
 from tensorkeep.tf1.datasets.structures import (
     OptionalSpec,
     element_of,
@@ -279,7 +285,7 @@ class Optional:
 
     @property
     def value_structure(self) -> Any:
-        """The same, under the name of TensorFlow 1.15."""
+        """The spec of the value, under the name of TensorFlow 1.15."""
         return self._specs
 
     @property
@@ -297,3 +303,23 @@ def get_next_as_optional(iterator: Iterator) -> Optional:
 
 
 register_value(OptionalSpec, lambda spec, tensor: Optional(tensor, spec.element_spec))
+
+
+class IteratorSaveable(SaveableObject):
+    """An iterator as something that savers save. It must have been initialized when it is saved or restored."""
+
+    def __init__(self, resource: Tensor, name: str, policy: ExternalStatePolicy = ExternalStatePolicy.FAIL) -> None:
+        state = emit("SerializeIterator", resource, external_state_policy=int(policy))
+        specs = [SaveSpec(state, "", f"{name}_STATE", VARIANT)]
+        super().__init__(resource, specs, name)
+
+    def restore(self, restored_tensors: Sequence[Tensor], restored_shapes: Sequence[Any] | None) -> Operation:
+        with colocate_with(self.op):
+            return emit_operation("DeserializeIterator", self.op, restored_tensors[0])
+
+
+def make_saveable_from_iterator(iterator: Iterator, external_state_policy: Any = None) -> IteratorSaveable:
+    """What a saver saves of an iterator; add it to the collection of saveable objects, or hand it to the saver."""
+    policies = {None: ExternalStatePolicy.FAIL, "fail": ExternalStatePolicy.FAIL, "warn": ExternalStatePolicy.WARN}
+    policy = policies.get(external_state_policy, ExternalStatePolicy.IGNORE)
+    return IteratorSaveable(iterator._resource, iterator._resource.name, policy)

@@ -74,7 +74,7 @@ class _Settings:
         return b"".join(parts)
 
     def merged(self, other: Any) -> Any:
-        """The same with what another one says besides, which counts where both say something."""
+        """A copy of these settings with those of another, which count where both say something."""
         found = type(self)()
         for name in self.NUMBERS:
             mine, theirs = getattr(self, name), getattr(other, name)

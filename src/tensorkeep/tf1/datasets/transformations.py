@@ -12,8 +12,9 @@ from tensorkeep.graph.arguments import TensorLike, emit
 from tensorkeep.graph.conversion import convert
 from tensorkeep.graph.graph import Tensor
 from tensorkeep.graph.tensor_shape import TensorShape
+from tensorkeep.tf1.datasets.arguments import int64_of, seed_tensors
 from tensorkeep.tf1.datasets.batches import ragged_batch, sparse_batch
-from tensorkeep.tf1.datasets.dataset import Dataset, int64_of, seed_tensors
+from tensorkeep.tf1.datasets.dataset import Dataset
 from tensorkeep.tf1.datasets.files import legacy_interleave
 from tensorkeep.tf1.datasets.functions import argument_types, traced
 from tensorkeep.tf1.datasets.mixing import rejection_resample as resampled
@@ -303,7 +304,7 @@ def batch_and_drop_remainder(batch_size: TensorLike) -> Transformation:
 def padded_batch_and_drop_remainder(
     batch_size: TensorLike, padded_shapes: Any, padding_values: Any = None
 ) -> Transformation:
-    """The same with elements that are filled up to a shape."""
+    """Batches of elements that are filled up to a shape; a last batch that is not full is left out."""
     return lambda dataset: dataset.padded_batch(batch_size, padded_shapes, padding_values, drop_remainder=True)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from math import prod
 from typing import Any, Final
@@ -93,11 +94,12 @@ def _of_numpy(array: Array, dtype: DType | None) -> Array:
         return _of_text(array, None) if found is STRING else array.astype(found.array_dtype, copy=False)
     if dtype is STRING:
         return _of_text(array, dtype)
-    if array.dtype != dtype.array_dtype and array.size:
-        kinds = (array.dtype.kind, dtype.array_dtype.kind)
-        if kinds[0] in "OSU" or (kinds[0] in "fc" and kinds[1] in "iub") or (kinds[0] == "b") != (kinds[1] == "b"):
-            raise WrongTypeError(f"Expected {dtype}, but got {array.dtype} in {array!r}.")
-    return array.astype(dtype.array_dtype, copy=False)
+    if array.dtype.kind in "OSU" and array.size:
+        raise WrongTypeError(f"Expected {dtype}, but got {array.dtype} in {array!r}.")
+    with np.errstate(all="ignore"), warnings.catch_warnings():
+        # NumPy's numbers are cast whatever is lost: `make_tensor_proto` of TensorFlow's framework/tensor_util.py.
+        warnings.simplefilter("ignore")
+        return array.astype(dtype.array_dtype, copy=False)
 
 
 def _of_text(value: Any, dtype: DType | None) -> Array:

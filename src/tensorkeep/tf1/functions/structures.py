@@ -1,14 +1,14 @@
 """Nested structures of values: flat lists of their leaves, and back.
 
-    structure = leaf | list | tuple | named tuple | mapping | attrs class      of structures
+    structure = leaf | list | tuple | named tuple | mapping | view of a mapping | attrs class      of structures
 
-Mappings are walked in the order of their keys. With `expand_composites`, values made of several tensors are structures
-too: their parts are the leaves.
+Mappings are walked in the order of their keys, views such as `weights.values()` in their own. With `expand_composites`,
+values made of several tensors are structures too: their parts are the leaves.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, ItemsView, Iterator, KeysView, Mapping, MappingView, Sequence, ValuesView
 from typing import Any
 
 from tensorkeep.dtypes import RESOURCE
@@ -20,7 +20,7 @@ from tensorkeep.graph.graph import Tensor
 
 def is_nested(value: object) -> bool:
     """Whether a value is a structure rather than a leaf."""
-    return isinstance(value, list | tuple | Mapping) or _is_attrs(value)
+    return isinstance(value, list | tuple | Mapping | MappingView) or _is_attrs(value)
 
 
 def flatten(structure: object, expand_composites: bool = False) -> list[Any]:
@@ -86,7 +86,7 @@ def _is_attrs(value: Any) -> bool:
 
 def _parts(value: Any, expand_composites: bool) -> list[Any] | None:
     """What a structure directly consists of; None for a leaf."""
-    if isinstance(value, list | tuple):
+    if isinstance(value, list | tuple | KeysView | ValuesView | ItemsView):
         return list(value)
     if isinstance(value, Mapping):
         return [value[key] for key in _sorted_keys(value)]
@@ -100,6 +100,17 @@ def _parts(value: Any, expand_composites: bool) -> list[Any] | None:
     if isinstance(value, SparseTensor):
         return [value.indices, value.values, value.dense_shape]
     return None
+
+
+def parts_of(structure: Any) -> list[tuple[Any, Any]] | None:
+    """What a structure directly consists of, with the keys, names or numbers of the parts; None for a leaf."""
+    parts = _parts(structure, False)
+    if parts is None:
+        return None
+    if isinstance(structure, Mapping):
+        return list(zip(_sorted_keys(structure), parts, strict=True))
+    names = getattr(structure, "_fields", None) or range(len(parts))
+    return list(zip(names, parts, strict=True))
 
 
 def _sorted_keys(value: Mapping[Any, Any]) -> list[Any]:
@@ -122,7 +133,7 @@ def _packed(structure: Any, leaves: Iterator[Any], expand_composites: bool) -> A
         return kind(factory, results) if factory is not None else kind(results)
     if hasattr(kind, "_fields") or _is_attrs(structure) or isinstance(structure, IndexedSlices | SparseTensor):
         return kind(*packed)
-    return kind(packed)
+    return list(packed) if isinstance(structure, MappingView) else kind(packed)
 
 
 def _assert_same(first: Any, second: Any, check_types: bool, expand_composites: bool) -> None:
@@ -159,4 +170,4 @@ def _same_kind(first: Any, second: Any) -> bool:
     return type(first) is type(second)
 
 
-__all__ = ["assert_same_structure", "flatten", "is_nested", "map_structure", "pack_sequence_as"]
+__all__ = ["assert_same_structure", "flatten", "is_nested", "map_structure", "pack_sequence_as", "parts_of"]

@@ -136,7 +136,7 @@ class TensorSpec(TypeSpec):
 
     @classmethod
     def from_spec(cls, spec: TensorSpec, name: str | None = None) -> TensorSpec:
-        """The same with another name."""
+        """A spec of the type and shape of another, under another name."""
         return cls(spec.shape, spec.dtype, name or spec.name)
 
     @classmethod

@@ -58,6 +58,7 @@ class Layer:
         options: dict[str, Any] = dict(kwargs)
         scope, self._reuse = options.pop("_scope", None), options.pop("_reuse", None)
         self.activity_regularizer: Function | None = options.pop("activity_regularizer", None)
+        options.pop("autocast", None)  # inputs are taken as they are: there is no policy of types
         if options:
             raise WrongTypeError(f"Keyword argument not understood by layer {type(self).__name__}: {sorted(options)}")
         self.trainable = trainable
@@ -65,7 +66,8 @@ class Layer:
         self.input_spec: Any = None
         self._dtype = None if dtype is None else DType.of(dtype).base_dtype
         self._base_name, self.name = _names(name, type(self).__name__)
-        self._weights: list[tuple[Any, bool]] = []
+        self._trainable_weights: list[Any] = []
+        self._non_trainable_weights: list[Any] = []
         self._updates: list[Any] = []
         self._losses: list[Any] = []
         self._weight_losses: list[Callable[[], Any]] = []
@@ -92,12 +94,11 @@ class Layer:
 
     @property
     def trainable_weights(self) -> list[Any]:
-        return [variable for variable, is_trained in self._weights if is_trained] if self.trainable else []
+        return list(self._trainable_weights) if self.trainable else []
 
     @property
     def non_trainable_weights(self) -> list[Any]:
-        trained = self.trainable_weights
-        return [variable for variable, _ in self._weights if not any(variable is other for other in trained)]
+        return [*([] if self.trainable else self._trainable_weights), *self._non_trainable_weights]
 
     @property
     def weights(self) -> list[Any]:
@@ -247,10 +248,15 @@ class Layer:
                     for part in parts_of(variable):
                         self.add_loss(_weight_loss(name, part, regularizer))
         trained = set(map(id, get_collection(current_graph(), GraphKeys.TRAINABLE_VARIABLES)))
-        self._weights.extend((part, wanted and id(part) in trained) for part in parts_of(variable))
+        for part in parts_of(variable):
+            self._keep(part, wanted and id(part) in trained)
         return variable
 
     add_variable = add_weight
+
+    def _keep(self, variable: Any, is_trained: bool) -> None:
+        """Counts a variable among those of the layer. Programs append to the lists, too."""
+        (self._trainable_weights if is_trained else self._non_trainable_weights).append(variable)
 
     def add_update(
         self, updates: Structure | Callable[[], Any] | Sequence[Callable[[], Any]], inputs: Structure = None

@@ -153,8 +153,8 @@ class RNNCell(Layer):
         variable = getter(*args, **kwargs)
         trained = set(map(id, get_collection(current_graph(), GraphKeys.TRAINABLE_VARIABLES)))
         for part in parts_of(variable):
-            if all(part is not other for other, _ in self._weights):
-                self._weights.append((part, id(part) in trained))
+            if all(part is not other for other in self.weights):
+                self._keep(part, id(part) in trained)
         return variable
 
     def get_initial_state(

@@ -81,7 +81,8 @@ def _state_dtype(told: Any, state: Any) -> Any:
     return dtypes[0]
 
 
-def _with_batch_and_time_exchanged(x: Any) -> Any:
+def with_batch_and_time_exchanged(x: Any) -> Any:
+    """A tensor with its first two axes exchanged; what has fewer stays as it is."""
     shape = x.get_shape()
     if shape.rank is not None and shape.rank < 2:
         return x
@@ -92,7 +93,7 @@ def _with_batch_and_time_exchanged(x: Any) -> Any:
     return result
 
 
-def _batch_size(inputs: Sequence[Any]) -> Any:
+def batch_size_of(inputs: Sequence[Any]) -> Any:
     """The size of the batch in inputs that have time first: a number if any input knows it."""
     for item in inputs:
         shape = item.get_shape()
@@ -175,7 +176,7 @@ def dynamic_rnn(
     with _network_scope(scope):
         flat = flatten(inputs)
         if not time_major:
-            flat = [_with_batch_and_time_exchanged(item) for item in [convert(item) for item in flat]]
+            flat = [with_batch_and_time_exchanged(item) for item in [convert(item) for item in flat]]
         lengths = None
         if sequence_length is not None:
             lengths = cast(sequence_length, INT32)
@@ -185,14 +186,14 @@ def dynamic_rnn(
                     f"sequence_length={lengths} of shape: {lengths.get_shape()}"
                 )
             lengths = identity(lengths, name="sequence_length")
-        batch_size = _batch_size(flat)
+        batch_size = batch_size_of(flat)
         state = _initial_state(cell, initial_state, batch_size, dtype)
         if lengths is not None:
             with control_dependencies([_shape_check(lengths, [batch_size])]):
                 lengths = identity(lengths, name="CheckSeqLen")
         loop = _Loop(cell, pack_sequence_as(inputs, flat), state, dtype, lengths)
         outputs, final = loop.run(parallel_iterations or 32, swap_memory)
-        return (outputs if time_major else map_structure(_with_batch_and_time_exchanged, outputs)), final
+        return (outputs if time_major else map_structure(with_batch_and_time_exchanged, outputs)), final
 
 
 def _shape_check(x: Any, sizes: list[Any]) -> Any:
@@ -212,7 +213,7 @@ class _Loop:
         self.flat = flatten(inputs)
         self.sizes = flatten(cell.output_size)
         self.steps = shape_of(self.flat[0])[0]
-        batch_size = _batch_size(self.flat)
+        batch_size = batch_size_of(self.flat)
         self.shapes = [item.get_shape().with_rank_at_least(3) for item in self.flat]
         self._check_shapes()
         zero = [zeros(stack(joined_shape(batch_size, size)), _state_dtype(dtype, state)) for size in self.sizes]

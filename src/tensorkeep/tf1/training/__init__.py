@@ -1,5 +1,6 @@
 """Training: optimizers, metrics, loops, input queues, savers and objects.
 
+gradient_checks  gradients of a graph beside finite differences
 inputs/      input by queues: producers, batches, and the threads that keep them filled
 loops/       training loops: monitored sessions and their hooks, supervisors, threads that stop together
 metrics/     `tf.metrics`: measures of a model over a stream of batches

@@ -102,7 +102,8 @@ class CounterFilter:
 
 @dataclass(frozen=True)
 class CBFFilter:
-    """The same, counted in a counting Bloom filter for `max_element_size` keys.
+    """A filter that lets keys in after so many occurrences, counted in a counting Bloom filter for `max_element_size`
+    keys.
 
     With neither a size nor a probability, keys are counted one by one.
     """

@@ -198,7 +198,7 @@ class VarianceScaling(Initializer):
         self.dtype = _floating(dtype)
 
     def _make(self, shape: ShapeLike, dtype: DType, part: PartitionInfo | None) -> Tensor:
-        inputs, outputs = _fans(_whole(shape, part))
+        inputs, outputs = fans_of(_whole(shape, part))
         fans = {"fan_in": inputs, "fan_out": outputs, "fan_avg": (inputs + outputs) / 2.0}
         scale = self.scale / max(1.0, fans[self.mode])
         if self.distribution in ("normal", "truncated_normal"):
@@ -329,7 +329,7 @@ def _whole(shape: ShapeLike, part: PartitionInfo | None) -> list[int]:
     return sizes_of(shape if part is None else part.full_shape)
 
 
-def _fans(shape: list[int]) -> tuple[int, int]:
+def fans_of(shape: list[int]) -> tuple[int, int]:
     """How many inputs and outputs a neuron has whose weights have that shape."""
     if len(shape) < 2:
         count = shape[0] if shape else 1

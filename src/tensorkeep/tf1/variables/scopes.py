@@ -19,7 +19,7 @@ from typing import Any
 from tensorkeep.dtypes import BFLOAT16, FLOAT32, DType
 from tensorkeep.errors import FailedPreconditionError, InvalidArgumentError, WrongTypeError
 from tensorkeep.graph.arguments import DeviceLike, DTypeLike, ShapeLike
-from tensorkeep.graph.building import building, graph_of, name_scope
+from tensorkeep.graph.building import building, current_graph, graph_of, name_scope
 from tensorkeep.graph.collections import GraphKeys
 from tensorkeep.graph.graph import Graph
 from tensorkeep.tf1.functions.numbers.elementwise import cast
@@ -94,7 +94,7 @@ def get_local_variable(
     synchronization: SynchronizationLike = VariableSynchronization.AUTO,
     aggregation: AggregationLike = VariableAggregation.NONE,
 ) -> Variable | PartitionedVariable:
-    """The same, of a variable that is not saved and not trained."""
+    """`get_variable` for a variable that is neither saved nor trained."""
     collections = [*(collections or ()), GraphKeys.LOCAL_VARIABLES]
     options = VariableOptions(
         shape=shape, dtype=dtype, initializer=initializer, regularizer=regularizer, trainable=False,
@@ -119,7 +119,7 @@ class _Changes:
     constraint: Constraint | None
 
 
-class _PureScope:
+class _PureScope(AbstractContextManager[VariableScope]):
     """A variable scope without the name scope."""
 
     def __init__(
@@ -189,6 +189,26 @@ def _inside(inner: CustomGetter, outer: CustomGetter | None) -> CustomGetter:
         return inner(partial(around, getter), *args, **kwargs)
 
     return nested
+
+
+def pure_variable_scope(
+    name_or_scope: str | VariableScope,
+    reuse: Reuse = None,
+    initializer: InitializerLike = None,
+    regularizer: Regularizer | None = None,
+    caching_device: DeviceLike = None,
+    partitioner: Partitioner | None = None,
+    custom_getter: CustomGetter | None = None,
+    old_name_scope: str | None = None,
+    dtype: DTypeLike | None = None,
+    use_resource: bool | None = None,
+    constraint: Constraint | None = None,
+) -> AbstractContextManager[VariableScope]:
+    """Opens a variable scope without a name scope: `_pure_variable_scope` of TensorFlow's variable_scope.py."""
+    changes = _Changes(
+        initializer, regularizer, caching_device, partitioner, custom_getter, reuse, dtype, use_resource, constraint
+    )
+    return _PureScope(name_or_scope, current_graph(), old_name_scope, changes)
 
 
 class variable_scope:  # noqa: N801 - used as a function

@@ -1,6 +1,7 @@
 # Written by tools/write_stubs.py. Where the names are is said in tables.
 
-from tensorkeep.tf1.datasets.dataset import AUTOTUNE, Dataset, INFINITE_CARDINALITY, UNKNOWN_CARDINALITY
+from tensorkeep.tf1.datasets.arguments import AUTOTUNE, INFINITE_CARDINALITY, UNKNOWN_CARDINALITY
+from tensorkeep.tf1.datasets.dataset import Dataset
 from tensorkeep.tf1.datasets.files import FixedLengthRecordDataset, TFRecordDataset, TextLineDataset
 from tensorkeep.tf1.datasets.iterators import (
     Iterator, NumpyIterator, get_output_classes, get_output_shapes, get_output_types, make_initializable_iterator,

@@ -1,16 +1,15 @@
 # Written by tools/write_stubs.py. Where the names are is said in tables.
 
+from tensorkeep.tf1.datasets.arguments import AUTOTUNE, INFINITE_CARDINALITY, SHARD_HINT, UNKNOWN_CARDINALITY
 from tensorkeep.tf1.datasets.csv_files import make_csv_dataset
-from tensorkeep.tf1.datasets.dataset import AUTOTUNE, INFINITE_CARDINALITY, SHARD_HINT, UNKNOWN_CARDINALITY
 from tensorkeep.tf1.datasets.feature_files import make_batched_features_dataset
 from tensorkeep.tf1.datasets.files import CsvDataset, RandomDataset, TFRecordWriter
-from tensorkeep.tf1.datasets.iterators import Optional, get_next_as_optional, get_structure
+from tensorkeep.tf1.datasets.iterators import Optional, get_next_as_optional, get_structure, make_saveable_from_iterator
 from tensorkeep.tf1.datasets.mixing import choose_from_datasets, sample_from_datasets
 from tensorkeep.tf1.datasets.options import (
     AutoShardPolicy, AutotuneAlgorithm, AutotuneOptions, DistributeOptions, ExternalStatePolicy, OptimizationOptions,
     ThreadingOptions,
 )
-from tensorkeep.tf1.datasets.saving import make_saveable_from_iterator
 from tensorkeep.tf1.datasets.structures import DatasetSpec as DatasetStructure, OptionalSpec as OptionalStructure
 from tensorkeep.tf1.datasets.transformations import (
     Counter, Reducer, assert_cardinality, bucket_by_sequence_length, cardinality, copy_to_device,

@@ -3,6 +3,8 @@
 A table has, by module, the names that are taken from it (`tensorkeep._lazy` says how it is written). A new name is a
 word in the row of its module; `tools/write_stubs.py` then tells editors of it.
 
+    contrib       `tf.contrib`: layers, slim, rnn, seq2seq and others
+    estimators    `tf.estimator`, `tf.tpu`, and the parts of `tf.contrib` beside them
     inputs        `tf.data`: datasets and iterators
     learning      `tf.nn`, `tf.layers`, `tf.losses`, `tf.metrics`, `tf.train`, `tf.image` and other namespaces of models
     numbers       `tf.math`, `tf.linalg`, `tf.random`, `tf.sparse`, `tf.strings` and others of numbers and text
@@ -15,16 +17,20 @@ from __future__ import annotations
 from typing import Final
 
 from tensorkeep._lazy import Table
+from tensorkeep.v1.tables.contrib import ABOUT_CONTRIB, CONTRIB
+from tensorkeep.v1.tables.estimators import ABOUT_ESTIMATORS, ESTIMATORS
 from tensorkeep.v1.tables.inputs import INPUTS
 from tensorkeep.v1.tables.learning import LEARNING
 from tensorkeep.v1.tables.numbers import NUMBERS
 from tensorkeep.v1.tables.surroundings import SURROUNDINGS
 from tensorkeep.v1.tables.top import TOP
 
-SPACES: Final[dict[str, Table]] = {"": TOP, **INPUTS, **NUMBERS, **LEARNING, **SURROUNDINGS}
+SPACES: Final[dict[str, Table]] = {"": TOP, **CONTRIB, **ESTIMATORS, **INPUTS, **NUMBERS, **LEARNING, **SURROUNDINGS}
 """By namespace, as it is spelled below `tf`, its table."""
 
 ABOUT: Final = {
+    **ABOUT_CONTRIB,
+    **ABOUT_ESTIMATORS,
     "audio": "sounds",
     "bitwise": "bits",
     "compat": "text and bytes, types of numbers, and the two versions of the API, of which there is one",
@@ -33,6 +39,7 @@ ABOUT: Final = {
     "debugging": "checks",
     "dtypes": "types of the elements of tensors",
     "errors": "the classes that sessions raise, under TensorFlow's names, with its codes",
+    "feature_column": "features of models as columns, first layers and linear models of them",
     "gfile": "files and folders, under the names of TensorFlow 1",
     "graph_util": "graphs made from graphs",
     "hash_table": "DeepRec's older tables by key",
@@ -75,6 +82,7 @@ ABOUT: Final = {
     "spectral": "spectra",
     "strings": "text",
     "summary": "summaries",
+    "test": "test cases with sessions, and comparisons of arrays",
     "train": "training",
     "train.queue_runner": "threads that keep queues filled",
     "version": "the TensorFlow that this follows",

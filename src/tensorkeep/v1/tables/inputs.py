@@ -13,7 +13,8 @@ _OPTIONS: Final = """
 
 INPUTS: Final[dict[str, Table]] = {
     "data": {
-        "tensorkeep.tf1.datasets.dataset": "AUTOTUNE Dataset INFINITE_CARDINALITY UNKNOWN_CARDINALITY",
+        "tensorkeep.tf1.datasets.arguments": "AUTOTUNE INFINITE_CARDINALITY UNKNOWN_CARDINALITY",
+        "tensorkeep.tf1.datasets.dataset": "Dataset",
         "tensorkeep.tf1.datasets.files": "FixedLengthRecordDataset TFRecordDataset TextLineDataset",
         "tensorkeep.tf1.datasets.iterators": """
             Iterator NumpyIterator get_output_classes get_output_shapes get_output_types make_initializable_iterator
@@ -23,14 +24,13 @@ INPUTS: Final[dict[str, Table]] = {
         "tensorkeep.tf1.datasets.structures": "DatasetSpec",
     },
     "data.experimental": {
+        "tensorkeep.tf1.datasets.arguments": "AUTOTUNE INFINITE_CARDINALITY SHARD_HINT UNKNOWN_CARDINALITY",
         "tensorkeep.tf1.datasets.csv_files": "make_csv_dataset",
-        "tensorkeep.tf1.datasets.dataset": "AUTOTUNE INFINITE_CARDINALITY SHARD_HINT UNKNOWN_CARDINALITY",
         "tensorkeep.tf1.datasets.feature_files": "make_batched_features_dataset",
         "tensorkeep.tf1.datasets.files": "CsvDataset RandomDataset TFRecordWriter",
-        "tensorkeep.tf1.datasets.iterators": "Optional get_next_as_optional get_structure",
+        "tensorkeep.tf1.datasets.iterators": "Optional get_next_as_optional get_structure make_saveable_from_iterator",
         "tensorkeep.tf1.datasets.mixing": "choose_from_datasets sample_from_datasets",
         "tensorkeep.tf1.datasets.options": _OPTIONS,
-        "tensorkeep.tf1.datasets.saving": "make_saveable_from_iterator",
         "tensorkeep.tf1.datasets.structures": "DatasetStructure=DatasetSpec OptionalStructure=OptionalSpec",
         "tensorkeep.tf1.datasets.transformations": """
             Counter Reducer assert_cardinality bucket_by_sequence_length cardinality copy_to_device

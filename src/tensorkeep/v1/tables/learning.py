@@ -10,6 +10,32 @@ LEARNING: Final[dict[str, Table]] = {
     "audio": {
         "tensorkeep.tf1.functions.images.files": "decode_wav encode_wav",
     },
+    "feature_column": {
+        "tensorkeep.tf1.columns.categorical": """
+            categorical_column_with_hash_bucket categorical_column_with_identity categorical_column_with_vocabulary_file
+            categorical_column_with_vocabulary_list weighted_categorical_column
+        """,
+        "tensorkeep.tf1.columns.column": "make_parse_example_spec",
+        "tensorkeep.tf1.columns.crossed": "crossed_column",
+        "tensorkeep.tf1.columns.dense_layers": "DenseFeatures SequenceFeatures",
+        "tensorkeep.tf1.columns.embedding": "embedding_column indicator_column",
+        "tensorkeep.tf1.columns.groups": """
+            CoalescedEmbeddingScope coalesced_embedding_scope group_embedding_column_scope
+        """,
+        "tensorkeep.tf1.columns.input_layer": "InputLayer input_layer",
+        "tensorkeep.tf1.columns.keyed": """
+            categorical_column_with_adaptive_embedding categorical_column_with_embedding
+            categorical_column_with_multihash
+        """,
+        "tensorkeep.tf1.columns.linear_model": "linear_model",
+        "tensorkeep.tf1.columns.numeric": "bucketized_column numeric_column",
+        "tensorkeep.tf1.columns.sequence": """
+            concatenate_context_input sequence_categorical_column_with_hash_bucket
+            sequence_categorical_column_with_identity sequence_categorical_column_with_vocabulary_file
+            sequence_categorical_column_with_vocabulary_list sequence_input_layer sequence_numeric_column
+        """,
+        "tensorkeep.tf1.columns.shared": "shared_embedding_columns shared_embeddings",
+    },
     "hash_table": {
         "tensorkeep.tf1.variables.hash_table": """
             DistributedHashTable FixedSizeHashTablePartitioner HashTable HashTableKeyMapperFactory SimpleHashTable
@@ -44,9 +70,10 @@ LEARNING: Final[dict[str, Table]] = {
         """,
         "tensorkeep.tf1.functions.images.geometry": """
             ResizeMethod central_crop crop_to_bounding_box flip_left_right flip_up_down pad_to_bounding_box
-            per_image_standardization random_flip_left_right random_flip_up_down resize resize_area resize_bicubic
-            resize_bilinear resize_image_with_crop_or_pad resize_image_with_pad resize_images resize_nearest_neighbor
-            resize_with_crop_or_pad rot90 transpose transpose_image
+            per_image_standardization per_image_whitening=per_image_standardization random_flip_left_right
+            random_flip_up_down resize resize_area resize_bicubic resize_bilinear resize_image_with_crop_or_pad
+            resize_image_with_pad resize_images resize_nearest_neighbor resize_with_crop_or_pad rot90 transpose
+            transpose_image
         """,
         "tensorkeep.tf1.functions.images.padded_suppression": "non_max_suppression_padded",
         "tensorkeep.tf1.functions.images.quality": """
@@ -127,9 +154,10 @@ LEARNING: Final[dict[str, Table]] = {
         "tensorkeep.tf1.functions.nn.convolution": """
             atrous_conv2d atrous_conv2d_transpose conv1d conv1d_transpose conv2d conv2d_backprop_filter
             conv2d_backprop_input conv2d_transpose conv3d conv3d_backprop_filter conv3d_backprop_filter_v2
-            conv3d_transpose conv_transpose convolution depthwise_conv2d depthwise_conv2d_backprop_filter
-            depthwise_conv2d_backprop_input depthwise_conv2d_native depthwise_conv2d_native_backprop_filter
-            depthwise_conv2d_native_backprop_input dilation2d erosion2d separable_conv2d
+            conv3d_transpose conv_transpose convolution deconv2d=conv2d_transpose depthwise_conv2d
+            depthwise_conv2d_backprop_filter depthwise_conv2d_backprop_input depthwise_conv2d_native
+            depthwise_conv2d_native_backprop_filter depthwise_conv2d_native_backprop_input dilation2d erosion2d
+            separable_conv2d
         """,
         "tensorkeep.tf1.functions.nn.cross_entropies": """
             log_poisson_loss sigmoid_cross_entropy_with_logits softmax_cross_entropy_with_logits
@@ -155,7 +183,8 @@ LEARNING: Final[dict[str, Table]] = {
             safe_embedding_lookup_sparse selu sigmoid silu softplus softsign tanh
         """,
         "tensorkeep.tf1.layers.recurrent": """
-            bidirectional_dynamic_rnn dynamic_rnn raw_rnn static_bidirectional_rnn static_rnn static_state_saving_rnn
+            bidirectional_dynamic_rnn bidirectional_rnn=static_bidirectional_rnn dynamic_rnn raw_rnn rnn=static_rnn
+            state_saving_rnn=static_state_saving_rnn static_bidirectional_rnn static_rnn static_state_saving_rnn
         """,
     },
     "nn.rnn_cell": {
@@ -185,6 +214,7 @@ LEARNING: Final[dict[str, Table]] = {
         "tensorkeep.tf1.training.loops.basic_loops": "basic_train_loop",
         "tensorkeep.tf1.training.loops.coordinator": "Coordinator LooperThread",
         "tensorkeep.tf1.training.loops.device_setter": "ClusterSpec replica_device_setter",
+        "tensorkeep.tf1.training.loops.events": "SummaryWriter=FileWriter",
         "tensorkeep.tf1.training.loops.hooks": """
             FeedFnHook FinalOpsHook GlobalStepWaiterHook LoggingTensorHook NanLossDuringTrainingError NanTensorHook
             SecondOrStepTimer SessionRunArgs SessionRunContext SessionRunHook SessionRunValues StopAtStepHook
@@ -200,6 +230,7 @@ LEARNING: Final[dict[str, Table]] = {
             AdagradDecayOptimizer AdagradDecayOptimizerV2 AdamAsyncOptimizer AdamWOptimizer
         """,
         "tensorkeep.tf1.training.optimizers.moving_averages": "ExponentialMovingAverage",
+        "tensorkeep.tf1.training.optimizers.replicas": "SyncReplicasOptimizer",
         "tensorkeep.tf1.training.optimizers.schedules": """
             cosine_decay cosine_decay_restarts exponential_decay inverse_time_decay linear_cosine_decay
             natural_exp_decay noisy_linear_cosine_decay piecewise_constant piecewise_constant_decay=piecewise_constant
@@ -222,6 +253,7 @@ LEARNING: Final[dict[str, Table]] = {
         "tensorkeep.v1.meta_graph": "export_meta_graph import_meta_graph",
         "tensorkeep.v1.objects": "Checkpoint CheckpointManager",
         "tensorkeep.v1.saving": "Saver",
+        "tensorkeep.v1.servers": "Server",
         "tensorkeep.v1.training": """
             ChiefSessionCreator MonitoredSession MonitoredTrainingSession Scaffold SessionManager
             SingularMonitoredSession Supervisor WorkerSessionCreator start_queue_runners summary_iterator

@@ -33,6 +33,7 @@ NUMBERS: Final[dict[str, Table]] = {
             triangular_solve=matrix_triangular_solve tridiagonal_matmul tridiagonal_solve
         """,
         "tensorkeep.tf1.functions.linear_algebra.products": "einsum matvec tensordot",
+        "tensorkeep.tf1.functions.linear_algebra.triangular_operators": "LinearOperatorLowerTriangular",
         "tensorkeep.tf1.functions.nn.normalization": "l2_normalize",
         "tensorkeep.tf1.functions.numbers.clipping": "global_norm",
         "tensorkeep.tf1.functions.numbers.elementwise": "cross",

@@ -157,9 +157,16 @@ SURROUNDINGS: Final[dict[str, Table]] = {
         "tensorkeep.saved_model.files.tensor_info": "build_tensor_info",
         "tensorkeep.v1.saved_models": "get_tensor_from_tensor_info",
     },
+    "test": {
+        "tensorkeep.v1.testing": """
+            Benchmark StubOutForTesting TestCase compute_gradient compute_gradient_error create_local_cluster
+            get_temp_dir gpu_device_name is_built_with_cuda is_built_with_gpu_support is_built_with_rocm
+            is_built_with_xla is_gpu_available main mock test_src_dir_path
+        """,
+    },
     "version": {
         "tensorkeep.graph.graph": "GRAPH_DEF_VERSION=PRODUCER",
-        "tensorkeep.metagraph.versions": "GIT_VERSION=TENSORFLOW_GIT_VERSION VERSION=TENSORFLOW_VERSION",
         "tensorkeep.v1.framework": "COMPILER_VERSION GRAPH_DEF_VERSION_MIN_CONSUMER GRAPH_DEF_VERSION_MIN_PRODUCER",
+        "tensorkeep.v1.versions": "GIT_VERSION VERSION",
     },
 }

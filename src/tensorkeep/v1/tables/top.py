@@ -17,12 +17,8 @@ TOP: Final[Table] = {
     "tensorkeep.errors": "OpError=TensorKeepError",
     "tensorkeep.graph.collections": "GraphKeys",
     "tensorkeep.graph.composites": "IndexedSlices SparseTensor",
-    "tensorkeep.graph.devices": "DeviceSpec",
     "tensorkeep.graph.graph": "GRAPH_DEF_VERSION=PRODUCER Operation Tensor",
     "tensorkeep.graph.tensor_shape": "Dimension TensorShape",
-    "tensorkeep.metagraph.versions": """
-        GIT_VERSION=TENSORFLOW_GIT_VERSION VERSION=TENSORFLOW_VERSION __version__=TENSORFLOW_VERSION
-    """,
     "tensorkeep.proto.messages": """
         AttrValue Event GraphDef HistogramProto MetaGraphDef NameAttrList NodeDef SessionLog Summary SummaryMetadata
         TensorInfo
@@ -39,10 +35,11 @@ TOP: Final[Table] = {
         required_space_to_batch_paddings space_to_batch space_to_batch_nd space_to_depth
     """,
     "tensorkeep.tf1.functions.arrays.shapes": """
-        broadcast_dynamic_shape broadcast_static_shape broadcast_to dynamic_stitch edit_distance ensure_shape fill
-        guarantee_const identity identity_n invert_permutation matrix_transpose meshgrid ones pad parallel_stack
-        placeholder placeholder_with_default reshape reverse_sequence reverse_v2 roll setdiff1d shape shape_n
-        sparse_placeholder stop_gradient transpose unique unique_with_counts unstack where_v2 zeros
+        batch_matrix_transpose=matrix_transpose broadcast_dynamic_shape broadcast_static_shape broadcast_to
+        dynamic_stitch edit_distance ensure_shape fill guarantee_const identity identity_n invert_permutation
+        listdiff=setdiff1d matrix_transpose meshgrid ones pad parallel_stack placeholder placeholder_with_default
+        reshape reverse_sequence reverse_v2 roll setdiff1d shape shape_n sparse_placeholder stop_gradient transpose
+        unique unique_with_counts unpack=unstack unstack where_v2 zeros
     """,
     "tensorkeep.tf1.functions.arrays.slicing": """
         boolean_mask repeat scatter_nd searchsorted sequence_mask slice sparse_mask strided_slice tensor_scatter_add
@@ -72,11 +69,18 @@ TOP: Final[Table] = {
         FixedLengthRecordReader IdentityReader ReaderBase TextLineReader WholeFileReader matching_files read_file
         write_file
     """,
+    "tensorkeep.tf1.functions.data.summaries": "merge_all_summaries=merge_all merge_summary=merge",
     "tensorkeep.tf1.functions.gradients.derivatives": "custom_gradient hessians",
     "tensorkeep.tf1.functions.linear_algebra.matrices": """
-        cholesky cholesky_solve diag diag_part eye matrix_band_part matrix_determinant matrix_diag matrix_diag_part
-        matrix_inverse matrix_set_diag matrix_solve matrix_solve_ls matrix_square_root matrix_triangular_solve norm qr
-        self_adjoint_eig self_adjoint_eigvals svd trace
+        batch_cholesky=cholesky batch_cholesky_solve=cholesky_solve batch_matrix_band_part=matrix_band_part
+        batch_matrix_determinant=matrix_determinant batch_matrix_diag=matrix_diag
+        batch_matrix_diag_part=matrix_diag_part batch_matrix_inverse=matrix_inverse
+        batch_matrix_set_diag=matrix_set_diag batch_matrix_solve=matrix_solve batch_matrix_solve_ls=matrix_solve_ls
+        batch_matrix_triangular_solve=matrix_triangular_solve batch_self_adjoint_eig=self_adjoint_eig
+        batch_self_adjoint_eigvals=self_adjoint_eigvals batch_svd=svd cholesky cholesky_solve diag diag_part eye
+        matrix_band_part matrix_determinant matrix_diag matrix_diag_part matrix_inverse matrix_set_diag matrix_solve
+        matrix_solve_ls matrix_square_root matrix_triangular_solve norm qr self_adjoint_eig self_adjoint_eigvals svd
+        trace
     """,
     "tensorkeep.tf1.functions.linear_algebra.products": "einsum sparse_matmul tensordot",
     "tensorkeep.tf1.functions.nn.activations": "gelu",
@@ -92,7 +96,10 @@ TOP: Final[Table] = {
         segment_max segment_mean segment_min segment_prod segment_sum sparse_segment_mean sparse_segment_sqrt_n
         sparse_segment_sum
     """,
-    "tensorkeep.tf1.functions.numbers.signal": "fft fft2d fft3d ifft ifft2d ifft3d",
+    "tensorkeep.tf1.functions.numbers.signal": """
+        batch_fft2d=fft2d batch_fft3d=fft3d batch_fft=fft batch_ifft2d=ifft2d batch_ifft3d=ifft3d batch_ifft=ifft fft
+        fft2d fft3d ifft ifft2d ifft3d
+    """,
     "tensorkeep.tf1.functions.numbers.special": "betainc igamma igammac lbeta polygamma",
     "tensorkeep.tf1.functions.parsing.decoding": """
         decode_csv decode_json_example decode_raw deserialize_many_sparse parse_tensor serialize_many_sparse
@@ -103,16 +110,18 @@ TOP: Final[Table] = {
         FixedLenFeature FixedLenSequenceFeature SparseFeature VarLenFeature
     """,
     "tensorkeep.tf1.functions.ragged.dispatch": """
-        abs acos acosh add add_n angle as_string asin asinh assert_type atan atan2 atanh batch_gather bitcast cast ceil
-        check_numerics clip_by_value complex concat conj cos cosh cumsum decode_base64 decode_compressed digamma div
-        div_no_nan divide dynamic_partition encode_base64 equal erf erfc exp expand_dims expm1 floor floor_div floordiv
-        floormod gather gather_nd greater greater_equal imag is_finite is_inf is_nan less less_equal lgamma log log1p
-        log_sigmoid logical_and logical_not logical_or logical_xor matmul maximum minimum multiply negative not_equal
-        one_hot ones_like pow rank real realdiv reciprocal reduce_all reduce_any reduce_join reduce_max reduce_mean
-        reduce_min reduce_prod reduce_sum regex_replace reverse rint round rsqrt saturate_cast scalar_mul sigmoid sign
-        sin sinh size split sqrt square squared_difference squeeze stack string_join string_strip string_to_hash_bucket
-        string_to_hash_bucket_fast string_to_hash_bucket_strong string_to_number substr subtract tan tanh tile
-        to_bfloat16 to_complex128 to_complex64 to_double to_float to_int32 to_int64 truediv truncatediv truncatemod
+        abs acos acosh add add_n angle as_string asin asinh assert_type atan atan2 atanh batch_gather
+        batch_matmul=matmul bitcast cast ceil check_numerics clip_by_value complex complex_abs=abs concat
+        concat_v2=concat conj cos cosh cumsum decode_base64 decode_compressed digamma div div_no_nan divide
+        dynamic_partition encode_base64 equal erf erfc exp expand_dims expm1 floor floor_div floordiv floormod gather
+        gather_nd greater greater_equal imag inv=reciprocal is_finite is_inf is_nan less less_equal lgamma log log1p
+        log_sigmoid logical_and logical_not logical_or logical_xor matmul maximum minimum mul=multiply multiply
+        neg=negative negative not_equal one_hot ones_like pack=stack pow rank real realdiv reciprocal reduce_all
+        reduce_any reduce_join reduce_max reduce_mean reduce_min reduce_prod reduce_sum regex_replace reverse rint round
+        rsqrt saturate_cast scalar_mul select=where sigmoid sign sin sinh size split sqrt square squared_difference
+        squeeze stack string_join string_strip string_to_hash_bucket string_to_hash_bucket_fast
+        string_to_hash_bucket_strong string_to_number sub=subtract substr subtract tan tanh tile to_bfloat16
+        to_complex128 to_complex64 to_double to_float to_int32 to_int64 truediv truncatediv truncatemod
         unsorted_segment_max unsorted_segment_mean unsorted_segment_min unsorted_segment_prod unsorted_segment_sqrt_n
         unsorted_segment_sum where zeros_like zeta
     """,
@@ -169,8 +178,9 @@ TOP: Final[Table] = {
     """,
     "tensorkeep.tf1.variables.template": "make_template",
     "tensorkeep.tf1.variables.variable": "Variable is_variable_initialized",
-    "tensorkeep.v1": "app flags logging",
+    "tensorkeep.v1": "app flags logging resource_loader",
     "tensorkeep.v1.defaults": "get_default_graph get_default_session reset_default_graph",
+    "tensorkeep.v1.device_specs": "DeviceSpec",
     "tensorkeep.v1.framework": """
         AggregationMethod COMPILER_VERSION GRAPH_DEF_VERSION_MIN_CONSUMER GRAPH_DEF_VERSION_MIN_PRODUCER NoGradient
         NotDifferentiable QUANTIZED_DTYPES RegisterGradient UnconnectedGradients add_to_collection add_to_collections
@@ -184,6 +194,11 @@ TOP: Final[Table] = {
         no_gradient op_scope register_tensor_conversion_function resource_variables_enabled
     """,
     "tensorkeep.v1.graphs": "Graph",
+    "tensorkeep.v1.internals.eager": "GradientTape",
+    "tensorkeep.v1.internals.refused": "load_library load_op_library",
+    "tensorkeep.v1.old_names": "audio_summary histogram_summary image_summary scalar_summary",
+    "tensorkeep.v1.programs.installing": "install",
     "tensorkeep.v1.records": "TFRecordReader",
     "tensorkeep.v1.sessions": "InteractiveSession Session",
+    "tensorkeep.v1.versions": "GIT_VERSION VERSION __git_version__=GIT_VERSION __version__=VERSION",
 }

@@ -15,6 +15,7 @@ from tensorkeep.tf1.training.inputs.queue_runner import QueueRunner, add_queue_r
 from tensorkeep.tf1.training.loops.basic_loops import basic_train_loop
 from tensorkeep.tf1.training.loops.coordinator import Coordinator, LooperThread
 from tensorkeep.tf1.training.loops.device_setter import ClusterSpec, replica_device_setter
+from tensorkeep.tf1.training.loops.events import FileWriter as SummaryWriter
 from tensorkeep.tf1.training.loops.hooks import (
     FeedFnHook, FinalOpsHook, GlobalStepWaiterHook, LoggingTensorHook, NanLossDuringTrainingError, NanTensorHook,
     SecondOrStepTimer, SessionRunArgs, SessionRunContext, SessionRunHook, SessionRunValues, StopAtStepHook,
@@ -30,6 +31,7 @@ from tensorkeep.tf1.training.optimizers.decaying import (
     AdagradDecayOptimizer, AdagradDecayOptimizerV2, AdamAsyncOptimizer, AdamWOptimizer,
 )
 from tensorkeep.tf1.training.optimizers.moving_averages import ExponentialMovingAverage
+from tensorkeep.tf1.training.optimizers.replicas import SyncReplicasOptimizer
 from tensorkeep.tf1.training.optimizers.schedules import (
     cosine_decay, cosine_decay_restarts, exponential_decay, inverse_time_decay, linear_cosine_decay, natural_exp_decay,
     noisy_linear_cosine_decay, piecewise_constant, piecewise_constant as piecewise_constant_decay, polynomial_decay,
@@ -51,6 +53,7 @@ from tensorkeep.v1.graph_defs import write_graph
 from tensorkeep.v1.meta_graph import export_meta_graph, import_meta_graph
 from tensorkeep.v1.objects import Checkpoint, CheckpointManager
 from tensorkeep.v1.saving import Saver
+from tensorkeep.v1.servers import Server
 from tensorkeep.v1.train import queue_runner
 from tensorkeep.v1.training import (
     ChiefSessionCreator, MonitoredSession, MonitoredTrainingSession, Scaffold, SessionManager,
@@ -66,18 +69,19 @@ __all__ = [
     "Int64List", "LoggingTensorHook", "LooperThread", "MomentumOptimizer", "MonitoredSession",
     "MonitoredTrainingSession", "NanLossDuringTrainingError", "NanTensorHook", "NewCheckpointReader", "Optimizer",
     "ProfilerHook", "ProximalAdagradOptimizer", "ProximalGradientDescentOptimizer", "QueueRunner", "RMSPropOptimizer",
-    "Saver", "SaverDef", "Scaffold", "SecondOrStepTimer", "SequenceExample", "SessionCreator", "SessionManager",
-    "SessionRunArgs", "SessionRunContext", "SessionRunHook", "SessionRunValues", "SingularMonitoredSession",
-    "StepCounterHook", "StopAtStepHook", "SummarySaverHook", "Supervisor", "VocabInfo", "WorkerSessionCreator",
-    "add_queue_runner", "assert_global_step", "basic_train_loop", "batch", "batch_join", "checkpoint_exists",
-    "checkpoints_iterator", "cosine_decay", "cosine_decay_restarts", "create_global_step", "exponential_decay",
-    "export_meta_graph", "generate_checkpoint_state_proto", "get_checkpoint_mtimes", "get_checkpoint_state",
-    "get_global_step", "get_or_create_global_step", "global_step", "import_meta_graph", "init_from_checkpoint",
-    "input_producer", "inverse_time_decay", "latest_checkpoint", "limit_epochs", "linear_cosine_decay",
-    "list_variables", "load_checkpoint", "load_variable", "mark_target_node", "match_filenames_once", "maybe_batch",
-    "maybe_batch_join", "maybe_shuffle_batch", "maybe_shuffle_batch_join", "natural_exp_decay",
-    "noisy_linear_cosine_decay", "piecewise_constant", "piecewise_constant_decay", "polynomial_decay", "queue_runner",
-    "range_input_producer", "remove_checkpoint", "replica_device_setter", "shuffle_batch", "shuffle_batch_join",
-    "slice_input_producer", "start_queue_runners", "string_input_producer", "summary_iterator",
-    "update_checkpoint_state", "warm_start", "write_graph",
+    "Saver", "SaverDef", "Scaffold", "SecondOrStepTimer", "SequenceExample", "Server", "SessionCreator",
+    "SessionManager", "SessionRunArgs", "SessionRunContext", "SessionRunHook", "SessionRunValues",
+    "SingularMonitoredSession", "StepCounterHook", "StopAtStepHook", "SummarySaverHook", "SummaryWriter", "Supervisor",
+    "SyncReplicasOptimizer", "VocabInfo", "WorkerSessionCreator", "add_queue_runner", "assert_global_step",
+    "basic_train_loop", "batch", "batch_join", "checkpoint_exists", "checkpoints_iterator", "cosine_decay",
+    "cosine_decay_restarts", "create_global_step", "exponential_decay", "export_meta_graph",
+    "generate_checkpoint_state_proto", "get_checkpoint_mtimes", "get_checkpoint_state", "get_global_step",
+    "get_or_create_global_step", "global_step", "import_meta_graph", "init_from_checkpoint", "input_producer",
+    "inverse_time_decay", "latest_checkpoint", "limit_epochs", "linear_cosine_decay", "list_variables",
+    "load_checkpoint", "load_variable", "mark_target_node", "match_filenames_once", "maybe_batch", "maybe_batch_join",
+    "maybe_shuffle_batch", "maybe_shuffle_batch_join", "natural_exp_decay", "noisy_linear_cosine_decay",
+    "piecewise_constant", "piecewise_constant_decay", "polynomial_decay", "queue_runner", "range_input_producer",
+    "remove_checkpoint", "replica_device_setter", "shuffle_batch", "shuffle_batch_join", "slice_input_producer",
+    "start_queue_runners", "string_input_producer", "summary_iterator", "update_checkpoint_state", "warm_start",
+    "write_graph",
 ]

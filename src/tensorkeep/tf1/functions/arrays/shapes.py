@@ -348,7 +348,12 @@ def parallel_stack(values: Sequence[TensorLike], name: str | None = "parallel_st
 
 
 def concat(values: TensorLike, axis: AxisLike, name: str | None = "concat") -> Tensor:
-    """Tensors one after the other along one of their dimensions."""
+    """Tensors one after the other along one of their dimensions.
+
+    An axis before the tensors, the order of TensorFlow before 1.0, is known by its type.
+    """
+    if isinstance(values, Integral) and isinstance(axis, list | tuple):
+        values, axis = axis, int(values)
     if not isinstance(values, list | tuple):
         values = [values]
     if len(values) == 1:
@@ -365,7 +370,12 @@ def split(
     num: int | None = None,
     name: str | None = "split",
 ) -> list[Tensor]:
-    """A tensor as equal parts, or parts of these sizes, along one of its dimensions."""
+    """A tensor as equal parts, or parts of these sizes, along one of its dimensions.
+
+    An axis before the tensor, the order of TensorFlow before 1.0, is known by its type.
+    """
+    if isinstance(value, Integral) and not isinstance(axis, Integral) and isinstance(num_or_size_splits, Integral):
+        value, axis = axis, int(value)
     if isinstance(num_or_size_splits, Integral | Dimension):
         return list(joining.split(axis, value, num_split=int(num_or_size_splits), name=name))
     sizes = convert(num_or_size_splits)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import wraps
 from itertools import count
+from secrets import randbelow
 from typing import Any, Final, TypeAlias
 
 from tensorkeep.dtypes import DType
@@ -17,7 +18,8 @@ from tensorkeep.graph.registry.opspec import OpSpec
 from tensorkeep.ops.control import script as script_ops
 from tensorkeep.runtime.context import PYTHON_FUNCTIONS
 
-_TOKENS: Final = count()
+_TOKENS: Final = count(randbelow(1 << 62))
+"""Numbers of functions. Nobody outside can know them: a stranger's graph names no function of the program."""
 
 Scripted: TypeAlias = "Tensor | list[Tensor] | Operation"
 """What stands for the results of a Python function: one tensor, several, or an operation if there are none."""

@@ -105,7 +105,7 @@ class TensorArray:
         return TensorShape(self._element_shape[0])
 
     def with_flow(self, flow: Tensor) -> TensorArray:
-        """The same array at another point of its history."""
+        """The array as it is at another point of its history, which `flow` stands for."""
         other = TensorArray(
             self._dtype,
             handle=self._handle,

@@ -330,7 +330,7 @@ def fused_embedding_lookup_sparse_v2(
     fill_empty_row: bool = True,
     blocknums: TensorLike | None = None,
 ) -> Tensor:
-    """The same; without `fill_empty_row` every row has to have an id."""
+    """`fused_embedding_lookup_sparse`, in which every row must have an id unless `fill_empty_row` is set."""
     ids, _ = _checked(sp_ids, None)
     for what, value in (("sparse_weights", sparse_weights), ("blocknums", blocknums)):
         if value is not None:

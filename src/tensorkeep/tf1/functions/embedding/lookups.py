@@ -453,7 +453,7 @@ def _looks_itself_up(table: Any, dtype: Any) -> bool:
 
 
 def without_invalid_ids(ids: SparseTensor, weights: SparseTensor | None) -> tuple[SparseTensor, SparseTensor | None]:
-    """Those that are not below 0."""
+    """The sparse ids, and their weights, without ids below 0."""
     is_valid = greater_equal(ids.values, 0)
     if weights is None:
         return sparse_retain(ids, is_valid), None
@@ -465,7 +465,7 @@ def without_invalid_ids(ids: SparseTensor, weights: SparseTensor | None) -> tupl
 def without_invalid_weights(
     ids: SparseTensor, weights: SparseTensor | None
 ) -> tuple[SparseTensor, SparseTensor | None]:
-    """Those with positive weights."""
+    """The sparse ids, and their weights, without those whose weights are not positive."""
     if weights is None:
         return ids, None
     is_valid = greater(weights.values, 0)

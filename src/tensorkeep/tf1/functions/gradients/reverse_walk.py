@@ -8,7 +8,7 @@ flows on to its inputs. Names, order and sums are TensorFlow's, so that the grap
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence, ValuesView
 from contextlib import contextmanager
 from typing import Any, Final, TypeAlias
 
@@ -104,7 +104,7 @@ def _unconnected(x: Tensor) -> Tensor:
 
 
 def _as_list(value: Any) -> list[Any]:
-    return list(value) if isinstance(value, list | tuple) else [value]
+    return list(value) if isinstance(value, list | tuple | ValuesView) else [value]
 
 
 def _source(value: Any, index: int) -> Tensor:

@@ -10,10 +10,12 @@ from tensorkeep.graph.composites import SparseTensor
 from tensorkeep.graph.conversion import convert
 from tensorkeep.graph.graph import Tensor
 from tensorkeep.ops.numbers import sets
+from tensorkeep.runtime.composite_values import SparseTensorValue
 
 
 def set_size(a: SparseTensor, validate_indices: bool = True) -> Tensor:
     """How many different elements each set of a sparse tensor has."""
+    a = _dense_or_sparse(a)
     if not isinstance(a, SparseTensor):
         raise WrongTypeError(f"Expected `SparseTensor`, got {a}.")
     return emit(sets.set_size, a.indices, a.values, a.dense_shape, validate_indices=validate_indices)
@@ -39,6 +41,7 @@ def set_union(a: TensorLike, b: TensorLike, validate_indices: bool = True) -> Sp
 
 def _ordered(a: Any, b: Any) -> tuple[Any, Any, bool]:
     """Both as tensors, a dense one before a sparse one, and whether they changed places."""
+    a, b = _dense_or_sparse(a), _dense_or_sparse(b)
     first = a if isinstance(a, SparseTensor) else convert(a, name="a")
     second = b if isinstance(b, SparseTensor) else convert(b, name="b")
     if first.dtype.base_dtype is not second.dtype.base_dtype:
@@ -46,6 +49,11 @@ def _ordered(a: Any, b: Any) -> tuple[Any, Any, bool]:
     if isinstance(first, SparseTensor) and not isinstance(second, SparseTensor):
         return second, first, True
     return first, second, False
+
+
+def _dense_or_sparse(value: Any) -> Any:
+    """A sparse tensor for the value of one; anything else as it is."""
+    return SparseTensor.from_value(value) if isinstance(value, SparseTensorValue) else value
 
 
 def _combined(a: Any, b: Any, operation: str, validate_indices: bool) -> SparseTensor:

@@ -326,7 +326,7 @@ def expand_dims(input: RaggedLike, axis: int | None = None, name: str | None = N
 
 
 def tile(input: RaggedLike, multiples: TensorLike, name: str | None = None) -> Values:
-    """The same again and again, along each axis as often as `multiples` says."""
+    """A tensor repeated along each axis as often as `multiples` says."""
     with scope_of(name, "RaggedTile", input, multiples):
         input = as_ragged_or_tensor(input, name="input")
         if not isinstance(input, RaggedTensor):

@@ -396,7 +396,7 @@ class RaggedTensor:
     # ------------------------------------------------------------------------------------------------ Changed
 
     def with_values(self, new_values: RaggedLike) -> RaggedTensor:
-        """The same rows of other values."""
+        """A ragged tensor with the same rows and other values."""
         values = as_values(new_values)
         values.shape.with_rank_at_least(1)
         self._values.shape[:1].assert_is_compatible_with(values.shape[:1])

@@ -2,6 +2,7 @@
 
 batching         batches from queues: single examples of one input or of several
 input_producers  where queues of input begin
+mnist_files      the handwritten digits of MNIST, read from their files
 queue_runner     queue runners: threads that keep the queues of a graph filled while it is run
 sparse_batching  sparse tensors in batches
 """

@@ -15,4 +15,5 @@ session_events      events that are written by operations of a session's graph
 session_manager     sessions that are ready to train
 supervisor          a supervisor: sessions that resume from a folder
 supervisor_threads  what the threads of a supervisor do: summarize, count steps, save
+timelines           traces of runs: when each operation ran, and the picture of that for Chrome
 """

@@ -101,10 +101,15 @@ class CheckpointSaverHook(SessionRunHook):
         self._scaffold = scaffold
         self._timer = self.timer_type(every_secs=save_secs, every_steps=save_steps)
         self._incremental = self.timer_type(every_secs=incremental_save_secs) if incremental_save_secs else None
-        self._listeners = listeners or []
+        self._listeners: list[CheckpointSaverListener] = list(listeners or ())
         self._steps_per_run = 1000000
         self._save_graph_def = save_graph_def
         self._metrics = metrics
+
+    def add_listener(self, listener: CheckpointSaverListener) -> None:
+        """Lets one more be told of saves, once."""
+        if listener not in self._listeners:
+            self._listeners.append(listener)
 
     def _set_steps_per_run(self, steps_per_run: int) -> None:
         self._steps_per_run = steps_per_run

@@ -143,12 +143,12 @@ recall = _ratio("recall", false_negatives, "Which part of what is true is predic
 # ---------------------------------------------------------------------------------------------------- Thresholds
 
 
-def _confusion_at_thresholds(
+def confusion_at_thresholds(
     labels: TensorLike,
     predictions: Typed,
     thresholds: Sequence[float],
-    weights: TensorLike | None,
-    kinds: Iterable[str] = tuple(_KINDS),
+    weights: TensorLike | None = None,
+    includes: Iterable[str] | None = None,
 ) -> tuple[Counts, Counts]:
     """Variables with the counts at every threshold, and their updates, by kind."""
     checks = [
@@ -164,6 +164,7 @@ def _confusion_at_thresholds(
     width = shape(column)[0] if known_width is None else known_width
     limits = tile(expand_dims(constant(thresholds), [1]), stack([1, width]))
     is_predicted = {True: greater(tile(transpose(column), [rows, 1]), limits)}
+    kinds = tuple(_KINDS) if includes is None else tuple(includes)
     wanted = [_KINDS[kind] for kind in kinds]
     if any(not predicted for _, predicted, _ in wanted):
         is_predicted[False] = logical_not(is_predicted[True])
@@ -216,7 +217,7 @@ def _at_thresholds(
         name: str | None = None,
     ) -> Metric:
         with variable_scope(name, scope, (predictions, labels, weights)):
-            values, updates = _confusion_at_thresholds(labels, predictions, thresholds, weights, kinds)
+            values, updates = confusion_at_thresholds(labels, predictions, thresholds, weights, kinds)
             return make(values, updates, MetricOptions(metrics_collections, updates_collections, name))
 
     function.__name__ = function.__qualname__ = f"{default_name}_at_thresholds"
@@ -281,7 +282,7 @@ def auc(
             raise InvalidArgumentError(f"Curve must be either ROC or PR. Curve {curve} is unknown.")
         given = [] if thresholds is None else sorted(thresholds)
         limits = _evenly(num_thresholds) if thresholds is None else [0.0 - _TINY, *given, 1.0 + _TINY]
-        values, updates = _confusion_at_thresholds(labels, predictions, limits, weights)
+        values, updates = confusion_at_thresholds(labels, predictions, limits, weights)
         area = partial(_area, len(limits), curve, summation_method)
         return MetricOptions(metrics_collections, updates_collections, name).record(values, updates, area)
 
@@ -342,7 +343,7 @@ def sensitivity_at_specificity(
             f"`specificity` must be in the range [0, 1]. Currently, `specificity` got {specificity}."
         )
     with variable_scope(name, "sensitivity_at_specificity", (predictions, labels, weights)):
-        values, updates = _confusion_at_thresholds(labels, predictions, _evenly(num_thresholds), weights)
+        values, updates = confusion_at_thresholds(labels, predictions, _evenly(num_thresholds), weights)
 
         def sensitivity(of: Counts, last: str) -> Tensor:
             found = divide(of["tn"], of["tn"] + of["fp"] + _TINY)
@@ -369,7 +370,7 @@ def specificity_at_sensitivity(
         )
     with variable_scope(name, "specificity_at_sensitivity", (predictions, labels, weights)):
         limits = _evenly(num_thresholds, 1.0 - _TINY)
-        values, updates = _confusion_at_thresholds(labels, predictions, limits, weights)
+        values, updates = confusion_at_thresholds(labels, predictions, limits, weights)
 
         def specificity(of: Counts, last: str) -> Tensor:
             found = divide(of["tp"], of["tp"] + of["fn"] + _TINY)

@@ -44,7 +44,7 @@ from tensorkeep.tf1.variables.scopes import variable_scope
 from tensorkeep.tf1.variables.variable import Variable
 
 
-def _quotient(total: Counted, count: Counted, name: str | None) -> Tensor:
+def safe_quotient(total: Counted, count: Counted, name: str | None) -> Tensor:
     return div_no_nan(total, maximum(count, 0), name=name)
 
 
@@ -55,7 +55,7 @@ def _running_mean(
     new_total = assign_add(variables[0], total)
     with control_dependencies([values]):
         new_count = assign_add(variables[1], count)
-    return options.record(variables, (new_total, new_count), lambda of, name: _quotient(of[0], of[1], name))
+    return options.record(variables, (new_total, new_count), lambda of, name: safe_quotient(of[0], of[1], name))
 
 
 def _mean(values: TensorLike, weights: TensorLike | None, options: MetricOptions) -> Metric:
@@ -230,8 +230,8 @@ def mean_per_class_accuracy(
         new_total = scatter_add(total, labels, amounts)
         new_count = scatter_add(count, labels, is_correct)
         options = MetricOptions(metrics_collections, updates_collections, name)
-        value = options.record_value(reduce_mean(_quotient(count, total, None), name="mean_accuracy"))
-        return value, options.record_update(_quotient(new_count, new_total, "update_op"))
+        value = options.record_value(reduce_mean(safe_quotient(count, total, None), name="mean_accuracy"))
+        return value, options.record_update(safe_quotient(new_count, new_total, "update_op"))
 
 
 def mean_iou(

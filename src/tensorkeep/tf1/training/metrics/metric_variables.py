@@ -21,6 +21,7 @@ from tensorkeep.graph.composites import SparseTensor
 from tensorkeep.graph.conversion import convert
 from tensorkeep.graph.graph import Tensor
 from tensorkeep.graph.tensor_shape import TensorShape, plain_shape
+from tensorkeep.runtime.composite_values import SparseTensorValue
 from tensorkeep.tf1.functions.arrays.shapes import concat, expand_dims, rank, scope_of, size, squeeze, zeros
 from tensorkeep.tf1.functions.control.control_flow import cond
 from tensorkeep.tf1.functions.nn.losses import remove_squeezable_dimensions
@@ -33,7 +34,7 @@ Metric: TypeAlias = "tuple[Tensor, Counted]"
 """The value so far, and the update."""
 Counted: TypeAlias = Variable | Tensor
 """What is counted: so far in a variable, or as it is after the update."""
-Labels: TypeAlias = "TensorLike | SparseTensor"
+Labels: TypeAlias = "TensorLike | SparseTensor | SparseTensorValue"
 Typed: TypeAlias = Tensor | TensorSource | Array
 """What has a data type without being converted."""
 Collections: TypeAlias = str | Collection[Hashable] | None
@@ -52,7 +53,7 @@ class MetricOptions:
     name: str | None = None
 
     def with_name(self, default: str) -> MetricOptions:
-        """The same, called `default` unless the program says otherwise."""
+        """These options, with the name `default` unless the program has given one."""
         return self if self.name else replace(self, name=default)
 
     def for_inner(self, default: str) -> MetricOptions:
@@ -182,7 +183,9 @@ def _matched_when_run(weights: Tensor, predictions: Tensor) -> Tensor:
 
 
 def sparse_or_tensor(value: Labels) -> Tensor | SparseTensor:
-    """A tensor, or the sparse tensor that it is."""
+    """A tensor, or the sparse tensor that it is or is the value of."""
+    if isinstance(value, SparseTensorValue):
+        return SparseTensor.from_value(value)
     return value if isinstance(value, SparseTensor) else convert(value)
 
 

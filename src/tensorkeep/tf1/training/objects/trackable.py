@@ -277,7 +277,7 @@ def _named_items(item: TrackedDict) -> Sequence[tuple[str, Any]]:
 def _weights(layer: Layer) -> list[tuple[str, Any]]:
     """The variables that a layer made, by the names that it gave them; parts of a partitioned one are not followed."""
     found: list[tuple[str, Any]] = []
-    for variable, _ in layer._weights:
+    for variable in layer.weights:
         if not variable._get_save_slice_info():
             name = variable.op.name
             scope = "" if layer._scope is None else f"{layer._scope.name}/"

@@ -7,7 +7,7 @@ that the rule takes. One that is not overrides what TensorFlow's overrides: `_cr
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, MappingView, Sequence
 from typing import Any, ClassVar, TypeAlias
 
 from tensorkeep.dtypes import BFLOAT16, FLOAT16, FLOAT32, FLOAT64, INT64, DType
@@ -154,8 +154,8 @@ class Optimizer:
             listed += get_collection(graph, GraphKeys.TRAINABLE_RESOURCE_VARIABLES)
         elif isinstance(var_list, Mapping):
             listed = [var_list[key] for key in sorted(var_list)]
-        elif isinstance(var_list, Sequence):
-            listed = var_list
+        elif isinstance(var_list, Sequence | MappingView):
+            listed = list(var_list)
         else:
             listed = list(var_list) if isinstance(var_list, PartitionedVariable) else [var_list]
         flat: list[Trained] = []

@@ -179,7 +179,7 @@ def _places_of_powers(shape: Sequence[int], indices: Tensor | None) -> Any:
 
 
 class AdagradDecayOptimizerV2(AdagradDecayOptimizer):
-    """The same, with a slot `accumulator_decay_power` that has one number for each row.
+    """AdagradDecayOptimizer with a slot `accumulator_decay_power` that has one number for each row.
 
     The two have the same default name, as in DeepRec: which of them a checkpoint is of, only the slot's shape tells.
     """

@@ -86,7 +86,7 @@ class IncrementalSaver:
 
     @classmethod
     def beside(cls, full: Saver, graph: Graph) -> IncrementalSaver | None:
-        """That of a saver, if its graph has the operations."""
+        """The incremental saver that belongs to a saver; None if its graph does not have the operations."""
         found = incremental_def(full.saver_def, graph)
         return None if found is None else cls(graph, found, full)
 

@@ -1,0 +1,46 @@
+"""A weighted sum of several inputs, with the variables "kernel" and "bias" of the current scope."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tensorkeep.errors import InvalidArgumentError
+from tensorkeep.graph.graph import Tensor
+from tensorkeep.tf1.functions.arrays.shapes import concat
+from tensorkeep.tf1.functions.linear_algebra.matrices import matmul
+from tensorkeep.tf1.functions.nn.activations import bias_add
+from tensorkeep.tf1.variables.initializers import Constant
+from tensorkeep.tf1.variables.options import InitializerLike
+from tensorkeep.tf1.variables.scopes import get_variable, get_variable_scope, variable_scope
+
+
+def linear(
+    args: Any,
+    output_size: int,
+    bias: bool,
+    bias_initializer: InitializerLike = None,
+    kernel_initializer: InitializerLike = None,
+) -> Tensor:
+    """The inputs side by side, times a kernel, with a bias that begins with zeros if one is wanted."""
+    inputs = list(args) if isinstance(args, list | tuple) else [args]
+    if not inputs:
+        raise InvalidArgumentError("`args` must be specified")
+    kernel = kernel_for(inputs, output_size, kernel_initializer)
+    outputs = matmul(inputs[0] if len(inputs) == 1 else concat(inputs, 1), kernel)
+    if not bias:
+        return outputs
+    with variable_scope(get_variable_scope()) as inner:
+        inner.set_partitioner(None)
+        begin = Constant(0.0, dtype=inputs[0].dtype) if bias_initializer is None else bias_initializer
+        return bias_add(outputs, get_variable("bias", [output_size], dtype=inputs[0].dtype, initializer=begin))
+
+
+def kernel_for(inputs: list[Any], output_size: int, initializer: InitializerLike = None) -> Any:
+    """The kernel of inputs that are rows of known lengths."""
+    depth = 0
+    for item in inputs:
+        shape = item.get_shape()
+        if shape.rank != 2 or shape[1].value is None:
+            raise InvalidArgumentError(f"linear expects shape[1] to be provided for shape {shape}, of rank 2")
+        depth += shape[1].value
+    return get_variable("kernel", [depth, output_size], dtype=inputs[0].dtype, initializer=initializer)

@@ -1,0 +1,26 @@
+"""`tf.estimator`: a model as a function, trained, evaluated, asked and exported from a folder.
+
+baseline            models that learn the mean of the labels
+classification      heads of classes: two, several, several at once
+combined            a linear model and a network together
+estimator           estimators: train, evaluate, predict
+evaluating          one evaluation of a checkpoint, and its report in an event file
+export_outputs      what a model offers when it is served, and signatures of it
+exporters           what is exported after which evaluation
+exporting           an estimator's model as a SavedModel
+heads               what all heads do: losses, weights, labels, reports
+inputs              inputs of arrays and of data frames
+keys                names: of modes, metrics and predictions
+linear              linear models
+model_specs         what a model function returns
+multi_heads         several heads of one model
+networks            networks of dense layers
+optimizers          optimizers by name
+parsing             how to parse the examples of a classifier or regressor
+receivers           what a served model is fed
+regression          heads of numbers
+run_config          how an estimator runs: folder, seeds, how often it saves
+surroundings        the graphs, sessions and savers that estimators use
+tpu                 TPU estimators, which run on the CPU
+train_and_evaluate  training with evaluations in between
+"""

@@ -1,0 +1,78 @@
+"""`tf.train.SyncReplicasOptimizer` for the one replica there is: gradients of one replica are applied as they come."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from tensorkeep.errors import FailedPreconditionError, InvalidArgumentError, UnimplementedError
+from tensorkeep.graph.building import control_dependencies
+from tensorkeep.graph.graph import Operation
+from tensorkeep.tf1.functions.control.grouping import no_op
+from tensorkeep.tf1.training.loops.hooks import SessionRunHook
+from tensorkeep.tf1.training.optimizers.base import Optimizer
+
+
+class SyncReplicasOptimizer(Optimizer):
+    """Waits for the gradients of several replicas and applies their mean; of one, these themselves."""
+
+    def __init__(
+        self,
+        opt: Optimizer,
+        replicas_to_aggregate: int,
+        total_num_replicas: int | None = None,
+        variable_averages: Any = None,
+        variables_to_average: Any = None,
+        use_locking: bool = False,
+        name: str = "sync_replicas",
+    ) -> None:
+        super().__init__(use_locking, name)
+        total = replicas_to_aggregate if total_num_replicas is None else total_num_replicas
+        if (replicas_to_aggregate, total) != (1, 1):
+            raise UnimplementedError(
+                f"gradients of {replicas_to_aggregate} of {total} replicas are to be joined, and there is one process: "
+                "use replicas_to_aggregate=1, or train in several processes by tensorkeep.cluster"
+            )
+        self._opt = opt
+        self._averages, self._averaged = variable_averages, variables_to_average
+        self._is_applied = False
+
+    def compute_gradients(self, *args: Any, **kwargs: Any) -> Any:
+        return self._opt.compute_gradients(*args, **kwargs)
+
+    def apply_gradients(
+        self, grads_and_vars: Iterable[Any], global_step: Any = None, name: str | None = None
+    ) -> Operation:
+        """Applies the gradients by the optimizer inside, and then counts the step."""
+        if global_step is None:
+            raise InvalidArgumentError("Global step is required to check staleness")
+        applied = self._opt.apply_gradients(grads_and_vars, global_step, name)
+        self._is_applied = True
+        if self._averages is None:
+            return applied
+        with control_dependencies([applied]):
+            averaged: Operation = self._averages.apply(self._averaged)
+        return averaged
+
+    def get_slot(self, *args: Any, **kwargs: Any) -> Any:
+        return self._opt.get_slot(*args, **kwargs)
+
+    def get_slot_names(self, *args: Any, **kwargs: Any) -> Any:
+        return self._opt.get_slot_names(*args, **kwargs)
+
+    def variables(self) -> Any:
+        return self._opt.variables()
+
+    def get_init_tokens_op(self, num_tokens: int = -1) -> Operation:
+        """An operation that does nothing: no replica waits for tokens."""
+        self._require_applied("get_init_tokens_op()")
+        return no_op()
+
+    def make_session_run_hook(self, is_chief: bool, num_tokens: int = -1) -> SessionRunHook:
+        """A hook that does nothing: no replica waits for another."""
+        self._require_applied("make_session_run_hook()")
+        return SessionRunHook()
+
+    def _require_applied(self, what: str) -> None:
+        if not self._is_applied:
+            raise FailedPreconditionError(f"{what} should be called after apply_gradients().")

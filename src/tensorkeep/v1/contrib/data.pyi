@@ -1,0 +1,20 @@
+# Written by tools/write_stubs.py. Where the names are is said in tables.
+
+from tensorkeep.tf1.datasets.csv_files import make_csv_dataset
+from tensorkeep.tf1.datasets.feature_files import make_batched_features_dataset
+from tensorkeep.tf1.datasets.files import CsvDataset, RandomDataset
+from tensorkeep.tf1.datasets.iterators import Optional, get_next_as_optional, make_saveable_from_iterator
+from tensorkeep.tf1.datasets.mixing import choose_from_datasets, sample_from_datasets
+from tensorkeep.tf1.datasets.transformations import (
+    Counter, Reducer, bucket_by_sequence_length, copy_to_device, dense_to_sparse_batch, enumerate_dataset,
+    get_single_element, group_by_reducer, group_by_window, ignore_errors, map_and_batch, parallel_interleave,
+    prefetch_to_device, rejection_resample, scan, shuffle_and_repeat, unbatch, unique,
+)
+
+__all__ = [
+    "Counter", "CsvDataset", "Optional", "RandomDataset", "Reducer", "bucket_by_sequence_length",
+    "choose_from_datasets", "copy_to_device", "dense_to_sparse_batch", "enumerate_dataset", "get_next_as_optional",
+    "get_single_element", "group_by_reducer", "group_by_window", "ignore_errors", "make_batched_features_dataset",
+    "make_csv_dataset", "make_saveable_from_iterator", "map_and_batch", "parallel_interleave", "prefetch_to_device",
+    "rejection_resample", "sample_from_datasets", "scan", "shuffle_and_repeat", "unbatch", "unique",
+]

@@ -1,0 +1,150 @@
+"""Modules of TensorFlow's paths, made of the table, and what finds them for `import`.
+
+A path is what stands below `tensorflow` in the name of a module: `python.framework.ops`. A namespace of `tensorkeep.v1`
+is the module itself, under both names; the others are made here, once each, when they are first asked for:
+
+    tensorflow, tensorflow.compat.v1, tensorflow_core     tensorkeep.v1
+    tensorflow.nn                                         tensorkeep.v1.nn
+    tensorflow.python.ops.array_ops                       a module made of its row in `paths`
+    tensorflow.python.tpu.tpu_feed                        a module whose names all raise: we lack it
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from functools import cache, partial
+from importlib import import_module
+from importlib.abc import Loader, MetaPathFinder
+from importlib.machinery import ModuleSpec
+from types import ModuleType
+from typing import Final, NoReturn
+
+from tensorkeep._lazy import made_module
+from tensorkeep.errors import UnimplementedError
+from tensorkeep.v1.absent import advice, missing
+from tensorkeep.v1.programs.paths import LACKING, LACKING_WHOLE, PATHS, SAME_AS
+from tensorkeep.v1.tables import SPACES
+
+ROOTS: Final = ("tensorflow", "tensorflow_core", "tensorflow_estimator")
+"""The names of TensorFlow's packages."""
+
+_FACADE: Final = "tensorkeep.v1"
+_OWN_MODULES: Final = ("app", "flags", "logging", "resource_loader")
+_ALL: Final = "*"
+
+
+def path_of(name: str) -> str | None:
+    """The path of a module that a program names; None if it is no module of TensorFlow's."""
+    root, _, path = name.partition(".")
+    if root not in ROOTS:
+        return None
+    while (shorter := _without_alias(path)) != path:
+        path = shorter
+    return path
+
+
+def _without_alias(path: str) -> str:
+    """The path with the first part that is another name of something else replaced, as `compat.v1` is by nothing."""
+    for start, same in SAME_AS.items():
+        if path == start or path.startswith(f"{start}."):
+            return f"{same}{path[len(start) :]}".strip(".")
+    return path
+
+
+def _with_packages(paths: Iterable[str]) -> frozenset[str]:
+    """Paths, and those of the packages that they are in."""
+    parts = (path.split(".") for path in paths)
+    return frozenset(".".join(names[:length]) for names in parts for length in range(1, len(names) + 1))
+
+
+_THERE: Final = _with_packages((*PATHS, *SPACES.keys() - {""}, *_OWN_MODULES))
+_LACKING: Final = _with_packages(
+    (*LACKING_WHOLE, *(f"{package}.{name}" for package, row in LACKING.items() for name in row.split()))
+)
+
+
+def is_there(path: str) -> bool:
+    """Whether there is a module of that path here, with names of its own or with others below it."""
+    return path in _THERE
+
+
+def is_lacking(path: str) -> bool:
+    """Whether TensorFlow 1 has a module of that path which is not here."""
+    names = path.split(".")
+    starts = (".".join(names[:length]) for length in range(1, len(names) + 1))
+    return path not in _THERE and (path in _LACKING or any(start in LACKING_WHOLE for start in starts))
+
+
+def module_at(path: str) -> ModuleType | None:
+    """The module of a path, always the same one; None if TensorFlow 1 has no such module either."""
+    if not path or path in SPACES or path in _OWN_MODULES:
+        return import_module(f"{_FACADE}.{path}".rstrip("."))
+    if not (is_there(path) or is_lacking(path)):
+        return None
+    return _made(path)
+
+
+@cache
+def _made(path: str) -> ModuleType:
+    name, table = f"{ROOTS[0]}.{path}", PATHS.get(path, {})
+    named = {module: row for module, row in table.items() if row != _ALL}
+    whole = [module for module, row in table.items() if row == _ALL]
+    about = f"`{name}` of TensorFlow 1" + ("" if is_there(path) else ", which is not here: each of its names raises")
+    made = made_module(name, f"{about}.", named, partial(_found, path, whole), is_package=True)
+    if not is_there(path):
+        made.__class__ = _LackingModule
+    return made
+
+
+def _found(path: str, whole: Sequence[str], name: str) -> object:
+    """What a module of TensorFlow's calls `name`: something of the modules it offers whole, or a module below it."""
+    if not name.startswith("__"):
+        if is_there(below := f"{path}.{name}"):
+            return module_at(below)
+        for module in whole:
+            found = getattr(import_module(module), name, _ALL)
+            if found is not _ALL:
+                return found
+    if is_lacking(path) and advice(path) is None:
+        raise AttributeError(f"tensorkeep has nothing of tensorflow.{path}, and so no {name!r}", name=name)
+    raise missing(f"{ROOTS[0]}.{path}", name)
+
+
+class _LackingModule(ModuleType):
+    """A module, or anything below one, that TensorFlow has and we do not: what is done with it raises."""
+
+    def __call__(self, *args: object, **kwargs: object) -> NoReturn:
+        raise _lacking(self.__name__)
+
+    def __mro_entries__(self, bases: tuple[object, ...]) -> NoReturn:
+        raise _lacking(self.__name__)
+
+
+def _lacking(name: str) -> UnimplementedError:
+    instead = advice(name.partition(".")[2])
+    return UnimplementedError(f"{name} is not here{f': {instead}' if instead else ''}")
+
+
+class _Same(Loader):
+    """Lets a module that there is already be found under another name."""
+
+    def __init__(self, module: ModuleType) -> None:
+        self._module = module
+        self._spec = module.__spec__
+
+    def create_module(self, spec: ModuleSpec) -> ModuleType:
+        return self._module
+
+    def exec_module(self, module: ModuleType) -> None:
+        module.__spec__ = self._spec  # which the machinery of `import` has put another one in the place of
+
+
+class Finder(MetaPathFinder):
+    """Finds TensorFlow's modules for `import`."""
+
+    def find_spec(
+        self, fullname: str, path: Sequence[str] | None = None, target: ModuleType | None = None
+    ) -> ModuleSpec | None:
+        below = path_of(fullname)
+        module = None if below is None else module_at(below)
+        return None if module is None else ModuleSpec(fullname, _Same(module), is_package=True)

@@ -1,0 +1,73 @@
+"""Paths inside `tensorflow.contrib`, where each package has its names in modules below `python`.
+
+A module of these offers all names of its package's namespace, as far as that is here.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from tensorkeep._lazy import Table
+from tensorkeep.v1.tables import SPACES
+
+_MODULES: Final = {
+    "cluster_resolver": "python.training.cluster_resolver python.training.tpu_cluster_resolver",
+    "crf": "python.ops.crf",
+    "data": """
+        python.ops.batching python.ops.enumerate_ops python.ops.error_ops python.ops.get_single_element
+        python.ops.grouping python.ops.interleave_ops python.ops.iterator_ops python.ops.prefetching_ops
+        python.ops.readers python.ops.resampling python.ops.scan_ops python.ops.shuffle_ops python.ops.sliding
+        python.ops.threadpool python.ops.unique python.ops.writers
+    """,
+    "framework": """
+        python.framework.checkpoint_utils python.framework.experimental python.framework.graph_util
+        python.framework.tensor_util python.ops.arg_scope python.ops.checkpoint_ops python.ops.ops python.ops.sort_ops
+        python.ops.variables
+    """,
+    "image": "python.ops.image_ops",
+    "layers": """
+        python.layers.embedding_ops python.layers.encoders python.layers.feature_column python.layers.feature_column_ops
+        python.layers.initializers python.layers.layers python.layers.normalization python.layers.optimizers
+        python.layers.regularizers python.layers.rev_block_lib python.layers.summaries python.layers.target_column
+        python.layers.utils python.ops.bucketization_op python.ops.sparse_ops
+    """,
+    "legacy_seq2seq": "python.ops.seq2seq",
+    "lookup": "lookup_ops",
+    "metrics": "python.ops.histogram_ops python.ops.metric_ops python.ops.set_ops",
+    "opt": """
+        python.training.adam_gs_optimizer python.training.adamax python.training.addsign
+        python.training.drop_stale_gradient_optimizer python.training.elastic_average_optimizer
+        python.training.external_optimizer python.training.ggt python.training.lazy_adam_optimizer
+        python.training.lazy_adam_gs_optimizer python.training.model_average_optimizer
+        python.training.moving_average_optimizer python.training.multitask_optimizer_wrapper
+        python.training.nadam_optimizer python.training.powersign python.training.reg_adagrad_optimizer
+        python.training.sign_decay python.training.variable_clipping_optimizer
+        python.training.weight_decay_optimizers
+    """,
+    "rnn": """
+        python.ops.core_rnn python.ops.core_rnn_cell python.ops.fused_rnn_cell python.ops.gru_ops python.ops.lstm_ops
+        python.ops.rnn python.ops.rnn_cell
+    """,
+    "seq2seq": """
+        python.ops.attention_wrapper python.ops.basic_decoder python.ops.beam_search_decoder
+        python.ops.beam_search_ops python.ops.decoder python.ops.helper python.ops.loss
+    """,
+    "summary": "summary summary_ops",
+    "tpu": """
+        python.ops.tpu_ops python.tpu.bfloat16 python.tpu.feature_column python.tpu.tpu python.tpu.tpu_config
+        python.tpu.tpu_context python.tpu.tpu_estimator python.tpu.tpu_function python.tpu.tpu_optimizer
+    """,
+    "training": """
+        python.training.bucket_ops python.training.evaluation python.training.hparam python.training.resample
+        python.training.sampling_ops python.training.sequence_queueing_state_saver python.training.training
+    """,
+    "util": "python.util",
+}
+
+CONTRIBUTIONS: Final[dict[str, Table]] = {
+    path: {f"tensorkeep.v1.contrib.{space}": "*"}
+    for space, modules in _MODULES.items()
+    if f"contrib.{space}" in SPACES
+    for path in (f"contrib.{space}.{module}" for module in modules.split())
+    if path not in SPACES
+}

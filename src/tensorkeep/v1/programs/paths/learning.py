@@ -1,0 +1,89 @@
+"""Paths of models and their training: `tensorflow.python.layers`, `training`, `summary`, `saved_model` and the like."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from tensorkeep._lazy import Table
+
+_TF: Final = {"tensorkeep.v1": "*"}
+_TRAIN: Final = {"tensorkeep.v1.train": "*"}
+_LAYERS: Final = {"tensorkeep.tf1.layers.input_spec": "InputSpec", "tensorkeep.v1.layers": "*"}
+_SUMMARY: Final = {"tensorkeep.v1.summary": "*"}
+_SAVER: Final = {
+    "tensorkeep.tf1.training.savers.saver_graph": "BaseSaverBuilder BulkSaverBuilder",
+    "tensorkeep.graph.saveable": "SaveableObject",
+    "tensorkeep.v1.checkpoints": "*",
+    "tensorkeep.v1.meta_graph": "*",
+    **_TRAIN,
+}
+_SAVEABLES: Final = {
+    "tensorkeep.graph.saveable": "SaveSpec SaveableObject",
+}
+_PLAIN_TRAINING: Final = """
+    adadelta adagrad adagrad_da adagrad_decay adagrad_decay_v2 adam adam_async basic_loops basic_session_run_hooks
+    checkpoint_management checkpoint_state_pb2 checkpoint_utils coordinator device_setter ftrl gradient_descent input
+    learning_rate_decay momentum monitored_session optimizer proximal_adagrad proximal_gradient_descent queue_runner
+    queue_runner_impl rmsprop server_lib session_manager session_run_hook summary_io supervisor
+    sync_replicas_optimizer training training_util warm_starting_util weight_decay_optimizers
+"""
+_SAVED_MODEL_SPACES: Final = """
+    builder constants loader main_op signature_constants signature_def_utils tag_constants utils
+"""
+_SAVED_MODEL_PARTS: Final = {
+    "builder_impl": "builder", "loader_impl": "loader", "main_op_impl": "main_op",
+    "signature_def_utils_impl": "signature_def_utils", "utils_impl": "utils",
+}  # fmt: skip
+
+LEARNING: Final[dict[str, Table]] = {
+    "python.layers": _LAYERS,
+    **{f"python.layers.{name}": _LAYERS for name in ["convolutional", "core", "layers", "normalization", "pooling"]},
+    "python.layers.base": _LAYERS,
+    "python.layers.utils": {
+        "tensorkeep.tf1.functions.control.control_flow": "constant_value=smart_constant_value smart_cond",
+        "tensorkeep.v1.internals.layers": """
+            convert_data_format conv_input_length conv_output_length deconv_output_length normalize_data_format
+            normalize_padding normalize_tuple
+        """,
+    },
+    "python.saved_model": {"tensorkeep.v1.saved_model": "*"},
+    "python.saved_model.saved_model": {"tensorkeep.v1.saved_model": "*"},
+    "python.saved_model.simple_save": {"tensorkeep.v1.saved_models": "simple_save"},
+    **{
+        f"python.saved_model.{name}": {f"tensorkeep.v1.saved_model.{name}": "*"} for name in _SAVED_MODEL_SPACES.split()
+    },
+    **{
+        f"python.saved_model.{name}": {f"tensorkeep.v1.saved_model.{space}": "*", "tensorkeep.v1.saved_model": "*"}
+        for name, space in _SAVED_MODEL_PARTS.items()
+    },
+    "python.summary": _SUMMARY,
+    "python.summary.summary": _SUMMARY,
+    "python.summary.summary_iterator": {"tensorkeep.v1.training": "summary_iterator"},
+    "python.summary.writer": _SUMMARY,
+    "python.summary.writer.event_file_writer": {"tensorkeep.v1.internals.events": "EventFileWriter"},
+    "python.summary.writer.writer": _SUMMARY,
+    "python.summary.writer.writer_cache": _SUMMARY,
+    "python.training": _TRAIN,
+    **{f"python.training.{name}": {**_TRAIN, **_TF} for name in _PLAIN_TRAINING.split()},
+    "python.training.distribute": {"tensorkeep.v1.internals.distribution": "*"},
+    "python.training.distribution_strategy_context": {"tensorkeep.v1.internals.distribution": "*"},
+    "python.distribute.distribution_strategy_context": {"tensorkeep.v1.internals.distribution": "*"},
+    "python.training.moving_averages": {
+        "tensorkeep.tf1.training.optimizers.moving_averages": "ExponentialMovingAverage assign_moving_average",
+    },
+    "python.training.saver": _SAVER,
+    "python.training.saveable_object": _SAVEABLES,
+    "python.training.saving.saveable_object": _SAVEABLES,
+    "python.training.saving.saveable_object_util": {
+        "tensorkeep.tf1.variables.saveable": "op_list_to_dict=named_saveables saveable_objects_for_op=saveables_for",
+    },
+    "python.training.slot_creator": {
+        "tensorkeep.tf1.training.optimizers.slots": "create_slot create_slot_with_initializer create_zeros_slot",
+    },
+    "python.training.tracking.base": {
+        "tensorkeep.tf1.training.objects.trackable": "NoDependency Trackable=AutoTrackable"
+    },
+    "python.training.tracking.tracking": {"tensorkeep.tf1.training.objects.trackable": "AutoTrackable"},
+    "python.training.tracking.util": {"tensorkeep.v1.objects": "Checkpoint"},
+    "python.module.module": {"tensorkeep.tf1.training.objects.module": "Module"},
+}

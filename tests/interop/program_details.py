@@ -1,0 +1,191 @@
+"""What libraries and programs do that no page of TensorFlow's speaks of: each a function of `tf` and of its modules.
+
+`module` gives a module of `tensorflow` by its path: `module("python.ops.variable_scope")`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+
+def variables_of_a_view_are_trained(tf: Any, module: Any) -> Any:
+    weights = {"b": tf.Variable(1.0, name="b"), "a": tf.Variable(2.0, name="a")}
+    loss = weights["a"] * weights["b"]
+    pairs = tf.train.GradientDescentOptimizer(0.1).compute_gradients(loss, var_list=weights.values())
+    return [variable.name for _, variable in pairs]
+
+
+def views_are_structures(tf: Any, module: Any) -> Any:
+    nest = module("python.util.nest")
+    named = {"b": [1, 2], "a": 3}
+    return [nest.flatten(named.values()), nest.is_nested(named.values()), tf.group({"a": tf.constant(1)}.values()).name]
+
+
+def arrays_of_numbers_are_cast(tf: Any, module: Any) -> Any:
+    small, whole = tf.constant([1, 2], tf.uint8), tf.constant([1, 2])
+    tensors = [
+        small * np.array([0.5, 1.0]),
+        whole + np.array([1.0, 2.5]),
+        tf.maximum(whole, np.array([1.0, 3.0])),
+        tf.convert_to_tensor(np.array([1.5]), preferred_dtype=tf.uint8),
+        tf.convert_to_tensor(np.array([1.5, -1.5]), tf.int32),
+        tf.constant(np.array([True, False]), tf.float32),
+        tf.constant(np.array([0.0, 2.0]), tf.bool),
+        tf.reshape(tf.range(4), np.array([2.0, 2.0])),
+        tf.constant(np.float64(2.5), tf.int64),
+    ]
+    return [*tf.Session().run(tensors), [tensor.dtype.name for tensor in tensors]]
+
+
+def sparse_values_are_sparse_tensors(tf: Any, module: Any) -> Any:
+    labels = tf.SparseTensorValue(
+        np.array([[0, 0], [1, 0]], np.int64), np.array([0, 1], np.int64), np.array([2, 1], np.int64)
+    )
+    _, recall = tf.metrics.recall_at_k(labels, [[0.3, 0.7], [0.2, 0.8]], 1)
+    converted = tf.convert_to_tensor_or_sparse_tensor(labels)
+    union = tf.sets.set_union(labels, labels)
+    session = tf.Session()
+    session.run(tf.local_variables_initializer())
+    return session.run([recall, converted.values, tf.sets.set_size(labels), union.values])
+
+
+def sparse_values_are_fed(tf: Any, module: Any) -> Any:
+    fed = tf.sparse_placeholder(tf.float32)
+    value = tf.SparseTensorValue([[0, 1]], [1.0], [1, 2])
+    return tf.Session().run(tf.sparse_tensor_to_dense(fed), {fed: value})
+
+
+def names_of_devices_can_be_changed(tf: Any, module: Any) -> Any:
+    spec = tf.DeviceSpec(job="worker", device_type="CPU")
+    spec.job, spec.task = "ps", 1
+    other = tf.DeviceSpec().parse_from_string("/job:w/gpu:1")
+    other.merge_from(tf.DeviceSpec(job="ps"))
+    with tf.device(spec):
+        placed = tf.constant(1.0).device
+    again = tf.DeviceSpec.from_string(spec.to_string())
+    return [spec.to_string(), other.to_string(), placed, again == spec, str(spec)]
+
+
+def savers_tell_what_they_save(tf: Any, module: Any) -> Any:
+    tf.Variable(1.0, name="a"), tf.Variable(1.0, name="b")
+    saver = tf.train.Saver()
+    saver.saver_def.max_to_keep = 3
+    chosen = tf.train.Saver({"c": tf.global_variables()[0]})
+    return [[item.name for item in saver._var_list], saver.saver_def.max_to_keep, sorted(chosen._var_list)]
+
+
+def scopes_without_names(tf: Any, module: Any) -> Any:
+    scopes = module("python.ops.variable_scope")
+    with tf.variable_scope("a"), scopes._pure_variable_scope("b") as inner:
+        variable, inside = tf.get_variable("v", [1]), tf.constant(1.0)
+    with scopes._pure_variable_scope("b"):
+        outside = tf.constant(1.0)
+    with tf.variable_scope(None, "b") as numbered:
+        pass
+    names = [variable.name, inside.name, outside.name, inner.name, inner.original_name_scope, numbered.name]
+    return [*names, scopes.get_variable_scope().name]
+
+
+def variables_of_metrics(tf: Any, module: Any) -> Any:
+    metrics = module("python.ops.metrics_impl")
+    count = metrics.metric_variable([2], tf.float32, name="count")
+    values, _ = metrics._confusion_matrix_at_thresholds([1, 0], tf.constant([0.3, 0.6]), [0.5], includes=("tp", "fp"))
+    kept = [sorted(item.name for item in tf.get_collection(key)) for key in ("metric_variables", "local_variables")]
+    return [count.name, sorted(values), *kept]
+
+
+def weights_are_broadcast(tf: Any, module: Any) -> Any:
+    broadcasting = module("python.ops.weights_broadcast_ops")
+    return tf.Session().run(broadcasting.broadcast_weights([[1.0], [2.0]], tf.zeros([2, 3])))
+
+
+def collections_are_lists(tf: Any, module: Any) -> Any:
+    tf.get_collection_ref("items").append(1)
+    tf.Variable(1.0)
+    found = [tf.global_variables(), tf.trainable_variables(), tf.get_collection("items"), tf.losses.get_losses()]
+    return [[type(item).__name__ for item in found], tf.get_collection("items")]
+
+
+def devices_that_are_not_there(tf: Any, module: Any) -> Any:
+    with tf.device("/gpu:0"):
+        x = tf.constant(2.0)
+    found = tf.Session(config=tf.ConfigProto(allow_soft_placement=True)).run(x)
+    try:
+        tf.Session().run(x)
+    except tf.errors.InvalidArgumentError as error:
+        return [found, "assign a device" in str(error)]
+    return found
+
+
+def internal_functions_of_graphs(tf: Any, module: Any) -> Any:
+    ops, shapes, util = (module(f"python.framework.{name}") for name in ("ops", "tensor_shape", "tensor_util"))
+    with ops.name_scope("outer"):
+        scope = ops.get_name_scope()
+        names = [ops.convert_to_tensor(1.0, name="x").name]
+    stripped = [ops.strip_name_scope(name, "a") for name in ("a/b", "^a/b", "loc:@a/b", "b/a")]
+    prepended = [ops.prepend_name_scope(name, "a") for name in ("b", "^b", "loc:@b")]
+    sizes = [shapes.as_shape([2, None]).as_list(), shapes.unknown_shape(2).as_list()]
+    known = util.constant_value_as_shape(tf.stack([2, tf.placeholder(tf.int32, [])])).as_list()
+    return [scope, names, stripped, prepended, sizes, known, util.constant_value(tf.constant([1, 2])).tolist()]
+
+
+def functions_of_nest(tf: Any, module: Any) -> Any:
+    nest = module("python.util.nest")
+    tree = {"b": [1, (2, 3)], "a": 4}
+    shallow = {"b": [0, 0], "a": 0}
+    doubled = nest.map_structure_up_to(shallow, lambda part: part, tree)
+    return [
+        nest.flatten(tree),
+        nest.flatten_up_to(shallow, tree),
+        sorted(doubled),
+        [path for path, _ in nest.flatten_with_joined_string_paths(tree)],
+        nest.map_structure_with_paths(lambda path, leaf: f"{path}={leaf}", {"a": [1, 2]}),
+        nest.flatten_dict_items({(4, 5): (1, 2)}),
+        nest.is_nested([1]),
+    ]
+
+
+def ops_by_position(tf: Any, module: Any) -> Any:
+    arrays, maths = module("python.ops.gen_array_ops"), module("python.ops.gen_math_ops")
+    tensors = [
+        maths.mat_mul([[1.0, 2.0]], [[3.0], [4.0]], name="product"),
+        arrays.concat_v2([[1], [2]], 0),
+        maths.select(tf.constant([True, False]), [1, 2], [3, 4]),
+    ]
+    return [tensors[0].op.name, *tf.Session().run(tensors)]
+
+
+def files_by_their_oldest_names(tf: Any, module: Any) -> Any:
+    files, folder = module("python.lib.io.file_io"), tf.test.get_temp_dir()
+    path = f"{folder}/program_details.txt"
+    files.write_string_to_file(path, "text")
+    found = [files.file_exists(path), files.read_file_to_string(path), files.is_directory(folder)]
+    matching = [item.rpartition("/")[2] for item in files.get_matching_files(f"{folder}/program_det*")]
+    files.delete_file(path)
+    return [*found, matching, files.file_exists(path)]
+
+
+def arguments_of_functions(tf: Any, module: Any) -> Any:
+    inspect = module("python.util.tf_inspect")
+
+    def function(a: Any, b: int = 2, *rest: Any, **named: Any) -> Any: ...
+
+    spec = inspect.getfullargspec(function)
+    return [list(spec.args), spec.varargs, spec.varkw, list(spec.defaults), inspect.isfunction(function)]
+
+
+def gradients_are_checked(tf: Any, module: Any) -> Any:
+    x = tf.placeholder(tf.float64, [2])
+    with tf.Session():
+        y = tf.reduce_sum(x * x * x)
+        start = np.array([1.0, 2.0])
+        exact, measured = tf.test.compute_gradient(x, [2], y, [], x_init_value=start)
+        return [exact, np.round(measured, 4), tf.test.compute_gradient_error(x, [2], y, [], start) < 1e-4]
+
+
+DETAILS: dict[str, Callable[..., Any]] = {
+    name: value for name, value in list(globals().items()) if callable(value) and name not in ("Any", "Callable")
+}

@@ -1,0 +1,104 @@
+"""TensorFlow's module paths: the table says where each name is, and what TensorFlow has and we lack can be imported."""
+
+from __future__ import annotations
+
+import importlib
+
+import pytest
+
+import tensorkeep.v1 as tf
+from tensorkeep.v1.programs.finding import is_lacking, is_there, module_at, path_of
+from tensorkeep.v1.programs.paths import LACKING, LACKING_WHOLE, PATHS
+
+
+@pytest.mark.parametrize("path", sorted(PATHS))
+def test_every_name_of_a_row_is_where_it_says(path: str) -> None:
+    module = module_at(path)
+    for home, row in PATHS[path].items():
+        offered = importlib.import_module(home)
+        assert row == "*" or [name for name in module.__all__ if not hasattr(module, name)] == []  # type: ignore[union-attr]
+        assert offered is not None
+
+
+def test_a_path_is_either_there_or_lacking() -> None:
+    lacking = {f"{package}.{name}" for package, row in LACKING.items() for name in row.split()}
+    assert sorted(path for path in lacking if is_there(path)) == []
+    assert sorted(path for path in PATHS if is_lacking(path)) == []
+    assert [path for path in LACKING_WHOLE if module_at(path) is None] == []
+
+
+@pytest.mark.parametrize(
+    ("name", "path"),
+    [
+        ("tensorflow", ""),
+        ("tensorflow.compat.v1", ""),
+        ("tensorflow.compat.v1.nn", "nn"),
+        ("tensorflow_core.python.ops", "python.ops"),
+        ("tensorflow._api.v1.train", "train"),
+        ("tensorflow_estimator.python.estimator.estimator", "estimator.estimator"),
+        ("tensorflow.python.keras.layers", "keras.layers"),
+        ("tensorflow.contrib.slim.python.slim.nets.vgg", "contrib.slim.nets.vgg"),
+        ("tensorflow.contrib.slim.python.slim.data.dataset", "contrib.slim.dataset"),
+        ("tensorflow_probability", None),
+        ("numpy", None),
+    ],
+)
+def test_a_module_has_one_path_whatever_it_is_called(name: str, path: str | None) -> None:
+    assert path_of(name) == path
+
+
+def test_namespaces_are_the_modules_themselves() -> None:
+    assert module_at("") is tf
+    assert module_at("nn") is tf.nn
+    assert module_at("python.ops.nn").relu is tf.nn.relu  # type: ignore[union-attr]
+    assert tf.python.framework.ops is module_at("python.framework.ops")
+    assert tf.python.framework.ops.Graph is tf.Graph
+
+
+def test_what_tensorflow_does_not_have_is_not_found() -> None:
+    assert module_at("python.ops.nonsense_ops") is None
+    with pytest.raises(AttributeError, match=r"module 'tensorflow\.python\.ops' has no attribute 'nonsense_ops'"):
+        _ = tf.python.ops.nonsense_ops
+
+
+def test_a_name_of_a_module_that_is_not_here_says_what_to_use() -> None:
+    module = module_at("lite.python.convert")
+    with pytest.raises(AttributeError, match=r"tf\.lite\.python\.convert\.x\): graphs are frozen by"):
+        _ = module.x
+    assert not hasattr(module, "__wrapped__")
+    with pytest.raises(tf.errors.UnimplementedError, match=r"tensorflow\.lite\.python\.convert is not here: graphs"):
+        module()  # type: ignore[operator]
+    with pytest.raises(tf.errors.UnimplementedError, match="is not here: graphs are frozen"):
+
+        class Converted(module): ...  # type: ignore[valid-type, misc]
+
+
+def test_a_module_that_nobody_replaces_says_that_it_is_not_here() -> None:
+    with pytest.raises(
+        AttributeError, match=r"tensorkeep has nothing of tensorflow\.python\.grappler\.item, and so no"
+    ):
+        _ = module_at("python.grappler.item").Item  # type: ignore[union-attr]
+
+
+def test_messages_have_their_classes_and_enumerations() -> None:
+    types = module_at("core.framework.types_pb2")
+    assert types.DT_FLOAT == 1
+    assert module_at("core.protobuf.config_pb2").ConfigProto is tf.ConfigProto  # type: ignore[union-attr]
+    assert module_at("core.framework.graph_pb2").GraphDef is tf.GraphDef  # type: ignore[union-attr]
+
+
+def test_ops_are_functions_of_positions_in_modules_of_ops() -> None:
+    ops = module_at("python.ops.gen_math_ops")
+    with tf.Graph().as_default(), tf.Session() as session:
+        product = ops.mat_mul([[1.0, 2.0]], [[3.0], [4.0]], False, name="product")  # type: ignore[union-attr]
+        assert product.op.name == "product"
+        assert session.run(product).tolist() == [[11.0]]
+    with pytest.raises(AttributeError, match="has no attribute 'not_an_op'"):
+        _ = ops.not_an_op  # type: ignore[union-attr]
+
+
+def test_modules_inside_of_contrib_offer_what_their_package_does() -> None:
+    assert tf.contrib.layers.python.layers.layers.fully_connected is tf.contrib.layers.fully_connected
+    assert tf.contrib.framework.python.ops.arg_scope.arg_scope is tf.contrib.framework.arg_scope
+    assert module_at(path_of("tensorflow.contrib.slim.python.slim.learning") or "") is tf.contrib.slim.learning
+    assert module_at("python.feature_column.feature_column").numeric_column is tf.feature_column.numeric_column  # type: ignore[union-attr]
