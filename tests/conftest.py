@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import builtins
+import gc
 import logging
 import os
-from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
 
-from tests.support import depth, facade
+from tests.support import depth, facade, order
 
 # How long an example takes says more about the machine than about the code.
 settings.register_profile(
@@ -28,11 +29,37 @@ if facade.is_absent():
 
 
 _PRINT = builtins.print
+_LOG = logging.getLogger("tensorkeep")
+_LEVEL = _LOG.level
 
 
 def pytest_runtest_setup() -> None:
-    """Ray puts a function of its own in the place of `print`, for the whole process."""
+    """What a test, or a page of the documentation, sets is not the next one's: the level of the log and where it goes,
+    and `print`, in whose place Ray puts a function of its own.
+    """
     builtins.print = _PRINT
+    _LOG.setLevel(_LEVEL)
+    _LOG.handlers.clear()
+
+
+def pytest_collection() -> None:
+    """Nothing of what is imported and collected is garbage, and to look for some takes a fifth of the time."""
+    gc.disable()
+
+
+def pytest_collection_finish() -> None:
+    gc.freeze()  # tests are not held up by it either
+    gc.enable()
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_auto_num_workers() -> int | None:
+    return order.number_of_processes()
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+    return order.scheduler(config, log) if config.getvalue("dist") == "loadfile" else None
 
 
 def pytest_ignore_collect(collection_path: Path) -> bool | None:
@@ -50,12 +77,5 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         config.hook.pytest_deselected(items=others)
         known = set(others)
         items[:] = [item for item in items if item not in known]
-
-
-@pytest.fixture(autouse=True)
-def _level_of_the_log() -> Iterator[None]:
-    """What a test, or a page of the documentation, sets is not the next one's."""
-    log = logging.getLogger("tensorkeep")
-    level = log.level
-    yield
-    log.setLevel(level)
+    if hasattr(config, "workerinput"):  # one of several processes
+        order.put_long_files_first(items)

@@ -52,6 +52,7 @@ KNOWN: dict[str, Any] = {
     "shards": 2,
     "tables": {"t": tk.EmbeddingTable(2).snapshot()},
     "tensors": {"a": np.zeros(2, np.float32)},
+    "to": "numpy",
     "tree": {"a": np.zeros(2, np.float32)},
     "values": {"a": np.zeros(2, np.float32)},
     "wanted": {"a": np.zeros(2, np.float32)},
@@ -76,6 +77,8 @@ NOT_HERE = {
     # Values that only say what `export_onnx` opens.
     ("tensorkeep.OnnxOptions", "checkpoint"),
     ("tensorkeep.OnnxOptions", "verify_inputs"),
+    # Is read once a graph with variables is open, of which there is none here, by what `open_graph` gives (`restore`).
+    ("tensorkeep.to_jax", "checkpoint"),
     # Need a file that an extra writes, or an incremental checkpoint; both end in the same writer.
     ("tensorkeep.embedding.import_parquet", "target"),
     ("tensorkeep.embedding.compact_checkpoint", "target"),

@@ -1,11 +1,12 @@
 """How long tests take, from a report of pytest (`pytest --junitxml REPORT`).
 
     python tools/test_times.py REPORT            prints seconds and numbers of tests by folder, and the slowest files
-    python tools/test_times.py REPORT --write    also writes tests/support/slow_tests.txt, which `make quick` leaves out
+    python tools/test_times.py REPORT --write    also writes tests/support/slow_tests.txt, which `make quick` leaves
+                                                 out, and tests/support/long_files.txt, which come first
 
 A test is slow if one of its cases took more than `SLOW` seconds, and its cases half of that on average: a test that
 walks over a thousand ops is not slow because one op is. Tests on the list that the report does not have stay on it, so
-that a report of `make quick` adds to it. Measure on a machine that does nothing else.
+that a report of `make quick` adds to it; long files stay, too. Measure on a machine that does nothing else.
 """
 
 from __future__ import annotations
@@ -19,7 +20,10 @@ from typing import Final
 from xml.etree import ElementTree
 
 SLOW: Final = 0.15
-LIST: Final = Path(__file__).resolve().parent.parent / "tests" / "support" / "slow_tests.txt"
+_LONG: Final = 3  # seconds of a file
+_SUPPORT: Final = Path(__file__).resolve().parent.parent / "tests" / "support"
+LIST: Final = _SUPPORT / "slow_tests.txt"
+LONG_FILES: Final = _SUPPORT / "long_files.txt"
 _FILES: Final = 20
 
 Times = Mapping[str, Sequence[float]]
@@ -36,6 +40,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if options.write:
         kept = [name for name in LIST.read_text("utf-8").split() if name not in times]
         LIST.write_text("".join(f"{name}\n" for name in sorted({*kept, *slow_tests(times)})), "utf-8")
+        lines = long_files(times, LONG_FILES.read_text("utf-8"))
+        LONG_FILES.write_text("".join(f"{line}\n" for line in lines), "utf-8")
     return 0
 
 
@@ -60,14 +66,30 @@ def slow_tests(times: Times) -> list[str]:
     return sorted(name for name, cases in times.items() if max(cases) > SLOW and sum(cases) / len(cases) > SLOW / 2)
 
 
-def summary(times: Times) -> str:
-    """Seconds and numbers of tests by folder, and of the slowest files, longest first."""
-    folders: dict[str, list[float]] = defaultdict(list)
+def long_files(times: Times, known: str = "") -> list[str]:
+    """The files that take seconds, the longest first, as lines: seconds, file. What `known`, such lines too, says of a
+    file stands if it says more: `make quick` measures some of its tests alone.
+    """
+    seconds = {file: int(number) for number, file in (line.split() for line in known.splitlines())}
+    for file, cases in by_file(times).items():
+        seconds[file] = max(seconds.get(file, 0), round(sum(cases)))
+    return [f"{n} {file}" for file, n in sorted(seconds.items(), key=lambda item: (-item[1], item[0])) if n >= _LONG]
+
+
+def by_file(times: Times) -> dict[str, list[float]]:
+    """The seconds of all cases of each file."""
     files: dict[str, list[float]] = defaultdict(list)
     for name, cases in times.items():
-        file = name.partition("::")[0]
+        files[name.partition("::")[0]].extend(cases)
+    return files
+
+
+def summary(times: Times) -> str:
+    """Seconds and numbers of tests by folder, and of the slowest files, longest first."""
+    files = by_file(times)
+    folders: dict[str, list[float]] = defaultdict(list)
+    for file, cases in files.items():
         folders["/".join(file.split("/")[:2])].extend(cases)
-        files[file].extend(cases)
     lines = [f"{sum(map(sum, times.values())):8.1f} s in {sum(map(len, times.values()))} tests", ""]
     for kind, most in ((folders, len(folders)), (files, _FILES)):
         ordered = sorted(kind.items(), key=lambda item: -sum(item[1]))[:most]

@@ -37,9 +37,11 @@ _NAMES = {
     "tensorkeep.checkpoint.slices.slice_files": "SliceFileReader SliceFileWriter",
     "tensorkeep.checkpoint.slices.tensor_slice": "TensorSlice",
     "tensorkeep.checkpoint.sources": "ArraySource PartitionedArray Variant",
+    "tensorkeep.convert.jax_functions": "to_jax",
     "tensorkeep.convert.onnx.exporting": "export_onnx",
     "tensorkeep.convert.onnx.options": "OnnxOptions OnnxTolerance",
     "tensorkeep.convert.onnx.reports": "OnnxExport",
+    "tensorkeep.devices.loading": "load_arrays",
     "tensorkeep.dtypes": "DType",
     "tensorkeep.embedding.table.embedding_table": "EmbeddingTable",
     "tensorkeep.errors": """

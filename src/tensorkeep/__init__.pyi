@@ -29,9 +29,11 @@ from tensorkeep.checkpoint.saving import (
 from tensorkeep.checkpoint.slices.slice_files import SliceFileReader, SliceFileWriter
 from tensorkeep.checkpoint.slices.tensor_slice import TensorSlice
 from tensorkeep.checkpoint.sources import ArraySource, PartitionedArray, Variant
+from tensorkeep.convert.jax_functions import to_jax
 from tensorkeep.convert.onnx.exporting import export_onnx
 from tensorkeep.convert.onnx.options import OnnxOptions, OnnxTolerance
 from tensorkeep.convert.onnx.reports import OnnxExport
+from tensorkeep.devices.loading import load_arrays
 from tensorkeep.dtypes import DType
 from tensorkeep.embedding.table.embedding_table import EmbeddingTable
 from tensorkeep.errors import (
@@ -79,8 +81,8 @@ __all__ = [
     "TensorKeepError", "TensorProblem", "TensorSlice", "UnauthenticatedError", "UnavailableError",
     "UnimplementedError", "UnknownError", "VariableNames", "Variant", "View", "Wanted", "WrongTypeError",
     "__version__", "about", "check_checkpoint", "export_onnx", "extract_sub_graph", "freeze", "freeze_meta_graph",
-    "identify_proto", "latest_checkpoint", "list_tensors", "load_objects", "load_saved_model", "load_tensor",
-    "load_tensors", "merge_bundles", "named_variables", "open_checkpoint", "open_graph", "plan_restore",
+    "identify_proto", "latest_checkpoint", "list_tensors", "load_arrays", "load_objects", "load_saved_model",
+    "load_tensor", "load_tensors", "merge_bundles", "named_variables", "open_checkpoint", "open_graph", "plan_restore",
     "read_checkpoint_state", "read_graph", "read_meta_graph_file", "remove_training_nodes", "restore_arrays",
-    "save_checkpoint", "save_objects", "storage", "variable_names", "view", "write_checkpoint_state",
+    "save_checkpoint", "save_objects", "storage", "to_jax", "variable_names", "view", "write_checkpoint_state",
 ]

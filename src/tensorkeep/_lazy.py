@@ -31,6 +31,19 @@ def entries(table: Table) -> Iterator[tuple[str, str, str]]:
             yield name, module, source or name
 
 
+def some_of(table: Table, names: str) -> dict[str, str]:
+    """The rows of a table with some of its names, which must all be there."""
+    wanted, found = set(names.split()), dict[str, str]()
+    for name, module, source in entries(table):
+        if name in wanted:
+            wanted.discard(name)
+            word = name if name == source else f"{name}={source}"
+            found[module] = f"{found[module]} {word}" if module in found else word
+    if wanted:
+        raise LookupError(f"not in the table: {', '.join(sorted(wanted))}")
+    return found
+
+
 def on_first_use(
     space: dict[str, object],
     table: Table,

@@ -8,11 +8,14 @@ named in full, in a table of names or for `later` and `import_module`, are seen.
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
 from pathlib import Path
 from typing import Final
+
+from tests.support.effort import uncollected
+from tests.support.syntax import statements_in
 
 PACKAGE: Final = "tensorkeep"
 
@@ -33,6 +36,7 @@ STANDS_ON: Final[dict[str, tuple[str, ...]]] = {
     "checkpoint": ("table",),
     "embedding": ("checkpoint",),
     "edit": ("embedding",),
+    "devices": ("checkpoint",),  # tensors as arrays of other libraries, on their devices
     # … and graphs,
     "graph": ("proto",),
     "runtime": ("graph",),
@@ -41,21 +45,23 @@ STANDS_ON: Final[dict[str, tuple[str, ...]]] = {
     "ops": ("embedding", "runtime"),
     "saving": ("metagraph", "ops"),
     "onnx": ("ops",),  # graphs as ONNX models, and the engine that runs them by ONNX Runtime
+    "jax": ("ops",),  # graphs as computations of JAX
     "saved_model": ("saving", "onnx"),
     # TensorFlow 1's Python: functions, variables, layers, training. Nothing above this line knows of it.
     "tf1": ("saved_model",),
     "saved_model.layers": ("tf1",),
     "saved_model.export": ("saved_model.layers",),  # models made of functions that build graphs
-    "convert": ("edit", "saved_model.export"),
+    "convert": ("edit", "jax", "saved_model.export"),
     "inspect": ("edit", "saved_model"),
     "cluster": ("convert", "inspect"),  # jobs and tables on Ray
     "viewer": ("convert", "inspect"),  # pages for a browser, served or written; `tensorkeep.view` makes one
-    "__init__": ("_about", "cluster", "convert", "edit", "inspect", "tf1", "viewer"),
+    "__init__": ("_about", "cluster", "convert", "devices", "edit", "inspect", "tf1", "viewer"),
     "serving": ("inspect",),  # a server of models; `tensorkeep serve` starts it
-    "cli": ("__init__", "serving"),
-    "__main__": ("cli",),  # `python -m tensorkeep`
     "tools": ("__init__", "serving"),  # TensorFlow's own command-line programs, run as modules
-    "v1": ("__init__",),
+    "v1": ("__init__", "tools"),
+    "cli": ("__init__", "serving", "v1"),  # `tensorkeep run` runs programs that say `import tensorflow`
+    "__main__": ("cli",),  # `python -m tensorkeep`
+    "v1.__main__": ("cli",),  # `python -m tensorkeep.v1`
     "testing": ("__init__",),
 }
 
@@ -133,25 +139,35 @@ class Module:
 
     name: str
     path: Path
-    tree: ast.Module
+    text: bytes
+
+    @cached_property
+    def tree(self) -> ast.Module:
+        return self._parsed()
+
+    def _parsed(self) -> ast.Module:
+        with uncollected():
+            return ast.parse(self.text, str(self.path))
 
     @cached_property
     def nodes(self) -> tuple[ast.AST, ...]:
         """Every part of its syntax; going through the tree takes longer than looking at what is found there."""
         return tuple(ast.walk(self.tree))
 
+    def mentions(self, names: Iterable[str]) -> bool:
+        """Whether one of these dotted names may be in it: without its last word, it is not."""
+        return any(name.rpartition(".")[2].encode() in self.text for name in names)
+
     @property
     def layer(self) -> str:
         name = self.name.partition(".")[2]
         return _layer_of(name) or name.partition(".")[0]
 
-    @cached_property
+    @cached_property  # without the tree, which is large, unless something else has asked for it
     def imports(self) -> tuple[Import, ...]:
-        functions = [node for node in self.nodes if isinstance(node, _Function)]
-        hidden = {id(node) for function in functions for node in ast.walk(function)}
         return tuple(
-            Import(target, node.lineno, id(node) in hidden)
-            for node in self.nodes
+            Import(target, node.lineno, in_function)
+            for node, in_function in _statements_of(self.__dict__.get("tree") or self._parsed())
             if isinstance(node, ast.Import | ast.ImportFrom)
             for target in self._targets(node)
         )
@@ -159,9 +175,10 @@ class Module:
     @cached_property
     def named_modules(self) -> tuple[Import, ...]:
         """The modules of ours that tables of names lead to, and those that are imported by their names."""
+        quoted = any(f"{quote}{PACKAGE}.".encode() in self.text for quote in "\"'")
         named = [
             text
-            for node in self.nodes
+            for node in (self.nodes if quoted else ())
             for text in _texts_of_names(node)
             if isinstance(text.value, str) and text.value.startswith(f"{PACKAGE}.")
         ]
@@ -183,10 +200,17 @@ def load(source: Path, package: str = PACKAGE, mentioning: bytes = b"") -> tuple
     """Parses the files of the package that lies in the folder `source`; on request those with some text only."""
     texts = {path: path.read_bytes() for path in sorted((source / package).rglob("*.py"))}
     return tuple(
-        Module(".".join(path.relative_to(source).with_suffix("").parts), path, ast.parse(text, str(path)))
+        Module(".".join(path.relative_to(source).with_suffix("").parts), path, text)
         for path, text in texts.items()
         if mentioning in text
     )
+
+
+def _statements_of(node: ast.AST, in_function: bool = False) -> Iterator[tuple[ast.AST, bool]]:
+    """The statements in a part of the syntax, those within others too, and whether a function has them."""
+    for statement in statements_in(node):
+        yield statement, in_function
+        yield from _statements_of(statement, in_function or isinstance(statement, _Function))
 
 
 def _texts_of_names(node: ast.AST) -> Iterator[ast.Constant]:
@@ -377,11 +401,11 @@ def tensorflow_imports(modules: Sequence[Module]) -> list[str]:
     return _imports_of(modules, ("tensorflow", "keras", "tensorboard"), allowed=())
 
 
-def _imports_of(modules: Sequence[Module], names: Iterable[str], allowed: Iterable[str]) -> list[str]:
+def _imports_of(modules: Sequence[Module], names: Collection[str], allowed: Iterable[str]) -> list[str]:
     return [
         module.at(found.line, f"{found.target} is imported")
         for module in modules
-        if module.layer not in allowed
+        if module.layer not in allowed and module.mentions(names)
         for found in module.imports
         if found.is_of(*names)
     ]

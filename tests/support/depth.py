@@ -11,10 +11,12 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 import pytest
 from hypothesis import settings
+
+Value = TypeVar("Value")
 
 VARIABLE: Final = "TENSORKEEP_DEPTH"
 _LEFT_OUT: Final[dict[str, tuple[str, ...]]] = {
@@ -55,6 +57,13 @@ def number_of_examples(most: int) -> int:
 def examples(most: int, **others: Any) -> settings:
     """Settings of a property that is tried on that many examples, or at a lesser depth on a share of them."""
     return settings(max_examples=number_of_examples(most), **others)
+
+
+def spread(values: Sequence[Value], most: int) -> list[Value]:
+    """So many of the values, from the first to the last in even steps; all of them, if the tests look deep."""
+    if depth() == "deep" or len(values) <= most:
+        return list(values)
+    return [values[round(at * (len(values) - 1) / (most - 1))] for at in range(most)]
 
 
 def thinned(values: Sequence[Any], step: int) -> list[Any]:

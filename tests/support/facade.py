@@ -10,9 +10,12 @@ from __future__ import annotations
 import ast
 import os
 import sys
+from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 from typing import Final
+
+from tests.support.syntax import statements_in
 
 FACADE: Final = "tensorkeep.v1"
 WITHOUT: Final = "TENSORKEEP_WITHOUT_V1"
@@ -33,7 +36,7 @@ def hide() -> None:
 def imported_names(path: Path) -> frozenset[str]:
     """Every module that a file imports, and every name it imports from one, dotted."""
     found: set[str] = set()
-    for node in ast.walk(ast.parse(path.read_bytes(), str(path))):
+    for node in _all_statements(ast.parse(path.read_bytes(), str(path))):
         if isinstance(node, ast.Import):
             found.update(alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom) and node.module:
@@ -41,9 +44,16 @@ def imported_names(path: Path) -> frozenset[str]:
     return frozenset(found)
 
 
+def _all_statements(node: ast.AST) -> Iterator[ast.AST]:
+    for statement in statements_in(node):
+        yield statement
+        yield from _all_statements(statement)
+
+
+@cache
 def needs_facade(path: Path, root: Path = ROOT) -> bool:
     """Whether a file tests the facade, or imports it, itself or through other files of the tests."""
-    return path.parent == root / "tests" / "v1" or _needs(path, root, {path})
+    return root / "tests" / "v1" in path.parents or _needs(path, root, {path})
 
 
 def _needs(path: Path, root: Path, seen: set[Path]) -> bool:

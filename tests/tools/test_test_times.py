@@ -6,9 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from tests.support import depth
-from tools.test_times import read_times, slow_tests, summary
+from tests.support import depth, order
+from tools.test_times import LONG_FILES, long_files, read_times, slow_tests, summary
 
+ROOT = Path(__file__).resolve().parents[2]
 REPORT = """<testsuites><testsuite>
 <testcase classname="tests.io.test_a" name="test_quick" time="0.01"/>
 <testcase classname="tests.io.test_a" name="test_slow[1]" time="0.4"/>
@@ -37,9 +38,35 @@ def test_folders_are_listed_with_the_longest_first(times):
     assert ops.split() == ["0.2", "s", "3", "tests/ops"]
 
 
+def test_long_files_come_with_the_longest_first_and_stay_if_less_of_them_was_measured():
+    times = {"tests/a.py::test_1": [2.0, 2.0], "tests/b.py::test_2": [4.6], "tests/c.py::test_3": [1.0]}
+    found = long_files(times, "9 tests/c.py\n7 tests/d.py\n3 tests/b.py\n")
+    assert found == ["9 tests/c.py", "7 tests/d.py", "5 tests/b.py", "4 tests/a.py"]
+
+
+def test_long_files_exist():
+    for line in LONG_FILES.read_text("utf-8").splitlines():
+        assert (ROOT / line.split()[1]).is_file(), line
+
+
+def test_tests_of_one_cluster_are_for_one_process_and_begin_together():
+    groups = order.long_groups()
+    assert groups.count("tests/cluster") == 1
+    assert not [group for group in groups if group.startswith("tests/cluster/")]
+    assert order.group_of("tests/cluster/test_jobs.py") == order.group_of("tests/cluster/test_tables.py")
+    assert order.group_of("tests/io/test_places.py") == "tests/io/test_places.py"
+
+
+def test_one_process_more_than_processors_runs_the_tests_if_there_is_memory_for_it(monkeypatch):
+    monkeypatch.setenv(depth.VARIABLE, "usual")
+    assert order.number_of_processes(2, memory=12 << 30) == 3
+    assert order.number_of_processes(2, memory=8 << 30) is None
+    monkeypatch.setenv(depth.VARIABLE, "quick")
+    assert order.number_of_processes(2, memory=12 << 30) is None
+
+
 def test_the_list_names_tests_that_exist():
-    root = Path(__file__).resolve().parents[2]
-    shared = "".join(path.read_text("utf-8") for path in (root / "src" / "tensorkeep" / "testing").rglob("*.py"))
+    shared = "".join(path.read_text("utf-8") for path in (ROOT / "src" / "tensorkeep" / "testing").rglob("*.py"))
     for name in sorted(depth.SLOW_TESTS):
         file, *_, function = name.split("::")
-        assert f"def {function}(" in (root / file).read_text("utf-8") + shared, name
+        assert f"def {function}(" in (ROOT / file).read_text("utf-8") + shared, name

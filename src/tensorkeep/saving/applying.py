@@ -27,7 +27,7 @@ class Retained:
 
 @dataclass(frozen=True)
 class _Exactly:
-    """The policy that keeps what was decided before."""
+    """The policy that keeps exactly the checkpoints that were decided on before."""
 
     paths: frozenset[str]
 

@@ -49,7 +49,7 @@ class EmbeddingLoads:
         self._access = _access_to(reader)
 
     def rows(self, handle: Handle, steps: Sequence[Step]) -> TableRows:
-        """What the variable holds after these steps."""
+        """The rows that an embedding variable holds after these steps, which are run in a graph of their own."""
         graph_def = GraphDef()
         names = [self._add_step(graph_def, number, step) for number, step in enumerate(steps)]
         graph = Graph()

@@ -230,7 +230,9 @@ class CheckpointFolder:
         return [entry.record(self.directory) for entry in entries if is_present(self._fs, self.directory, entry)]
 
     def _insert(self, saved: Entry, later: Collection[str]) -> None:
-        """Notes a checkpoint as the latest but for some."""
+        """Adds a checkpoint to the ledger as the latest one, but before those in `later`, which were asked for after
+        it.
+        """
         self._entries.pop(saved.name, None)
         after = [name for name in self._entries if name in later]
         if after:

@@ -109,7 +109,7 @@ class Known:
 
 @dataclass(frozen=True)
 class Arranged:
-    """An output of an operation that brings values into another form."""
+    """An output of an operation that only brings its inputs into another form, such as a reshape."""
 
     op: Operation
     inputs: tuple[Value, ...]
@@ -118,7 +118,7 @@ class Arranged:
 
 @dataclass(frozen=True)
 class Given:
-    """The path of the checkpoint."""
+    """The path of the checkpoint that is restored, where a graph takes it as a value."""
 
 
 @dataclass(frozen=True)
@@ -290,7 +290,7 @@ def _only_running(op: Operation) -> Unknown:
 
 
 def _takes_itself(op: Operation) -> list[bool]:
-    """Of each input, whether it is a variable or a table itself, and not a value."""
+    """For each input of an operation, whether it is a variable or table itself rather than a value."""
     schema = op.spec.schema
     flags: list[bool] = []
     if op.spec.is_opaque:

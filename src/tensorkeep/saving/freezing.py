@@ -110,7 +110,9 @@ def freeze_with_saver(
     op_list: OpList | None = None,
     fs: FileSystem = FILES,
 ) -> GraphDef:
-    """The same, with values that the graph's restore operation reads from a checkpoint."""
+    """The part of a graph that some nodes need, with constants whose values the graph's restore operation reads from a
+    checkpoint.
+    """
     if options.run_initializers:
         with closing(open_session(graph_def, op_list, fs, MAY_READ)) as session:
             restore_with_saver(session, saver_def, path_text(checkpoint))
@@ -129,7 +131,9 @@ def freeze_meta_graph(
     *,
     fs: FileSystem = FILES,
 ) -> GraphDef:
-    """The same for a meta graph: with the saver it was exported with or, if there is none, by names."""
+    """The part of a meta graph that some nodes need, with constants whose values its saver restores or, without a
+    saver, that a checkpoint has under the variables' names.
+    """
     if meta_graph.HasField("saver_def"):
         op_list = meta_graph.meta_info_def.stripped_op_list
         return freeze_with_saver(
@@ -179,7 +183,9 @@ def _restore_by_name(session: Session, values: Mapping[str, Array], variables: S
 
 
 def session_values(session: Runs | LoadedValues, variables: Sequence[VariableNode]) -> dict[str, Array]:
-    """The values that variables have in a session, which runs nothing for it if it is one of ours, or once loaded."""
+    """The values that variables have in a session, or will have once loaded. One of our own sessions runs nothing for
+    it.
+    """
     if isinstance(session, LoadedValues):
         return session.values(variables)
     if not isinstance(session, Session):
@@ -202,7 +208,7 @@ def session_values(session: Runs | LoadedValues, variables: Sequence[VariableNod
 
 
 def session_tables(session: Runs | LoadedValues, nodes: Sequence[TableNode]) -> dict[str, TableRows]:
-    """What embedding variables hold in a session, or once loaded."""
+    """The rows that embedding variables have in a session, or will have once loaded."""
     if isinstance(session, LoadedValues):
         return session.tables(nodes)
     if not nodes:
@@ -246,7 +252,9 @@ def _freeze_from_session(
 def _freeze_loaded(
     graph_def: GraphDef, loaded: LoadedValues, outputs: Sequence[str], options: FreezeOptions
 ) -> GraphDef:
-    """With the values that loading gives. Operations that are to run then do so in a session that only computes."""
+    """Freezes a graph with the values that loading gives. Initializers, if they are wanted, run in a session that only
+    computes.
+    """
     if options.initializers:
         everything = loaded.known(variables_of(graph_def))
         with closing(open_session(graph_def)) as session:

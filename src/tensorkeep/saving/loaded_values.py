@@ -93,7 +93,7 @@ class LoadedValues:
         return {item.name: self._fitting(item, last[item.name].values[0]) for item in variables}
 
     def known(self, variables: Sequence[VariableNode]) -> list[VariableNode]:
-        """Those of the variables whose values are known."""
+        """Those variables whose values after loading can be told without running the graph."""
         steps = (self._followed.steps.get(Handle(item.container, item.resource_name)) for item in variables)
         return [item for item, done in zip(variables, steps, strict=True) if done and done[-1].unknown is None]
 

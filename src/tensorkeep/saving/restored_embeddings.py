@@ -70,7 +70,9 @@ class EmbeddingPlan:
         return left or None
 
     def renamed(self, stem: str) -> str:
-        """The stem under which a variable is stored. It is known by its keys."""
+        """The name under which the checkpoint stores a variable. A mapping names the variable by the tensor of its
+        keys.
+        """
         if not self.mapping:
             return stem
         suffix, names = self._names_of_keys
@@ -119,7 +121,7 @@ def _stored_for(ops: Sequence[Operation], plan: EmbeddingPlan) -> Mapping[str, S
 
 
 def _missing(wanted: Sequence[Operation], plan: EmbeddingPlan) -> list[Operation]:
-    """Those that restore what a checkpoint does not have."""
+    """Those operations that restore embedding variables which the checkpoint does not have."""
     is_delta = any(op.type == _DELTA for op in wanted)
     stored = _stored_for(wanted, plan)
     missing = []
@@ -131,7 +133,9 @@ def _missing(wanted: Sequence[Operation], plan: EmbeddingPlan) -> list[Operation
 
 
 def _of_other_shards(key: str, stored: Mapping[str, StoredEmbedding]) -> Iterator[str]:
-    """The names that a variable beside an embedding variable has where that is in other shards, or in none."""
+    """Other names that a variable beside an embedding variable may have: those it has if the embedding variable is in
+    one part or not in parts.
+    """
     parts = [(variable, rest) for variable, _, rest in split_parts(key)]
     parent, _, last = key.rpartition("/")
     for variable, rest in [*parts, (parent, f"/{last}")]:

@@ -33,7 +33,7 @@ class HashTablePlan:
     absent: tuple[Operation, ...] = ()
 
     def told(self, outcome: RestoreOutcome) -> RestoreOutcome:
-        """What a restore says of the rest of a checkpoint, in which tensors of tables are not unused."""
+        """The outcome of a restore, without the tensors of hash tables among those that nothing used."""
         used = {self.renamed(name) for name in self.names}
         return replace(outcome, unused=tuple(name for name in outcome.unused if name not in used)) if used else outcome
 

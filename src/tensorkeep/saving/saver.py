@@ -156,7 +156,7 @@ class Saver:
     def _do(
         self, jobs: Sequence[Callable[[], None]], fs: FileSystem, prefix: str, turn: SaveTurn | None = None
     ) -> None:
-        """Does what is left after the snapshot, and ends the turn if that is given."""
+        """Runs the jobs that are left after the snapshot, and ends the turn if one is given."""
         with turn or nullcontext():
             if self.saver_def.sharded:
                 do_alone(jobs, fs, prefix, self.options.durability)
@@ -197,7 +197,9 @@ class Saver:
         return saved.decode()
 
     def _saved_embeddings(self, graph: Graph) -> SavedEmbeddings:
-        """Of the session's graph, which may be another one with operations of the same names."""
+        """The embedding variables that are saved, found in the session's graph, which may be another one with
+        operations of the same names.
+        """
         if self._saved is None or self._saved[0] is not graph:
             saving = operation_of(graph.element(self.saver_def.save_tensor_name))
             self._saved = graph, SavedEmbeddings.of(saving)

@@ -72,7 +72,7 @@ class _Run:
         self._tables = tables
 
     def as_planned(self, on_mismatch: Policy) -> RestoreOutcome:
-        """Restores from a checkpoint that is not quite what the graph wants."""
+        """Restores from a checkpoint whose names, types or shapes are not quite the graph's, as the policy says."""
         fs = self._session.surroundings.filesystem
         wanted = self._nodes.wanted
         reader = with_dense_embeddings(self._tables.checkpoint, wanted, fs)

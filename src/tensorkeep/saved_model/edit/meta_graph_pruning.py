@@ -98,7 +98,7 @@ def _narrowed(meta_graph: MetaGraphDef, nodes: set[str]) -> GraphDef:
 
 
 def _of_objects(meta_graph: MetaGraphDef, nodes: set[str]) -> GraphDef:
-    """The graph that some nodes, the saver and the objects need, with all functions."""
+    """The graph that some nodes, the saver, assets and the objects need, with all functions."""
     assets = {source_of(item.tensor_info.name) for item in meta_graph.asset_file_def}
     wanted = nodes | _nodes_of_saver(meta_graph) | constants_of(meta_graph) | assets
     pruned = extract_sub_graph(meta_graph.graph_def, sorted(wanted))

@@ -65,7 +65,7 @@ def _with_gradients(meta_graph: MetaGraphDef, library: FunctionLibrary, called: 
 
 
 def _kept(objects: SavedObjectGraph, signatures: set[int]) -> set[int]:
-    """The numbers of the objects that stay: all that can be reached without passing through a function in vain."""
+    """The numbers of the objects that stay: those that the root and the signatures lead to, over others too."""
     found: set[int] = set()
     waiting = [0, *signatures]
     while waiting:

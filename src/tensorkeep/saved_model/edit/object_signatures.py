@@ -246,7 +246,9 @@ def _free_name(meta_graph: MetaGraphDef, key: str) -> str:
 
 
 def _refuse_composites(key: str, inputs: Mapping[str, TensorInfo]) -> None:
-    """A function of a signature takes plain tensors only: TensorFlow passes it nothing else."""
+    """UnimplementedError if a signature takes sparse or ragged tensors: TensorFlow passes plain tensors only to its
+    function.
+    """
     composite = sorted(name for name, info in inputs.items() if info.WhichOneof("encoding") != "name")
     if composite:
         raise UnimplementedError(
@@ -265,7 +267,7 @@ def _parts(info: TensorInfo) -> list[str]:
 
 
 def _describe(value: StructuredValue, infos: Mapping[str, TensorInfo]) -> None:
-    """Writes a dict of tensors, by name."""
+    """Writes the names, types and shapes of tensors into a message as a dict."""
     value.dict_value.SetInParent()
     for name in sorted(infos):
         _describe_tensor(value.dict_value.fields[name], name, infos[name])

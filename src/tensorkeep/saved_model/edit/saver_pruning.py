@@ -73,7 +73,7 @@ class _SaverPruner:
             node.input[:] = [*left, *node.input[_FIXED_INPUTS + count :]]
 
     def forget_assignments(self) -> None:
-        """Has nobody wait for an assignment that is not made any more."""
+        """Removes control inputs that wait for assignments which are no longer in the graph."""
         for node in self._graph_def.node:
             if any(edge.startswith("^") and edge[1:] in self._doomed for edge in node.input):
                 node.input[:] = [edge for edge in node.input if edge.removeprefix("^") not in self._doomed]

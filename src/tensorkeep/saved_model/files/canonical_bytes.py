@@ -41,7 +41,7 @@ def _fields(message: Any) -> Iterator[bytes]:
 
 
 def _alone(message: Any, name: str) -> Any:
-    """A message with one of its fields only, which is a number, a text or a list of these."""
+    """A message of the same type that has only one of the fields, a number, a text or a list of these."""
     made = type(message)()
     value = getattr(message, name)
     if isinstance(value, str | bytes | int | float):

@@ -147,7 +147,7 @@ def _slices_spec(shape: Shape, dtype: DType, indices_dtype: DType, shape_dtype: 
 
 
 def _other_spec(proto: TypeSpecProto) -> CompositeSpec:
-    """A kind of value that only its tensors are known of."""
+    """The spec of a composite value of which only the number of its tensors is known."""
     name = proto.type_spec_class_name or f"kind {proto.type_spec_class}"
     count = proto.num_flat_components or 1
     if not 0 < count < _MOST_COMPONENTS:

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from tensorkeep.errors import DataLossError
 from tensorkeep.graph.flattening import copied_graph
-from tensorkeep.graph.graph import Tensor
+from tensorkeep.graph.graph import Graph, Operation, Tensor
 from tensorkeep.runtime.session import Session
 from tensorkeep.saved_model.files.structures import CompositeSpec
 from tensorkeep.saved_model.load.signature import SignatureSpec, Spec
@@ -32,10 +32,12 @@ class GraphPart:
     """What tensors lead to that are given with the part and not to be given by anybody: variables, tables."""
     shapes: Mapping[str, Shape] = field(default_factory=dict)
     """What is said of the shapes of inputs, beyond what the graph says."""
+    targets: tuple[Operation, ...] = ()
+    """Operations that run whenever the function is called, whether or not an output needs them."""
 
 
 def flat_part(part: GraphPart) -> GraphPart:
-    """The same with the calls of functions written out, so that operations in them have names."""
+    """The part in a copy of its graph in which calls of functions are written out, so that operations have names."""
     copy = copied_graph(part.session.graph, flat=True)
     return GraphPart(
         part.session.beside(copy.graph),
@@ -43,7 +45,15 @@ def flat_part(part: GraphPart) -> GraphPart:
         {name: copy.tensor(tensor) for name, tensor in part.outputs.items()},
         {copy.tensor(tensor): item for tensor, item in part.captured.items()},
         part.shapes,
+        tuple(found for op in part.targets for found in _written_out(op, copy.graph)),
     )
+
+
+def _written_out(op: Operation, graph: Graph) -> list[Operation]:
+    """An operation in a copy with calls written out: itself, or what the function does that it calls."""
+    if op.name in graph:
+        return [graph.operation(op.name)]
+    return [own for own in graph.operations if own.name.startswith(f"{op.name}/") and not own.outputs]
 
 
 def named_components(specs: Mapping[str, Spec]) -> dict[str, TensorSpec]:
@@ -103,7 +113,7 @@ def _names_in(structure: Any, name: str, *, by_spec: bool = False) -> Iterator[s
 
 
 def unique_names(names: Sequence[str]) -> list[str]:
-    """The names, with numbers at the ends of those that came before."""
+    """The names, each with a number added if it stood before in the list."""
     found: list[str] = []
     for name in names:
         chosen, count = name, 0

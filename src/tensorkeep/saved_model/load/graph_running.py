@@ -65,7 +65,9 @@ class GraphRunner:
         return fed, fetched
 
     def _open_doubting(self) -> Session:
-        """The session for what has other shapes than the graph says."""
+        """A session that does not rely on the static shapes of the graph, for inputs of other shapes than the graph
+        says.
+        """
         with self._around.lock:
             if self._doubting is None:
                 session = self._ready()
@@ -86,6 +88,12 @@ class GraphRunner:
         if not isinstance(found, VariableResource):
             raise NotFoundError(f'the variable "{name}" has no value: neither stored nor made by the initialization')
         return found.read()
+
+    def places(self) -> dict[str, VariableResource]:
+        """The places of the variables that have a value, by name."""
+        resources = self._ready().resources
+        found = {name: resources.find(node.container, node.resource_name) for name, node in self.variables.items()}
+        return {name: item for name, item in found.items() if isinstance(item, VariableResource)}
 
     def apply_delta(self, path: PathLike) -> None:
         """Puts an incremental checkpoint over the variables and tables that the session has."""

@@ -17,6 +17,7 @@ from tensorkeep.io.showing.amounts import amount_of
 from tensorkeep.io.showing.html_tables import html_table
 from tensorkeep.proto.messages import FingerprintDef, NodeDef, SignatureDef
 from tensorkeep.runtime.engines import Split
+from tensorkeep.runtime.resources import VariableResource
 from tensorkeep.saved_model.files.layout import asset_files, signature_keys
 from tensorkeep.saved_model.load.graph_parts import (
     GraphPart,
@@ -158,6 +159,13 @@ class LoadedModel:
         objects = self._functions.objects
         return Named("variable", numbers, lambda path: objects.variable(numbers[path]).read().copy(), keeps=False)
 
+    def variable_places(self) -> dict[str, VariableResource]:
+        """The places of variables, by the names that `variables` has; those that have no value are not among them."""
+        if not len(self._saved):
+            return self._graph.places()
+        objects, numbers = self._functions.objects, self._saved.of_kind("variable")
+        return {path: objects.variable(number) for path, number in numbers.items()}
+
     def describe(self) -> str:
         """What the model takes, gives and has, as text; with an engine besides ours, also what runs where.
 
@@ -178,7 +186,7 @@ class LoadedModel:
         )
 
     def _splits(self) -> list[tuple[str, Split]] | None:
-        """Who runs what, by what was compiled; None if our kernels run everything."""
+        """For each compiled plan, which operations the other engine runs; None if our kernels run everything."""
         if self._around.engine is None:
             return None
         for signature in self.signatures.values():
@@ -235,9 +243,8 @@ class LoadedModel:
         given = [placed[at] for at in range(len(ins))]
         found = [body.outputs[at] for at in call.picked]
         known = dict(zip(body.inputs[own:], captured, strict=True))
-        return GraphPart(
-            session, dict(zip(ins, given, strict=True)), dict(zip(outs, found, strict=True)), known, shapes
-        )
+        ends = dict(zip(ins, given, strict=True)), dict(zip(outs, found, strict=True))
+        return GraphPart(session, *ends, known, shapes, body.controls)
 
     def function_part(self, name: str) -> GraphPart:
         """A function as a graph, to be translated: by its path, if it has one trace, or by the name of a trace."""
@@ -263,6 +270,7 @@ class LoadedModel:
             named_tensors(argument_names(trace.inputs, parameters), body.inputs[:own], what),
             named_tensors(result_names(trace.outputs), body.outputs, what),
             dict(zip(body.inputs[own:], captured, strict=True)),
+            targets=body.controls,
         )
 
     def whole_part(self) -> GraphPart:

@@ -23,7 +23,7 @@ _BY_NAME: Final = {word: item for item in Capability for word in (item.value, it
 
 
 def refuse_line(text: str) -> None:
-    """Where a model prints when it may not."""
+    """Raises PermissionDeniedError: what a session prints by if its model may not print."""
     raise PermissionDeniedError(
         f'the model prints ("{text[:50]}"), and may not. Load it with allow=["prints"] if you trust it'
     )

@@ -61,7 +61,7 @@ class ModelSurroundings:
     def session_in(
         self, directory: str, graph: Graph, resources: ResourceManager | None, *, trusts_shapes: bool = True
     ) -> Session:
-        """Such a session that reads the files of a directory. Whoever asked for it closes it."""
+        """A session with a graph of the model that reads the files of one directory. The caller closes it."""
         return Session(
             graph,
             resources=resources,

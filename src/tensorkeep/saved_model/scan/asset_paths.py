@@ -172,7 +172,9 @@ class Paths:
             yield Source(Origin.COMPUTED)
 
     def _is_alone(self, handle: NodeDef) -> bool:
-        """Whether no other node gives the same variable. A constant that is a handle could be that of any."""
+        """Whether this is the only node that gives a handle of its variable. A constant handle could be one of any
+        variable, so then none is.
+        """
         name = handle.attr["shared_name"].s or handle.name.encode()
         return self._handles.get(name, 0) == 1 and _ANY not in self._handles
 
@@ -224,7 +226,7 @@ class Paths:
         return body.signature.name, _node_name(body.ret[results[index].name])
 
     def _positions(self, context: str) -> dict[str, int]:
-        """At which place a function has which argument."""
+        """The position of each argument of a function, by name."""
         if context not in self._arguments:
             function = self._functions.get(context)
             listed = function.signature.input_arg if function is not None else ()

@@ -56,7 +56,7 @@ def scan_container(data: bytes, name: str, kind: FileKind, found: Findings) -> N
 
 
 class _TooMuchError(DataLossError):
-    """There is more in an archive, and the archives in it, than anybody wants to wait for."""
+    """An archive, with the archives in it, unpacks to more than the scan is willing to read."""
 
 
 class _Budget:
@@ -74,7 +74,7 @@ class _Budget:
 
 
 def scan_other(name: str, start: bytes, found: Findings, where: str = "") -> None:
-    """Scans a file that is neither a graph nor a checkpoint: only what runs of itself is of interest."""
+    """Scans a file that is neither a graph nor a checkpoint for what Python or the system would run."""
     inner = where or name
     if name.startswith("variables/") and not where:
         return

@@ -152,7 +152,7 @@ class GraphScan:
         return frozenset[Source]().union(*(self._paths.sources(context, name, fed) for name in paths))
 
     def _fed(self, context: str, node: NodeDef) -> frozenset[Origin]:
-        """Which paths a loader gives whenever a node runs."""
+        """Which kinds of paths a loader feeds whenever a node runs."""
         without = {Origin.ASSET: self._without_asset_paths, Origin.SAVER: self._without_saver_path}
         return frozenset(origin for origin, reached in without.items() if not reached.has(context, node.name))
 
@@ -207,12 +207,12 @@ class GraphScan:
 
     @cached_property
     def _asked(self) -> Reached:
-        """What saving the model runs, which nobody does unless a program asks for it."""
+        """What runs when the model is saved, which only happens if a program asks for it."""
         return self._reach.of(self.entries.saving, ())
 
     @cached_property
     def _wanted(self) -> frozenset[str]:
-        """The nodes that something else than savers depends on. Nodes of a saver pass names of files on, or wait."""
+        """The nodes that anything but a saver depends on."""
         others = [node.name for node in self.graph_def.node if not _is_of_a_saver(node)]
         return self._reach.of(others, ()).nodes
 

@@ -187,7 +187,9 @@ def _loading_functions(objects: SavedObjectGraph) -> Iterator[str]:
 
 
 def _captures(objects: SavedObjectGraph) -> dict[str, tuple[Origin, ...]]:
-    """For each function of the objects, what its last arguments are."""
+    """For each function of the objects, where the values of its captured arguments come from. They are its last
+    arguments.
+    """
     return {
         name: tuple(_origin(objects, number) for number in function.bound_inputs)
         for name, function in objects.concrete_functions.items()

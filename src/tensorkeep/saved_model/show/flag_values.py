@@ -63,7 +63,9 @@ def scan_policy(allow: str | None, allow_ops: str | None, fs: FileSystem = FILES
 
 
 def _only(text: str | None, fs: FileSystem) -> list[str] | None:
-    """The ops that are allowed; None if all are. A file has them separated by commas or white space."""
+    """The ops that a flag allows, in a list or in a file (@FILE) with commas or white space between them; None if there
+    is no flag.
+    """
     if text is None or not text.startswith("@"):
         return None if text is None else split_names(text)
     lines = read_file(text[1:], fs).decode("utf-8", "replace").splitlines()

@@ -180,7 +180,7 @@ def save_outputs(
 
 
 def _parts(value: Any) -> dict[str, Any]:
-    """The arrays of a value that is made of several, by name; none of a plain array."""
+    """The arrays that a ragged or sparse value is made of, by name; an empty dict for a plain array."""
     if isinstance(value, RaggedTensorValue):
         splits = {f"row_splits_{number}": item for number, item in enumerate(value.nested_row_splits)}
         return {"values": value.flat_values, **splits}
