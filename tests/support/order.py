@@ -81,6 +81,16 @@ def scheduler(config: pytest.Config, log: Any) -> Any:
         def _split_scope(self, nodeid: str) -> str:
             return group_of(nodeid.partition("::")[0])
 
+        def remove_node(self, node: Any) -> str | None:
+            """The test in which a process died, which is over: pytest-xdist would have the next process die of it."""
+            units = self.assigned_work.get(node, {}).values()
+            died = next((name for unit in units for name, is_over in unit.items() if not is_over), None)
+            for unit in units:
+                if died in unit:
+                    unit[died] = True
+            super().remove_node(node)
+            return died
+
         def add_node_collection(self, node: Any, collection: Sequence[str]) -> None:
             super().add_node_collection(node, _Numbered(collection))
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -63,6 +66,29 @@ def test_one_process_more_than_processors_runs_the_tests_if_there_is_memory_for_
     assert order.number_of_processes(2, memory=8 << 30) is None
     monkeypatch.setenv(depth.VARIABLE, "quick")
     assert order.number_of_processes(2, memory=12 << 30) is None
+
+
+@pytest.mark.slow
+def test_a_test_in_which_a_process_dies_fails_once_and_all_others_run(tmp_path):
+    (tmp_path / "conftest.py").write_text(
+        "from tests.support import order\n"
+        "def pytest_xdist_make_scheduler(config, log):\n"
+        "    return order.scheduler(config, log)\n"
+    )
+    (tmp_path / "test_dying.py").write_text(
+        "import os\ndef test_before(): pass\ndef test_dies(): os._exit(3)\ndef test_after(): pass\n"
+    )
+    (tmp_path / "test_other.py").write_text("def test_other(): pass\n")
+    options = ["-c", os.devnull, "--rootdir", str(tmp_path), "-p", "no:cacheprovider", "-n", "2", "--dist", "loadfile"]
+    run = subprocess.run(
+        [sys.executable, "-m", "pytest", *options, str(tmp_path)],
+        env=os.environ | {"PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+    assert "1 failed, 3 passed" in run.stdout, run.stdout + run.stderr
+    assert "crashed while running 'test_dying.py::test_dies'" in run.stdout
 
 
 def test_the_list_names_tests_that_exist():
