@@ -38,7 +38,7 @@ def s3_endpoint() -> str:
 
 def s3_client() -> Any:
     """A client of that server which is not ours."""
-    import boto3  # type: ignore[import-untyped]
+    import boto3
 
     return boto3.client(
         "s3",
