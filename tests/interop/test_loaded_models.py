@@ -19,12 +19,13 @@ from tensorkeep.saved_model.edit.directory_edits import freeze_model
 from tensorkeep.saved_model.load.model import LoadedModel
 from tests.interop.model_zoo import NETWORKS, SERVING, ZOO
 from tests.interop.running_models import expect_agreement
+from tests.support.depth import thinned
 
 SMALL = [name for name in ZOO if name not in NETWORKS]  # see test_networks.py for those
 TEXT, FLOATS = tf.TensorSpec([None], tf.string), tf.TensorSpec([None])
 
 
-@pytest.mark.parametrize("name", SMALL)
+@pytest.mark.parametrize("name", thinned(SMALL, 2))
 def test_a_model_of_the_zoo_agrees_with_tensorflow(name: str, tmp_path: Path) -> None:
     expect_agreement(ZOO[name], tmp_path)
 
