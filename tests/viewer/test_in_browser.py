@@ -380,7 +380,7 @@ def test_scripts_in_every_field_stay_text(browser: Any, tmp_path: Path) -> None:
     server.start()
     context = browser.new_context()
     page = context.new_page()
-    page.set_default_timeout(15_000)
+    page.set_default_timeout(60_000)
     errors: list[str] = []
     page.on("pageerror", lambda error: errors.append(str(error)))
     try:
