@@ -20,7 +20,7 @@ from tensorkeep.serving.rest.answers import outputs_body, predictions_body
 from tensorkeep.serving.rest.binary_bodies import FORM, NPY, NPZ, inputs_of, read_binary
 from tensorkeep.serving.rest.example_bodies import read_examples_body
 from tensorkeep.serving.rest.predict_bodies import read_predict_body
-from tensorkeep.serving.rest.requests import RefusedError, unpacked
+from tensorkeep.serving.rest.requests import RefusedError, unpack_body
 
 LIMITS = JsonLimits(depth=50, numbers=1 << 16, nodes=1 << 14)
 KINDS = (NPY, NPZ, FORM)
@@ -62,7 +62,7 @@ def rest_binary(data: bytes) -> None:
     made = SIGNATURES[which // 4 % len(SIGNATURES)]
     with suppress(TensorKeepError, RefusedError):
         if which % 4 == 3:
-            unpacked(data[1:], 1 << 16)
+            unpack_body(data[1:], 1 << 16)
         else:
             kind = KINDS[which % 4]
             inputs_of(read_binary(kind, f"{kind}; boundary=x", data[1:], 1 << 20), made)

@@ -11,15 +11,15 @@ from hypothesis import strategies as st
 
 from tensorkeep.errors import FailedPreconditionError, InvalidArgumentError
 from tensorkeep.serving.batching.joining import (
-    cut,
+    cut_request,
     filled_size,
-    joined,
+    join_requests,
     kind_of,
-    padded,
-    pasted,
+    padded_array,
+    paste_answers,
     piece_sizes,
     rows_of,
-    split,
+    split_outputs,
 )
 from tensorkeep.serving.servables import Array
 
@@ -37,8 +37,8 @@ def requests_of(sizes: list[int], width: int = 3) -> list[list[Array]]:
 @given(SIZES, st.lists(st.integers(1, 40), max_size=4))
 def test_each_request_has_the_answer_that_it_would_have_alone(sizes: list[int], allowed: list[int]) -> None:
     requests = requests_of(sizes)
-    batch = joined(NAMES, requests, sizes=sorted(allowed))
-    answers = split([np.tanh(batch.arrays[0]).sum(axis=1)], batch)
+    batch = join_requests(NAMES, requests, sizes=sorted(allowed))
+    answers = split_outputs([np.tanh(batch.arrays[0]).sum(axis=1)], batch)
     for (alone,), (found,) in zip(requests, answers, strict=True):
         np.testing.assert_array_equal(found, np.tanh(alone).sum(axis=1))
 
@@ -50,16 +50,16 @@ def test_a_request_that_was_cut_is_put_together_again(sizes: list[int], room: in
     assert sum(pieces) == sum(sizes)
     assert all(size <= most for size in pieces[1:])
     assert pieces[0] <= max(room, most)
-    np.testing.assert_array_equal(pasted(cut(whole, pieces))[0], whole[0])
+    np.testing.assert_array_equal(paste_answers(cut_request(whole, pieces))[0], whole[0])
 
 
 @given(st.lists(st.tuples(st.integers(1, 3), st.integers(0, 4), st.integers(0, 3)), min_size=1, max_size=5))
 def test_padding_keeps_every_element_where_it_was_and_adds_the_first(shapes: list[tuple[int, int, int]]) -> None:
     requests = [[np.random.default_rng(7).normal(size=shape)] for shape in shapes]
-    batch = joined(NAMES, requests, pads=True)
+    batch = join_requests(NAMES, requests, pads=True)
     longest = tuple(max(shape[axis] for shape in shapes) for axis in (1, 2))
     assert batch.arrays[0].shape == (sum(shape[0] for shape in shapes), *longest)
-    for (alone,), (found,) in zip(requests, split(list(batch.arrays), batch), strict=True):
+    for (alone,), (found,) in zip(requests, split_outputs(list(batch.arrays), batch), strict=True):
         inside = tuple(slice(0, length) for length in alone.shape)
         np.testing.assert_array_equal(found[inside], alone)
         added = np.ones(found.shape, bool)
@@ -69,25 +69,25 @@ def test_padding_keeps_every_element_where_it_was_and_adds_the_first(shapes: lis
 
 def test_strings_are_padded_with_the_first_string() -> None:
     short, long = np.array([[b"a"]], object), np.array([[b"b", b"c"]], object)
-    assert joined(NAMES, [[short], [long]], pads=True).arrays[0].tolist() == [[b"a", b"a"], [b"b", b"c"]]
-    assert padded(np.empty((1, 0), object), (2,)).tolist() == [[b"", b""]]
+    assert join_requests(NAMES, [[short], [long]], pads=True).arrays[0].tolist() == [[b"a", b"a"], [b"b", b"c"]]
+    assert padded_array(np.empty((1, 0), object), (2,)).tolist() == [[b"", b""]]
 
 
 def test_a_batch_is_filled_up_with_the_first_row_of_the_last_request() -> None:
-    batch = joined(NAMES, [[np.array([1, 2])], [np.array([3, 4, 5])]], sizes=(4, 8))
+    batch = join_requests(NAMES, [[np.array([1, 2])], [np.array([3, 4, 5])]], sizes=(4, 8))
     assert batch.arrays[0].tolist() == [1, 2, 3, 4, 5, 3, 3, 3]
     assert (batch.rows, batch.total, batch.extra) == ((2, 3), 8, 3)
 
 
 def test_a_request_without_rows_gives_none_to_fill_up_with() -> None:
-    batch = joined(NAMES, [[np.array([1, 2])], [np.array([], int)]], sizes=(4,))
+    batch = join_requests(NAMES, [[np.array([1, 2])], [np.array([], int)]], sizes=(4,))
     assert batch.arrays[0].tolist() == [1, 2, 1, 1]
-    assert joined(NAMES, [[np.array([], int)]], sizes=(4,)).total == 0
+    assert join_requests(NAMES, [[np.array([], int)]], sizes=(4,)).total == 0
 
 
 def test_a_single_request_is_not_copied() -> None:
     array = np.ones((2, 3))
-    assert joined(NAMES, [[array]]).arrays[0] is array
+    assert join_requests(NAMES, [[array]]).arrays[0] is array
 
 
 @pytest.mark.parametrize(("rows", "size"), [(1, 2), (2, 2), (3, 8), (9, 9)])
@@ -120,7 +120,7 @@ def test_what_is_not_made_of_rows_is_refused(arrays: list[Array], text: str) -> 
 
 def test_different_lengths_without_padding_are_an_error() -> None:
     with pytest.raises(FailedPreconditionError) as caught:
-        joined(NAMES, [[np.ones((1, 2))], [np.ones((1, 3))]])
+        join_requests(NAMES, [[np.ones((1, 2))], [np.ones((1, 3))]])
     assert str(caught.value) == (
         "Tensors with name 'x:0' from different tasks have different shapes and padding is turned off. Set "
         "pad_variable_length_inputs to true, or ensure that all tensors with the same name have equal dimensions "
@@ -131,17 +131,17 @@ def test_different_lengths_without_padding_are_an_error() -> None:
 def test_more_than_six_axes_are_not_padded() -> None:
     deep = (1,) * 6
     with pytest.raises(InvalidArgumentError) as caught:
-        joined(NAMES, [[np.ones((1, *deep))], [np.ones((1, *deep[1:], 2))]], pads=True)
+        join_requests(NAMES, [[np.ones((1, *deep))], [np.ones((1, *deep[1:], 2))]], pads=True)
     assert str(caught.value) == "Only tensors with rank from 1 to 6 can be padded."
 
 
 def test_outputs_have_the_rows_of_the_batch() -> None:
-    batch = joined(NAMES, [[np.ones((2, 3))]])
+    batch = join_requests(NAMES, [[np.ones((2, 3))]])
     with pytest.raises(FailedPreconditionError) as caught:
-        split([np.asarray(1.0)], batch)
+        split_outputs([np.asarray(1.0)], batch)
     assert str(caught.value) == "Batched output tensor has 0 dimensions"
     with pytest.raises(FailedPreconditionError) as caught:
-        split([np.ones(3)], batch)
+        split_outputs([np.ones(3)], batch)
     assert str(caught.value) == (
         "Batched output tensor's 0th dimension does not equal the sum of the 0th dimension sizes of the input tensors"
     )

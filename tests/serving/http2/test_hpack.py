@@ -24,9 +24,9 @@ lists = st.lists(fields, max_size=8).map(tuple)
 @examples(200)
 def test_huffman_texts_are_those_of_another_library(text: bytes) -> None:
     coded = HuffmanEncoder(REQUEST_CODES, REQUEST_CODES_LENGTH).encode(text)
-    assert huffman.encoded(text) == coded
+    assert huffman.encode_text(text) == coded
     assert huffman.encoded_size(text) == len(coded)
-    assert huffman.decoded(coded) == text
+    assert huffman.decode_text(coded) == text
 
 
 @given(st.binary(max_size=40))
@@ -36,7 +36,7 @@ def test_bytes_that_are_no_huffman_text_are_refused_by_both(data: bytes) -> None
         theirs: bytes | None = bytes(decode_huffman(data))
     except hpack.HPACKDecodingError:
         theirs = None
-    assert huffman.decoded(data) == theirs
+    assert huffman.decode_text(data) == theirs
 
 
 @pytest.mark.parametrize(
@@ -48,7 +48,7 @@ def test_bytes_that_are_no_huffman_text_are_refused_by_both(data: bytes) -> None
     ],
 )
 def test_what_ends_a_huffman_text_wrongly_is_refused(data: bytes, why: str) -> None:
-    assert huffman.decoded(data) is None, why
+    assert huffman.decode_text(data) is None, why
 
 
 @given(st.lists(st.one_of(lists, st.integers(0, 10_000)), max_size=12))

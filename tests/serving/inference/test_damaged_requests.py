@@ -15,7 +15,7 @@ from tensorkeep.proto.serving import PredictRequest, RegressionRequest
 from tensorkeep.proto.tensors import listed_tensor
 from tensorkeep.serving.asked import GRPC, Call
 from tensorkeep.serving.inference.service import Inference
-from tensorkeep.serving.rpc.methods import received
+from tensorkeep.serving.rpc.methods import parse_received
 from tests.support.serving import StandInModels, golden_servable
 
 
@@ -53,7 +53,7 @@ def test_damaged_requests_are_answered_or_refused(caplog: pytest.LogCaptureFixtu
     async def ask(data: bytes, kind: str) -> bool:
         try:
             if kind == "predict":
-                await inference.predict(received(PredictRequest, data), Call(GRPC, "Predict"))
+                await inference.predict(parse_received(PredictRequest, data), Call(GRPC, "Predict"))
             else:
                 await inference.regress(data, Call(GRPC, "Regress"))
         except TensorKeepError:

@@ -15,7 +15,7 @@ from tensorkeep.dtypes import BFLOAT16
 from tensorkeep.errors import InvalidArgumentError
 from tensorkeep.proto.serving import PredictionLog
 from tensorkeep.serving.asked import ModelAsked
-from tensorkeep.serving.traffic.differences import Difference, compared, difference, outputs_of
+from tensorkeep.serving.traffic.differences import Difference, compare_outputs, difference, outputs_of
 from tensorkeep.serving.traffic.shadows import OutputReport, Shadow, Shadows, report_of_json
 from tests.serving.batching.test_queues import in_a_loop
 from tests.serving.traffic.fakes import NamedModels, Notes, answered, predict_log
@@ -56,7 +56,7 @@ def test_shapes_types_and_strings_differ_in_words() -> None:
     assert difference(np.ones(2), np.ones(2, np.float32), TOLERANCE).what == "type float32 instead of float64"
     found = difference(np.array([b"a", b"b"], object), np.array([b"a", b"c"], object), TOLERANCE)
     assert (found.what, found.place, found.expected, found.found) == ("1 of 2 values", (1,), "b'b'", "b'c'")
-    missing = compared({"y": np.ones(1)}, {"z": np.ones(1)}, TOLERANCE)
+    missing = compare_outputs({"y": np.ones(1)}, {"z": np.ones(1)}, TOLERANCE)
     assert {name: found.what for name, found in missing.items()} == {"y": "it is missing", "z": "it is new"}
 
 

@@ -58,7 +58,7 @@ def kind_of(arrays: Sequence[Array], pads: bool) -> Kind:
     )
 
 
-def joined(
+def join_requests(
     names: Sequence[str], requests: Sequence[Sequence[Array]], *, pads: bool = False, sizes: Sequence[int] = ()
 ) -> Joined:
     """The rows of several requests one after the other, filled up to the next of some sizes.
@@ -98,10 +98,10 @@ def _alike(name: str, parts: list[Array], pads: bool) -> list[Array]:
     if parts[0].ndim > _MOST_PADDED:
         raise InvalidArgumentError("Only tensors with rank from 1 to 6 can be padded.")
     longest = tuple(max(lengths) for lengths in zip(*shapes, strict=True))
-    return [padded(part, longest) for part in parts]
+    return [padded_array(part, longest) for part in parts]
 
 
-def padded(array: Array, lengths: Sequence[int]) -> Array:
+def padded_array(array: Array, lengths: Sequence[int]) -> Array:
     """The array with its axes after the first made so long, filled with its own first element.
 
     One without elements is filled with zeros, or with empty strings.
@@ -115,7 +115,7 @@ def padded(array: Array, lengths: Sequence[int]) -> Array:
     return result
 
 
-def split(outputs: Sequence[Array], batch: Joined) -> list[list[Array]]:
+def split_outputs(outputs: Sequence[Array], batch: Joined) -> list[list[Array]]:
     """What was computed, for each request its rows; those that only filled up go to nobody."""
     for output in outputs:
         if output.ndim == 0:
@@ -141,7 +141,7 @@ def piece_sizes(rows: int, room: int, most: int) -> list[int]:
     return [size for size in (first, *[most] * whole, left) if size] or [0]
 
 
-def cut(arrays: Sequence[Array], sizes: Sequence[int]) -> list[list[Array]]:
+def cut_request(arrays: Sequence[Array], sizes: Sequence[int]) -> list[list[Array]]:
     """The pieces of a request, of so many rows each."""
     if len(sizes) == 1:
         return [list(arrays)]
@@ -153,7 +153,7 @@ def cut(arrays: Sequence[Array], sizes: Sequence[int]) -> list[list[Array]]:
     return pieces
 
 
-def pasted(pieces: Sequence[Sequence[Array]]) -> list[Array]:
+def paste_answers(pieces: Sequence[Sequence[Array]]) -> list[Array]:
     """The answer to a request from those to its pieces."""
     if len(pieces) == 1:
         return list(pieces[0])

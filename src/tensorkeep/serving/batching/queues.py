@@ -21,7 +21,16 @@ from tensorkeep.errors import (
     ResourceExhaustedError,
     UnavailableError,
 )
-from tensorkeep.serving.batching.joining import Kind, cut, joined, kind_of, pasted, piece_sizes, rows_of, split
+from tensorkeep.serving.batching.joining import (
+    Kind,
+    cut_request,
+    join_requests,
+    kind_of,
+    paste_answers,
+    piece_sizes,
+    rows_of,
+    split_outputs,
+)
 from tensorkeep.serving.batching.notes import BatchNote, BatchNotes, BatchReport, hint_of
 from tensorkeep.serving.batching.parameters import BatchSettings
 from tensorkeep.serving.batching.sizes import RunSizes
@@ -74,7 +83,7 @@ class BatchingRunner:
         try:
             if len(tasks) == 1:
                 return await tasks[0].future
-            return pasted([await task.future for task in tasks])
+            return paste_answers([await task.future for task in tasks])
         finally:
             for task in tasks:
                 queue.forget(task)
@@ -156,7 +165,7 @@ class _Queue:
         kind = kind_of(arrays, settings.pad_variable_length_inputs)
         sizes = self._sizes(kind, rows)
         self._require_room(kind, sizes)
-        tasks = [Task(piece, now, deadline) for piece in cut(arrays, sizes)]
+        tasks = [Task(piece, now, deadline) for piece in cut_request(arrays, sizes)]
         for task in tasks:
             self._add(kind, task)
             if deadline is not None:
@@ -320,7 +329,7 @@ class _Run:
             return error
 
     def _answers(self, tasks: list[Task]) -> list[list[Array]]:
-        batch = joined(
+        batch = join_requests(
             self._ends.feeds,
             [task.arrays for task in tasks],
             pads=self._settings.pad_variable_length_inputs,
@@ -331,7 +340,7 @@ class _Run:
         if len(tasks) == len(self._tasks):
             self._run_rows = batch.total
             self._seconds = self._runner.stopwatch() - start
-        return split(outputs, batch)
+        return split_outputs(outputs, batch)
 
     def finish(self, done: Future[object]) -> None:
         """Hands the answers out. On the event loop."""

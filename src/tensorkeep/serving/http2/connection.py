@@ -25,7 +25,7 @@ from tensorkeep.serving.http2.frames import (
     SETTING,
     USUAL_WINDOW,
     frame,
-    unpadded,
+    unpadded_payload,
 )
 from tensorkeep.serving.http2.hpack import HeaderListTooLargeError
 from tensorkeep.serving.http2.life import Life, Verdict
@@ -220,7 +220,7 @@ class Connection:
 
     def _headers(self, flags: int, number: int, payload: bytes) -> None:
         _require_stream(number, "HEADERS")
-        block = unpadded(flags, payload)
+        block = unpadded_payload(flags, payload)
         if flags & HAS_PRIORITY:
             if len(block) < 5:
                 raise ConnectionFaultError(ErrorCode.FRAME_SIZE_ERROR, "HEADERS are too short for their priority")

@@ -59,7 +59,7 @@ def header_frames(stream: int, block: bytes, most: int, *, ends: bool) -> bytes:
     return b"".join([*frames, frame(CONTINUATION, END_HEADERS, stream, pieces[-1])])
 
 
-def unpadded(flags: int, payload: bytes) -> bytes:
+def unpadded_payload(flags: int, payload: bytes) -> bytes:
     """What a frame of DATA or HEADERS contains, without the padding that it may have."""
     if not flags & PADDED:
         return payload

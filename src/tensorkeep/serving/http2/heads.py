@@ -40,15 +40,15 @@ def request_head(stream: int, fields: Fields) -> RequestHead:
         if name[:1] != b":":
             break
         if name not in _PSEUDO or name in pseudo:
-            raise _malformed(stream, f"{name!r} is not known, or is there twice")
+            raise _malformed_head(stream, f"{name!r} is not known, or is there twice")
         _check_value(stream, name, value)
         pseudo[name] = value
     else:
         at = len(fields)
     if not pseudo.keys() >= _NEEDED:
-        raise _malformed(stream, "the method, the scheme or the path is missing")
+        raise _malformed_head(stream, "the method, the scheme or the path is missing")
     if not pseudo[b":path"] or not _NAME.fullmatch(pseudo[b":method"].lower()):
-        raise _malformed(stream, "the method or the path is none")
+        raise _malformed_head(stream, "the method or the path is none")
     length = check_fields(stream, fields[at:])
     return RequestHead(fields[at:], pseudo[b":method"], pseudo[b":path"], length)
 
@@ -58,22 +58,22 @@ def check_fields(stream: int, fields: Fields) -> int | None:
     length: int | None = None
     for name, value in fields:
         if not _NAME.fullmatch(name):  # nor those that begin with a colon, which come first, and not in trailers
-            raise _malformed(stream, f"{name!r} is no name of a field, or stands where it may not")
+            raise _malformed_head(stream, f"{name!r} is no name of a field, or stands where it may not")
         _check_value(stream, name, value)
         if name in _OF_CONNECTIONS or (name == b"te" and value.lower() != b"trailers"):
-            raise _malformed(stream, f"{name!r} is about a connection, which is none of its business")
+            raise _malformed_head(stream, f"{name!r} is about a connection, which is none of its business")
         if name == b"content-length":
             found = int(value) if value.isdigit() and len(value) < 20 else -1
             if found < 0 or length not in (None, found):
-                raise _malformed(stream, f"the length of the content is {value!r}")
+                raise _malformed_head(stream, f"the length of the content is {value!r}")
             length = found
     return length
 
 
 def _check_value(stream: int, name: bytes, value: bytes) -> None:
     if value and _BAD_IN_VALUE.search(value):
-        raise _malformed(stream, f"the value of {name!r} has characters that it may not have")
+        raise _malformed_head(stream, f"the value of {name!r} has characters that it may not have")
 
 
-def _malformed(stream: int, text: str) -> StreamFaultError:
+def _malformed_head(stream: int, text: str) -> StreamFaultError:
     return StreamFaultError(stream, ErrorCode.PROTOCOL_ERROR, f"malformed: {text}")

@@ -245,7 +245,7 @@ def _read_text(block: bytes, at: int) -> tuple[bytes, int]:
     text = block[at:end]
     if not is_coded:
         return text, end
-    plain = huffman.decoded(text)
+    plain = huffman.decode_text(text)
     if plain is None:
         raise _broken("a text is not in Huffman's code")
     return plain, end
@@ -265,6 +265,6 @@ def _number(number: int, bits: int, first: int) -> bytes:
 
 def _text(text: bytes) -> bytes:
     if len(text) >= _WORTH_CODING and huffman.encoded_size(text) < len(text):
-        coded = huffman.encoded(text)
+        coded = huffman.encode_text(text)
         return _number(len(coded), 7, 0x80) + coded
     return _number(len(text), 7, 0) + text

@@ -64,7 +64,7 @@ _NODES, _ENDS = _tree()
 _STEPS: Final[dict[int, tuple[bytes, int]]] = {}
 
 
-def encoded(text: bytes) -> bytes:
+def encode_text(text: bytes) -> bytes:
     """A text in the code."""
     bits = size = 0
     for octet in text:
@@ -79,7 +79,7 @@ def encoded_size(text: bytes) -> int:
     return (sum(_LENGTHS[octet] for octet in text) + 7) // 8
 
 
-def decoded(data: bytes) -> bytes | None:
+def decode_text(data: bytes) -> bytes | None:
     """The text of what was encoded; None for what cannot have been."""
     node = 0
     pieces = []

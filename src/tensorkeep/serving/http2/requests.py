@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Final
 
 from tensorkeep.serving.http2.faults import ConnectionFaultError, ErrorCode, StreamFaultError
-from tensorkeep.serving.http2.frames import END_STREAM, LARGEST_STREAM, unpadded
+from tensorkeep.serving.http2.frames import END_STREAM, LARGEST_STREAM, unpadded_payload
 from tensorkeep.serving.http2.heads import RequestHead, check_fields
 from tensorkeep.serving.http2.hpack import Fields
 from tensorkeep.serving.http2.limits import Allowance, Limits
@@ -116,7 +116,7 @@ class Requests:
         stream.room -= size
         if stream.room < 0:
             raise StreamFaultError(number, ErrorCode.FLOW_CONTROL_ERROR, "more data than the stream has room for")
-        self._body(stream, flags, unpadded(flags, payload), size)
+        self._body(stream, flags, unpadded_payload(flags, payload), size)
 
     def _body(self, stream: Stream, flags: int, body: bytes, size: int) -> None:
         """Hands on what a frame of `size` bytes contained."""

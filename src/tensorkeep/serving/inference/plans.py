@@ -119,7 +119,7 @@ class Plans:
         if plan is None:
             plan = predict_plan(signature_def(servable, signature), output_filter)
             if output_filter and sum(1 for other, _ in kept if other == signature) >= _MOST_FILTERS:
-                return _picked(self.plan(servable, signature, ()), plan)
+                return _picked_plan(self.plan(servable, signature, ()), plan)
             kept[key] = plan
         return plan
 
@@ -146,14 +146,14 @@ def predict_plan(signature: SignatureDef, output_filter: Sequence[str]) -> Predi
     fed = [feed.tensor for feed in feeds]
     if twice := [tensor for tensor in fed if fed.count(tensor) > 1]:
         raise InvalidArgumentError(f'Endpoint "{twice[0]}" fed more than once.')
-    aliases = _asked(signature, output_filter)
+    aliases = _asked_outputs(signature, output_filter)
     fetched = {alias: signature.outputs[alias].name for alias in aliases}
     fetches = tuple(sorted(set(fetched.values())))
     outputs = tuple((alias, fetches.index(fetched[alias]), _dtype(signature.outputs[alias])) for alias in aliases)
     return PredictPlan(feeds, Ends(tuple(fed), fetches), outputs, bool(signature.defaults))
 
 
-def _asked(signature: SignatureDef, output_filter: Sequence[str]) -> list[str]:
+def _asked_outputs(signature: SignatureDef, output_filter: Sequence[str]) -> list[str]:
     seen: list[str] = []
     for alias in output_filter:
         if alias not in signature.outputs:
@@ -177,7 +177,7 @@ def _dtype(info: TensorInfo) -> DType | None:
     return dtype_in_graph(info.dtype).base_dtype if info.dtype else None
 
 
-def _picked(whole: PredictPlan, part: PredictPlan) -> PredictPlan:
+def _picked_plan(whole: PredictPlan, part: PredictPlan) -> PredictPlan:
     """The plan for some outputs that computes all of them."""
     places = {alias: place for alias, place, _ in whole.outputs}
     outputs = tuple((alias, places[alias], dtype) for alias, _, dtype in part.outputs)

@@ -89,7 +89,7 @@ def timed_here(servable: Servable, ends: Ends, arrays: Sequence[Array]) -> tuple
     return results, time.monotonic() - started, time.thread_time() - own
 
 
-def timed(servable: Servable, ends: Ends, arrays: Sequence[Array]) -> tuple[list[Array], float]:
+def timed_run(servable: Servable, ends: Ends, arrays: Sequence[Array]) -> tuple[list[Array], float]:
     """What a version computes, and how many seconds of this thread's own time that took: others do not count."""
     started = time.thread_time()
     results = servable.compute(ends, arrays)

@@ -40,24 +40,24 @@ async def replay(servable: Servable, log: PredictionLog) -> Message:
     kind = log.WhichOneof("log_type")
     if kind == "predict_log":
         request = log.predict_log.request
-        return await answers.predict(_opened(servable, request.model_spec), request)
+        return await answers.predict(_opened_request(servable, request.model_spec), request)
     if kind == "classify_log":
         classified = log.classify_log.request
-        return await answers.classify(_opened(servable, classified.model_spec), serialize(classified))
+        return await answers.classify(_opened_request(servable, classified.model_spec), serialize(classified))
     if kind == "regress_log":
         regressed = log.regress_log.request
-        return await answers.regress(_opened(servable, regressed.model_spec), serialize(regressed))
+        return await answers.regress(_opened_request(servable, regressed.model_spec), serialize(regressed))
     if kind == "multi_inference_log":
         several = log.multi_inference_log.request
         spec = several.tasks[0].model_spec if several.tasks else ModelSpec()
-        return await answers.multi_inference(_opened(servable, spec), list(several.tasks), serialize(several))
+        return await answers.multi_inference(_opened_request(servable, spec), list(several.tasks), serialize(several))
     if kind is None:
         raise InvalidArgumentError("the log has no request")
     number = PredictionLog.DESCRIPTOR.fields_by_name[kind].number
     raise UnimplementedError(f"Unsupported log_type for warmup: {number}")
 
 
-def _opened(servable: Servable, spec: ModelSpec) -> OpenedRequest:
+def _opened_request(servable: Servable, spec: ModelSpec) -> OpenedRequest:
     exchange = Exchange(ModelAsked.of(spec), Call(GRPC, "Replay"), time.monotonic(), servable.version)
     return OpenedRequest(servable, exchange, Plans())
 

@@ -10,7 +10,7 @@ from typing import TypeVar
 
 from tensorkeep.arrays import Array
 from tensorkeep.errors import DeadlineExceededError
-from tensorkeep.serving.inference.quick_runs import SLOW, QuickRuns, timed, timed_here
+from tensorkeep.serving.inference.quick_runs import SLOW, QuickRuns, timed_here, timed_run
 from tensorkeep.serving.servables import Ends, Servable
 from tensorkeep.serving.statuses import TIMED_OUT
 
@@ -42,7 +42,7 @@ class ThreadRunner:
                 quick.doubt(kind, seconds, own_seconds)
             return results
         loop = asyncio.get_running_loop()
-        computing = loop.run_in_executor(self._executor, timed, self._servable, ends, arrays)
+        computing = loop.run_in_executor(self._executor, timed_run, self._servable, ends, arrays)
         results, seconds = await in_time(computing, deadline)
         if quick is not None:
             quick.learn(kind, seconds)

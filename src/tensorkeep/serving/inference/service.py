@@ -167,19 +167,19 @@ class Inference:
     async def predict_bytes(self, request: PredictRequest, call: Call) -> bytes:
         """The answer to Predict, as the bytes of its message."""
         spec = request.model_spec if request.HasField("model_spec") else None
-        async with self.request(_asked(spec), call) as opened:
+        async with self.request(_asked_model(spec), call) as opened:
             return await answers.predict_bytes(opened, request)
 
     async def classify(self, request: ClassificationRequest | bytes, call: Call) -> ClassificationResponse:
         """The answer to Classify; examples of a serialized request stay as they were sent."""
         data = request if isinstance(request, bytes) else serialize(request)
-        async with self.request(_asked(answers.spec_of(data)), call) as opened:
+        async with self.request(_asked_model(answers.spec_of(data)), call) as opened:
             return await answers.classify(opened, data)
 
     async def regress(self, request: RegressionRequest | bytes, call: Call) -> RegressionResponse:
         """The answer to Regress; examples of a serialized request stay as they were sent."""
         data = request if isinstance(request, bytes) else serialize(request)
-        async with self.request(_asked(answers.spec_of(data)), call) as opened:
+        async with self.request(_asked_model(answers.spec_of(data)), call) as opened:
             return await answers.regress(opened, data)
 
     async def multi_inference(self, request: MultiInferenceRequest | bytes, call: Call) -> MultiInferenceResponse:
@@ -194,7 +194,7 @@ class Inference:
 
     def metadata(self, request: GetModelMetadataRequest) -> GetModelMetadataResponse:
         """The answer to GetModelMetadata: all signatures of a version."""
-        asked = _asked(request.model_spec if request.HasField("model_spec") else None)
+        asked = _asked_model(request.model_spec if request.HasField("model_spec") else None)
         if not request.metadata_field:
             raise InvalidArgumentError("GetModelMetadataRequest must specify at least one metadata_field")
         for field in request.metadata_field:
@@ -212,7 +212,7 @@ class Inference:
 
     def model_status(self, request: GetModelStatusRequest) -> GetModelStatusResponse:
         """The answer to GetModelStatus: a version, or all of them."""
-        asked = _asked(request.model_spec if request.HasField("model_spec") else None)
+        asked = _asked_model(request.model_spec if request.HasField("model_spec") else None)
         response = GetModelStatusResponse()
         for status in self.models.statuses(asked):
             told = response.model_version_status.add(version=status.version, state=int(status.state))
@@ -240,7 +240,7 @@ class Inference:
         return response
 
 
-def _asked(spec: ModelSpec | None) -> ModelAsked:
+def _asked_model(spec: ModelSpec | None) -> ModelAsked:
     if spec is None:
         raise InvalidArgumentError("Missing ModelSpec")
     return ModelAsked.of(spec)

@@ -68,23 +68,23 @@ def find_versions(settings: ModelSettings, fs: FileSystem) -> Found:
     if not there and contains_saved_model(base, fs):
         return _one_model(settings, base)
     folder = base.rstrip("/")
-    chosen, said = _chosen(settings, set(there))
+    chosen, said = _chosen_versions(settings, set(there))
     # In a store a folder is there with its first file: a version is one when its graph is there, which comes last.
     while fs.puts(base) is not None and (
         begun := {number for number in chosen if not contains_saved_model(f"{folder}/{there[number]}", fs)}
     ):
         there = {number: name for number, name in there.items() if number not in begun}
-        chosen, said = _chosen(settings, set(there))
+        chosen, said = _chosen_versions(settings, set(there))
     return Found({number: f"{folder}/{there[number]}" for number in sorted(chosen)}, (*remarks, *said))
 
 
 def _one_model(settings: ModelSettings, base: str) -> Found:
     """A base path that is itself a SavedModel: its version 1. The original does not know such a thing."""
-    chosen, said = _chosen(settings, {1})
+    chosen, said = _chosen_versions(settings, {1})
     return Found(dict.fromkeys(chosen, base), tuple(said))
 
 
-def _chosen(settings: ModelSettings, there: set[int]) -> tuple[set[int], list[str]]:
+def _chosen_versions(settings: ModelSettings, there: set[int]) -> tuple[set[int], list[str]]:
     """The versions that a policy picks, and what is to be said of it."""
     policy, name = settings.policy, settings.name
     if isinstance(policy, Specific):

@@ -38,7 +38,7 @@ class LoadReport:
     message: str = ""
 
 
-def _ignored(report: LoadReport) -> None:
+def _ignore_report(report: LoadReport) -> None:
     """Where nobody counts."""
 
 
@@ -56,7 +56,7 @@ class LoadOptions:
     """What runs models, as `load_saved_model` has it."""
     warm_up: WarmUp | None = None
     """How warm-up requests are run; None: not at all."""
-    report: Callable[[LoadReport], None] = _ignored
+    report: Callable[[LoadReport], None] = _ignore_report
     """Is told of every try."""
     fs: FileSystem = FILES
 
@@ -75,7 +75,7 @@ def load_servable(
     """The version of a model that lies in a directory, ready to answer. Raises what its status then says."""
     start = time.monotonic()
     try:
-        servable = _opened(name, version, directory, options, extras)
+        servable = _open_version(name, version, directory, options, extras)
         try:
             _make_ready(servable, directory, options, extras)
         except BaseException:
@@ -89,7 +89,7 @@ def load_servable(
     return servable
 
 
-def _opened(name: str, version: int, directory: str, options: LoadOptions, extras: ModelExtras) -> Servable:
+def _open_version(name: str, version: int, directory: str, options: LoadOptions, extras: ModelExtras) -> Servable:
     _check_is_saved_model(directory, options.fs)
     model = load_saved_model(
         directory,

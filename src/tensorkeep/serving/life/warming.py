@@ -49,7 +49,7 @@ class WarmUpReport:
     error: str = ""
 
 
-def _ignored(report: WarmUpReport) -> None:
+def _ignore_report(report: WarmUpReport) -> None:
     """Where nobody counts."""
 
 
@@ -64,7 +64,7 @@ class WarmUp:
     """How many times each request is run; once, if it is 0 or less."""
     wait: Callable[[Coroutine[Any, Any, Message]], Message] = asyncio.run
     """Runs a coroutine to its end, from a thread that has no event loop."""
-    report: Callable[[WarmUpReport], None] = _ignored
+    report: Callable[[WarmUpReport], None] = _ignore_report
     """Is told of every warm-up."""
 
 

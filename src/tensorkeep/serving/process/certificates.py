@@ -105,11 +105,11 @@ def check_certificates(security: Security) -> Certificates | None:
         raise InvalidArgumentError(f"the certificates cannot be used: {error}") from error
     http_context(security)
     if found is not None:
-        _checked(found)
+        _check_usable(found)
     return found
 
 
-def _checked(found: Certificates) -> None:
+def _check_usable(found: Certificates) -> None:
     try:
         grpc_context(found)
     except InvalidArgumentError as error:

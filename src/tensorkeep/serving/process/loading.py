@@ -181,10 +181,10 @@ class Runners:
 
     def close(self) -> bool:
         """Ends the threads. False if one of them still computes."""
-        return _ended(self._executor)
+        return _end_threads(self._executor)
 
 
-def _ended(executor: ThreadPoolExecutor) -> bool:
+def _end_threads(executor: ThreadPoolExecutor) -> bool:
     """Ends threads that have nothing to do any more; False if one of them still computes."""
     ending = Thread(target=executor.shutdown, kwargs={"cancel_futures": True}, daemon=True)
     ending.start()
@@ -237,7 +237,7 @@ class BatchRunners(Runners):
         return None if self._options.needs_own else self._settings
 
     def close(self) -> bool:
-        return all([_ended(self._pool), super().close()])
+        return all([_end_threads(self._pool), super().close()])
 
 
 def wait_in(loop: asyncio.AbstractEventLoop) -> Wait:

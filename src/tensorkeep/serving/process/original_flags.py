@@ -215,12 +215,13 @@ def _value(flag: Flag, equals: str, text: str) -> Value:
 def usage_text(program: str) -> str:
     """What is said of all flags, in the original's form."""
     lines = [
-        f"\t--{f'{flag.name}={_shown(flag)}'.ljust(33)}\t{flag.kind}\t{flag.about}\n" for flag in _BY_NAME.values()
+        f"\t--{f'{flag.name}={_default_text(flag)}'.ljust(33)}\t{flag.kind}\t{flag.about}\n"
+        for flag in _BY_NAME.values()
     ]
     return f"usage: {program}\nFlags:\n{''.join(lines)}"
 
 
-def _shown(flag: Flag) -> str:
+def _default_text(flag: Flag) -> str:
     """A default value as the usage shows it."""
     if flag.kind == "bool":
         return str(flag.default).lower()

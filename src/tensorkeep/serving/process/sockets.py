@@ -47,18 +47,18 @@ def bound_socket(host: str, port: int, option: str, *, shared: bool) -> socket.s
     connections.
     """
     try:
-        return _bound(*_family_of(host, port), shared=shared)
+        return _bound_socket(*_family_of(host, port), shared=shared)
     except OSError as error:
         if not host and error.errno in (errno.EAFNOSUPPORT, errno.EADDRNOTAVAIL):
             return _bound_to_ipv4(port, option, shared=shared)
-        raise _explained(error, host, port, option) from error
+        raise _explained_error(error, host, port, option) from error
 
 
 def _bound_to_ipv4(port: int, option: str, *, shared: bool) -> socket.socket:
     try:
-        return _bound(socket.AF_INET, (ANYWHERE, port), shared=shared)
+        return _bound_socket(socket.AF_INET, (ANYWHERE, port), shared=shared)
     except OSError as error:
-        raise _explained(error, "", port, option) from error
+        raise _explained_error(error, "", port, option) from error
 
 
 def _family_of(host: str, port: int) -> tuple[socket.AddressFamily, tuple[str, int]]:
@@ -68,7 +68,7 @@ def _family_of(host: str, port: int) -> tuple[socket.AddressFamily, tuple[str, i
     return family, (str(address[0]), port)
 
 
-def _bound(family: socket.AddressFamily, address: tuple[str, int], *, shared: bool) -> socket.socket:
+def _bound_socket(family: socket.AddressFamily, address: tuple[str, int], *, shared: bool) -> socket.socket:
     made = socket.socket(family, socket.SOCK_STREAM)
     try:
         made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -84,7 +84,7 @@ def _bound(family: socket.AddressFamily, address: tuple[str, int], *, shared: bo
     return made
 
 
-def _explained(error: OSError, host: str, port: int, option: str) -> Exception:
+def _explained_error(error: OSError, host: str, port: int, option: str) -> Exception:
     where = f"{host or 'all addresses'}, port {port}"
     if error.errno == errno.EADDRINUSE:
         return UnavailableError(f"{where}: another program listens there; choose another port by {option}")

@@ -47,7 +47,7 @@ def check_rules(options: ServerOptions, models: Mapping[str, ModelSettings]) -> 
     name others later.
     """
     settings = traffic_settings(options, models)
-    for option, name in _named(options):
+    for option, name in _named_models(options):
         if name not in models:
             served = ", ".join(sorted(models)) or "none"
             problem = f'{option} names the model "{name}", which is not served; there are: {served}'
@@ -64,7 +64,7 @@ def check_rules(options: ServerOptions, models: Mapping[str, ModelSettings]) -> 
     return settings
 
 
-def _named(options: ServerOptions) -> Iterator[tuple[str, str]]:
+def _named_models(options: ServerOptions) -> Iterator[tuple[str, str]]:
     """The options that say something of a model, each with its name."""
     rules, loading = options.traffic, options.loading
     texts = {

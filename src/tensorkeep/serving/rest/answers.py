@@ -28,7 +28,7 @@ from tensorkeep.serving.rest.json_text import (
     check_written,
     is_text,
     numbers_text,
-    quoted,
+    quoted_text,
 )
 from tensorkeep.serving.statuses import code_name
 
@@ -37,7 +37,7 @@ _SPACED_BELOW: Final = 1 << 16  # bytes
 
 def error_body(message: str) -> bytes:
     """The body of an error."""
-    return b'{\n    "error": ' + quoted(message.encode("utf-8", "replace")) + b"\n}"
+    return b'{\n    "error": ' + quoted_text(message.encode("utf-8", "replace")) + b"\n}"
 
 
 # ------------------------------------------------------------------------------------------------------------ Predict
@@ -50,10 +50,10 @@ def predictions_body(outputs: Mapping[str, Array]) -> bytes:
     if not count:
         return b'{\n    "predictions": []\n}'
     if len(names) == 1:
-        text = _spaced(array_text(outputs[names[0]], names[0]), outputs[names[0]])
+        text = _spaced_text(array_text(outputs[names[0]], names[0]), outputs[names[0]])
         return b'{\n    "predictions": ' + text[:-1] + b"\n    ]\n}"
     columns = [row_texts(outputs[name], name) for name in names]
-    heads = [b"            %b: " % quoted(name.encode()) for name in names]
+    heads = [b"            %b: " % quoted_text(name.encode()) for name in names]
     rows = [
         b",\n".join([head + value for head, value in zip(heads, values, strict=True)])
         for values in zip(*columns, strict=True)
@@ -87,17 +87,17 @@ def row_texts(array: Array, name: str) -> list[bytes]:
     return [row.replace(b",", b", ") for row in rows] if len(text) < _SPACED_BELOW else rows
 
 
-def _spaced(text: bytes, array: Array) -> bytes:
+def _spaced_text(text: bytes, array: Array) -> bytes:
     return text if is_text(array) or len(text) >= _SPACED_BELOW else text.replace(b",", b", ")
 
 
 def outputs_body(outputs: Mapping[str, Array]) -> bytes:
     """Outputs in columns: the value of the only one, or an object of all."""
     names = sorted(outputs)
-    texts = [_spaced(array_text(outputs[name], name), outputs[name]) for name in names]
+    texts = [_spaced_text(array_text(outputs[name], name), outputs[name]) for name in names]
     if len(names) == 1:
         return b'{\n    "outputs": ' + texts[0] + b"\n}"
-    members = [b"        " + quoted(name.encode()) + b": " + text for name, text in zip(names, texts, strict=True)]
+    members = [b"        " + quoted_text(name.encode()) + b": " + text for name, text in zip(names, texts, strict=True)]
     return b'{\n    "outputs": {\n' + b",\n".join(members) + b"\n    }\n}"
 
 
@@ -109,7 +109,7 @@ def classifications_body(result: ClassificationResult) -> bytes:
     examples = []
     for classifications in result.classifications:
         scores = _floats([each.score for each in classifications.classes])
-        labels = [quoted(each.label.encode()) for each in classifications.classes]
+        labels = [quoted_text(each.label.encode()) for each in classifications.classes]
         pairs = [b"[%b, %b]" % pair for pair in zip(labels, scores, strict=True)]
         examples.append(b"[" + b", ".join(pairs) + b"]")
     return b'{\n    "results": [' + b", ".join(examples) + b"\n    ]\n}"
@@ -148,8 +148,10 @@ def models_body(models: Sequence[ModelOverview]) -> bytes:
 
 def _model_text(model: ModelOverview) -> bytes:
     versions = b",".join(map(_version_text, model.versions))
-    labels = b",".join(quoted(name.encode()) + b': "%d"' % version for name, version in sorted(model.labels.items()))
-    name = quoted(model.name.encode())
+    labels = b",".join(
+        quoted_text(name.encode()) + b': "%d"' % version for name, version in sorted(model.labels.items())
+    )
+    name = quoted_text(model.name.encode())
     return b'\n  {"name": %b, "labels": {%b}, "model_version_status": [%b]}' % (name, labels, versions)
 
 
@@ -158,5 +160,5 @@ def _version_text(status: VersionStatus) -> bytes:
         status.version,
         status.state.name.encode(),
         code_name(status.code).encode(),
-        quoted(status.message.encode("utf-8", "replace")),
+        quoted_text(status.message.encode("utf-8", "replace")),
     )

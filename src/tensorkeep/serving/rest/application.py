@@ -39,7 +39,7 @@ from tensorkeep.serving.rest.openapi import openapi_body
 from tensorkeep.serving.rest.options import RestOptions
 from tensorkeep.serving.rest.page import door_body, page_body
 from tensorkeep.serving.rest.predict_bodies import read_predict_body
-from tensorkeep.serving.rest.requests import RefusedError, body_of, packed, takes_gzip, unpacked
+from tensorkeep.serving.rest.requests import RefusedError, body_of, pack_body, takes_gzip, unpack_body
 from tensorkeep.serving.rest.routes import Route, route_of
 from tensorkeep.serving.statuses import code_of, http_status
 
@@ -105,7 +105,7 @@ class RestApplication:
         least = self._options.compress_from
         if least is None or len(answer.body) < least or not takes_gzip(request.headers.get("accept-encoding", "")):
             return answer
-        body = await self._aside(len(answer.body), packed, answer.body)
+        body = await self._aside(len(answer.body), pack_body, answer.body)
         headers = ((b"content-encoding", b"gzip"), (b"vary", b"Accept-Encoding"))
         return replace(answer, body=body, headers=(*answer.headers, *headers))
 
@@ -115,7 +115,7 @@ class RestApplication:
         try:
             answer = await (self._of_models(request) if is_ours else self._beside(request))
         except (TensorKeepError, TimeoutError, asyncio.TimeoutError) as error:
-            answer = _failed(error)
+            answer = _failure_answer(error)
         except RefusedError as refused:
             answer = Answer(answers.error_body(str(refused)), refused.status, closes=True)
         except GoneError:
@@ -169,7 +169,7 @@ class RestApplication:
         body = await body_of(request, self._options.most_body, self._options.body_timeout)
         encoding = request.headers.get("content-encoding", "").strip().lower()
         if encoding == "gzip":
-            return await self._aside(len(body), unpacked, body, self._options.most_unpacked)
+            return await self._aside(len(body), unpack_body, body, self._options.most_unpacked)
         if encoding not in ("", "identity"):
             raise RefusedError(415, f"Content-Encoding: {encoding} is not taken; gzip is")
         return body
@@ -264,7 +264,7 @@ class RestApplication:
         return Answer("".join(f"{reason}\n" for reason in reasons).encode(), 503, "text/plain")
 
 
-def _failed(error: BaseException) -> Answer:
+def _failure_answer(error: BaseException) -> Answer:
     code = code_of(error)
     headers = _CHALLENGE if code == _UNAUTHENTICATED else ()
     return Answer(answers.error_body(str(error)), http_status(code), headers=headers)

@@ -43,7 +43,7 @@ def regular_array(document: JsonDocument, node: int, dtype: DType) -> Array | No
     if document.kind(node) == Kind.NUMBERS:  # which most are
         shape = document.shape(node)
         fitting = _fitting(document.flat_numbers(node), dtype) if 0 not in shape else np.empty(0, dtype.array_dtype)
-        return None if fitting is None else _shaped(fitting, shape)
+        return None if fitting is None else _shaped_array(fitting, shape)
     found = rows_array(document, document.nodes(node)[np.newaxis], dtype)
     return None if found is None else np.asarray(found[0], found.dtype)
 
@@ -96,17 +96,17 @@ def _of_arrays(document: JsonDocument, rows: Nodes, dtype: DType) -> Array | Non
     else:
         whole = numbers[starts[:, np.newaxis] + np.arange(size)]
     if size == 0:
-        return _shaped(np.empty(0, dtype.array_dtype), shape)
+        return _shaped_array(np.empty(0, dtype.array_dtype), shape)
     if is_real.all():
         found = _fitting(whole.view(np.float64), dtype)
     elif is_real.any():
         found = _fitting(np.where(is_real[:, np.newaxis], whole.view(np.float64), whole.astype(np.float64)), dtype)
     else:
         found = _fitting(whole, dtype)
-    return None if found is None else _shaped(found, shape)
+    return None if found is None else _shaped_array(found, shape)
 
 
-def _shaped(array: Array, shape: tuple[int, ...]) -> Array:
+def _shaped_array(array: Array, shape: tuple[int, ...]) -> Array:
     try:
         return array.reshape(shape)
     except ValueError:
@@ -193,7 +193,7 @@ def _one_by_one(document: JsonDocument, node: int, dtype: DType) -> Array:
     for piece in pieces:
         found[at : at + piece.size] = piece
         at += piece.size
-    return _shaped(found, shape)
+    return _shaped_array(found, shape)
 
 
 class _Filling:

@@ -42,7 +42,7 @@ def number_text(value: int | float) -> str:
     return "NaN" if value != value else "Infinity" if value > 0 else "-Infinity"
 
 
-def quoted(content: bytes) -> bytes:
+def quoted_text(content: bytes) -> bytes:
     """A string as JSON."""
     if _ESCAPED.search(content) is not None:
         content = _ESCAPED.sub(_escape, content)
@@ -75,7 +75,7 @@ def array_text(array: Array, name: str = "") -> bytes:
     """An array as nested lists, or one value if it has no dimensions. A name that ends in "_bytes" is for base64."""
     check_written(array)
     if is_text(array):
-        return _nested(array, base64_object if name.endswith("_bytes") else quoted)
+        return _nested_lists(array, base64_object if name.endswith("_bytes") else quoted_text)
     if array.ndim == 0:
         return value_text(array[()])
     return numbers_text(np.ascontiguousarray(array))
@@ -108,7 +108,7 @@ def _with_tokens(text: bytes, values: list[float]) -> bytes:
     return b"".join([*joined, pieces[-1]])
 
 
-def _nested(array: Array, write: Callable[[bytes], bytes]) -> bytes:
+def _nested_lists(array: Array, write: Callable[[bytes], bytes]) -> bytes:
     """Strings in nested lists."""
     if array.size == 0:
         return orjson.dumps(np.empty(array.shape, np.int8), option=_OPTION)

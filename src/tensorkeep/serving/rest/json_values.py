@@ -25,7 +25,7 @@ from tensorkeep.native.json_tape import (
     Kind,
     read_json,
 )
-from tensorkeep.serving.rest.json_text import number_text, quoted
+from tensorkeep.serving.rest.json_text import number_text, quoted_text
 
 _MOST_SHOWN: Final = 256  # bytes of a value in a message
 _BASE64: Final = re.compile(rb"[A-Za-z0-9+/]*")
@@ -168,7 +168,7 @@ class JsonDocument:
         for index, (key, value) in enumerate(self.members(node)):
             if left[0] < 0:
                 return
-            name = quoted(key[:_MOST_SHOWN]).decode("utf-8", "replace")
+            name = quoted_text(key[:_MOST_SHOWN]).decode("utf-8", "replace")
             left[0] -= len(name) + len(blanks)
             yield f"{',' if index else ''}\n{blanks}{name}: "
             yield from self._pieces(value, depth + 1, left)
@@ -179,7 +179,7 @@ class JsonDocument:
         if kind == Kind.NUMBERS:
             return numbers_text(self.flat_numbers(node)[: _MOST_SHOWN + 1], self.shape(node))
         if self.is_string(node):
-            return quoted(self.string(node)[: _MOST_SHOWN + 1]).decode("utf-8", "replace")
+            return quoted_text(self.string(node)[: _MOST_SHOWN + 1]).decode("utf-8", "replace")
         if kind in (Kind.INT, Kind.UINT, Kind.FLOAT):
             return number_text(self.number(node))
         return {0: "null", 1: "false", 2: "true"}[kind]

@@ -22,7 +22,7 @@ def _everyone(headers: Mapping[str, str]) -> None:
     return None
 
 
-def _unnoticed(exchange: Exchange) -> None:
+def _ignore_exchange(exchange: Exchange) -> None:
     return None
 
 
@@ -52,7 +52,7 @@ class RestOptions:
     """Why the server, or a model, is not ready to answer; nothing if it is. NotFoundError for an unknown model."""
     authorize: Callable[[Mapping[str, str]], None] = _everyone
     """Raises UnauthenticatedError or PermissionDeniedError for headers, in lower case, of those who may not ask."""
-    finished: Callable[[Exchange], None] = _unnoticed
+    finished: Callable[[Exchange], None] = _ignore_exchange
     """Takes note of a request that did not come to inference: questions about models, and what could not be read."""
     shadow_report: Callable[[str], Mapping[str, object]] | None = None
     """What became of copies of requests for a model that went to another version; None where none are sent."""

@@ -152,7 +152,7 @@ def _objects_one_by_one(document: JsonDocument, node: int, types: Types) -> Arra
                 _add(pieces[alias], array_of(document, value, types[alias]))
             except TensorKeepError as error:
                 raise _in_row(error, index, f" key: {alias}") from None
-    return {alias: _stacked(arrays, types[alias]) for alias, arrays in pieces.items()}
+    return {alias: _stacked_rows(arrays, types[alias]) for alias, arrays in pieces.items()}
 
 
 def _values_one_by_one(document: JsonDocument, node: int, dtype: DType) -> Array:
@@ -167,7 +167,7 @@ def _values_one_by_one(document: JsonDocument, node: int, dtype: DType) -> Array
             _add(pieces, array_of(document, element, dtype))
         except TensorKeepError as error:
             raise _in_row(error, index) from None
-    return _stacked(pieces, dtype)
+    return _stacked_rows(pieces, dtype)
 
 
 def _add(pieces: list[Array], array: Array) -> None:
@@ -183,7 +183,7 @@ def _shape_text(array: Array) -> str:
     return f"[{','.join(map(str, array.shape))}]"
 
 
-def _stacked(pieces: list[Array], dtype: DType) -> Array:
+def _stacked_rows(pieces: list[Array], dtype: DType) -> Array:
     found = np.empty((len(pieces), *pieces[0].shape), dtype.array_dtype)
     for index, piece in enumerate(pieces):
         found[index] = piece if piece.ndim else piece[()]

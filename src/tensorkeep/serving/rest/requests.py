@@ -75,7 +75,7 @@ class _Patience:
             ) from None
 
 
-def unpacked(body: bytes | bytearray, most: int) -> bytes:
+def unpack_body(body: bytes | bytearray, most: int) -> bytes:
     """A body that was compressed by gzip; empty if it was not, as by TensorFlow Serving.
 
     RefusedError if it is too large.
@@ -108,7 +108,7 @@ def takes_gzip(accepted: str) -> bool:
     return False
 
 
-def packed(body: bytes) -> bytes:
+def pack_body(body: bytes) -> bytes:
     """A body compressed by gzip, quickly rather than well."""
     packing = zlib.compressobj(1, wbits=_GZIP)
     return packing.compress(body) + packing.flush()

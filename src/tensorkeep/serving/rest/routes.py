@@ -43,15 +43,15 @@ def route_of(method: str, path: str, target: str) -> Route:
     InvalidArgumentError for what nobody asks.
     """
     if method == "POST" and (found := _INFERENCE.fullmatch(path)) is not None and found.group(4) in _VERBS:
-        return Route(found.group(4), _asked(found))
+        return Route(found.group(4), _asked_model(found))
     if method == "GET" and path.rstrip("/").lower() == "/v1/models":
         return Route(MODELS, ModelAsked(""))
     if method == "GET" and (found := _QUESTION.fullmatch(path)) is not None:
-        return Route(METADATA if found.group(4) else STATUS, _asked(found))
+        return Route(METADATA if found.group(4) else STATUS, _asked_model(found))
     raise InvalidArgumentError(f"Malformed request: {method} {target}")
 
 
-def _asked(found: re.Match[str]) -> ModelAsked:
+def _asked_model(found: re.Match[str]) -> ModelAsked:
     name, version, label = found.group(1), found.group(2), found.group(3)
     if version is not None and int(version[:30]) > _MOST_VERSION:
         raise InvalidArgumentError(f"Version {version[:30]} is larger than any version can be")

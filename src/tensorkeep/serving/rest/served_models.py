@@ -90,10 +90,10 @@ def _ends(tensors: Any) -> tuple[End, ...]:
 
 def served_models(models: Models) -> list[ServedModel]:
     """All models, by name."""
-    return [_served(models, overview) for overview in models.overview()]
+    return [_served_model(models, overview) for overview in models.overview()]
 
 
-def _served(models: Models, overview: ModelOverview) -> ServedModel:
+def _served_model(models: Models, overview: ModelOverview) -> ServedModel:
     if all(status.state is not State.AVAILABLE for status in overview.versions):
         return ServedModel(overview, None, ())
     try:

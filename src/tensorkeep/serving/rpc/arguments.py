@@ -33,32 +33,34 @@ class Transfer:
 _Change: TypeAlias = Callable[[Transfer, int], Transfer]
 
 
-def _changed(transfer: Transfer, name: str, value: Any) -> Transfer:
+def _changed_option(transfer: Transfer, name: str, value: Any) -> Transfer:
     return replace(transfer, **{name: value})
 
 
-def _limited(transfer: Transfer, name: str, value: Any) -> Transfer:
+def _changed_limit(transfer: Transfer, name: str, value: Any) -> Transfer:
     changed: dict[str, Any] = {name: value}
     return replace(transfer, limits=replace(transfer.limits, **changed))
 
 
 def _limit(name: str, least: int, most: int = LARGEST) -> _Change:
     """A limit that is a count."""
-    return lambda transfer, value: _limited(transfer, name, min(max(value, least), most))
+    return lambda transfer, value: _changed_limit(transfer, name, min(max(value, least), most))
 
 
 def _seconds(name: str) -> _Change:
     """A limit that is a time, in milliseconds; the largest number is for ever."""
-    return lambda transfer, value: _limited(transfer, name, float("inf") if value == LARGEST else max(value, 1) / 1000)
+    return lambda transfer, value: _changed_limit(
+        transfer, name, float("inf") if value == LARGEST else max(value, 1) / 1000
+    )
 
 
 def _size(name: str) -> _Change:
     """A size of messages; below 0 there is none."""
-    return lambda transfer, value: _changed(transfer, name, LARGEST if value < 0 else value)
+    return lambda transfer, value: _changed_option(transfer, name, LARGEST if value < 0 else value)
 
 
 def _switch(name: str) -> _Change:
-    return lambda transfer, value: _limited(transfer, name, bool(value))
+    return lambda transfer, value: _changed_limit(transfer, name, bool(value))
 
 
 def _algorithm(transfer: Transfer, value: int) -> Transfer:
@@ -69,7 +71,7 @@ def _level(transfer: Transfer, value: int) -> Transfer:
     return replace(transfer, answer_encoding=GZIP if value > 0 else IDENTITY)
 
 
-def _shared(transfer: Transfer, value: int) -> Transfer:
+def _shared_port(transfer: Transfer, value: int) -> Transfer:
     return replace(transfer, shares_port=bool(value))
 
 
@@ -93,7 +95,7 @@ _MEANINGS: Final[Mapping[str, _Change]] = {
     "grpc.server_handshake_timeout_ms": _seconds("handshake_seconds"),
     "grpc.default_compression_algorithm": _algorithm,
     "grpc.default_compression_level": _level,
-    "grpc.so_reuseport": _shared,
+    "grpc.so_reuseport": _shared_port,
 }
 
 

@@ -19,7 +19,16 @@ from tensorkeep.errors import (
 from tensorkeep.serving.http2.hpack import Fields
 from tensorkeep.serving.http2.streams import Stream
 from tensorkeep.serving.rpc.methods import StreamingMethod, UnaryMethod, status_of
-from tensorkeep.serving.rpc.wire import IDENTITY, PREFIX, TAIL, heads_of, packed, refusal_of, tail_of, unpacked
+from tensorkeep.serving.rpc.wire import (
+    IDENTITY,
+    PREFIX,
+    TAIL,
+    heads_of,
+    pack_message,
+    refusal_of,
+    tail_of,
+    unpack_message,
+)
 
 _LARGE: Final = 1 << 16  # bytes that are packed, unpacked and copied with more care
 _LATE: Final = "Deadline Exceeded"
@@ -112,9 +121,9 @@ class _Call:
         """A message that came compressed."""
         rules = self._rules
         if len(data) < _LARGE:
-            return unpacked(data, rules.encoding, rules.most_received)
+            return unpack_message(data, rules.encoding, rules.most_received)
         loop = asyncio.get_running_loop()
-        return await loop.run_in_executor(None, unpacked, data, rules.encoding, rules.most_received)
+        return await loop.run_in_executor(None, unpack_message, data, rules.encoding, rules.most_received)
 
     async def _framed(self, data: bytes) -> tuple[bytes, bytes]:
         """A message to be sent: what goes before it, and itself."""
@@ -124,9 +133,9 @@ class _Call:
         if rules.answer_encoding == IDENTITY:
             return PREFIX.pack(0, len(data)), data
         if len(data) < _LARGE:
-            data = packed(data, rules.answer_encoding)
+            data = pack_message(data, rules.answer_encoding)
         else:
-            data = await asyncio.get_running_loop().run_in_executor(None, packed, data, rules.answer_encoding)
+            data = await asyncio.get_running_loop().run_in_executor(None, pack_message, data, rules.answer_encoding)
         return PREFIX.pack(1, len(data)), data
 
     def _check_size(self, size: int) -> None:

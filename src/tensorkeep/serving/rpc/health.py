@@ -15,7 +15,7 @@ from tensorkeep.proto.messages import serialize
 from tensorkeep.proto.serving import HealthCheckRequest, HealthCheckResponse
 from tensorkeep.serving.asked import ModelAsked
 from tensorkeep.serving.models import Models, State
-from tensorkeep.serving.rpc.methods import Methods, StreamingMethod, UnaryMethod, methods_of, received
+from tensorkeep.serving.rpc.methods import Methods, StreamingMethod, UnaryMethod, methods_of, parse_received
 from tensorkeep.serving.rpc.services import MODEL_SERVICE, PREDICTION_SERVICE
 
 HEALTH_SERVICE: Final = "grpc.health.v1.Health"
@@ -84,7 +84,7 @@ def health_methods(health: Health) -> Methods:
     """The methods of the health service. Everybody may call them."""
 
     async def check(data: bytes, deadline: float | None) -> bytes:
-        service = received(HealthCheckRequest, data).service
+        service = parse_received(HealthCheckRequest, data).service
         status = health.status(service)
         if status is None:
             raise NotFoundError(f"there is no service {service}")
@@ -94,7 +94,7 @@ def health_methods(health: Health) -> Methods:
         data = await anext(requests, None)
         if data is None:
             raise InternalError("the call has no message, and Watch takes one")
-        async for status in health.watched(received(HealthCheckRequest, data).service):
+        async for status in health.watched(parse_received(HealthCheckRequest, data).service):
             yield serialize(HealthCheckResponse(status=status))
 
     return methods_of(HEALTH_SERVICE, {"Check": UnaryMethod(check), "Watch": StreamingMethod(watch)})

@@ -59,7 +59,7 @@ def status_of(error: BaseException) -> tuple[int, str]:
     return code_of(error), str(error) or type(error).__name__
 
 
-def received(message_type: type[MessageType], data: bytes) -> MessageType:
+def parse_received(message_type: type[MessageType], data: bytes) -> MessageType:
     """The message that a client sent."""
     try:
         return parse(message_type, data, "the request")

@@ -16,7 +16,7 @@ from tensorkeep.proto.reflection import (
     files_of_name,
     files_of_symbol,
 )
-from tensorkeep.serving.rpc.methods import Authorize, Methods, StreamingMethod, everybody, methods_of, received
+from tensorkeep.serving.rpc.methods import Authorize, Methods, StreamingMethod, everybody, methods_of, parse_received
 
 REFLECTION_SERVICE: Final = "grpc.reflection.v1.ServerReflection"
 OLD_REFLECTION_SERVICE: Final = "grpc.reflection.v1alpha.ServerReflection"
@@ -27,17 +27,17 @@ def reflection_methods(services: Sequence[str], authorize: Authorize = everybody
 
     async def info(requests: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
         async for data in requests:
-            yield serialize(reflected(data, services))
+            yield serialize(answer_reflection(data, services))
 
     methods = {"ServerReflectionInfo": StreamingMethod(info, authorize)}
     return {**methods_of(REFLECTION_SERVICE, methods), **methods_of(OLD_REFLECTION_SERVICE, methods)}
 
 
-def reflected(data: bytes, services: Sequence[str]) -> ServerReflectionResponse:
+def answer_reflection(data: bytes, services: Sequence[str]) -> ServerReflectionResponse:
     """The answer to a question, errors included."""
     response = ServerReflectionResponse()
     try:
-        request = received(ServerReflectionRequest, data)
+        request = parse_received(ServerReflectionRequest, data)
         response.valid_host = request.host
         response.original_request.CopyFrom(request)
         _answer(request, services, response)

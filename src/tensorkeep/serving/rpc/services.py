@@ -14,7 +14,15 @@ from tensorkeep.proto.serving import (
 )
 from tensorkeep.serving.asked import GRPC, Call
 from tensorkeep.serving.inference.service import Inference
-from tensorkeep.serving.rpc.methods import Answer, Authorize, Methods, UnaryMethod, everybody, methods_of, received
+from tensorkeep.serving.rpc.methods import (
+    Answer,
+    Authorize,
+    Methods,
+    UnaryMethod,
+    everybody,
+    methods_of,
+    parse_received,
+)
 
 PREDICTION_SERVICE: Final = "tensorflow.serving.PredictionService"
 MODEL_SERVICE: Final = "tensorflow.serving.ModelService"
@@ -26,10 +34,10 @@ def prediction_methods(inference: Inference, authorize: Authorize = everybody) -
     """The methods of PredictionService."""
 
     async def predict(data: bytes, call: Call) -> bytes:
-        return await inference.predict_bytes(received(PredictRequest, data), call)
+        return await inference.predict_bytes(parse_received(PredictRequest, data), call)
 
     async def metadata(data: bytes, call: Call) -> Message:
-        return inference.metadata(received(GetModelMetadataRequest, data))
+        return inference.metadata(parse_received(GetModelMetadataRequest, data))
 
     methods: dict[str, _Work] = {
         "Predict": predict,
@@ -45,10 +53,10 @@ def model_methods(inference: Inference, authorize: Authorize = everybody) -> Met
     """The methods of ModelService."""
 
     async def status(data: bytes, call: Call) -> Message:
-        return inference.model_status(received(GetModelStatusRequest, data))
+        return inference.model_status(parse_received(GetModelStatusRequest, data))
 
     async def reload(data: bytes, call: Call) -> Message:
-        return await inference.reload(received(ReloadConfigRequest, data))
+        return await inference.reload(parse_received(ReloadConfigRequest, data))
 
     return _of(MODEL_SERVICE, {"GetModelStatus": status, "HandleReloadConfigRequest": reload}, authorize)
 

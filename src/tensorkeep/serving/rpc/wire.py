@@ -95,13 +95,13 @@ def metadata_of(fields: Fields) -> Metadata:
     return found
 
 
-def packed(data: bytes, encoding: bytes) -> bytes:
+def pack_message(data: bytes, encoding: bytes) -> bytes:
     """A message, compressed quickly rather than well."""
     packing = zlib.compressobj(1, wbits=WINDOW_BITS[encoding])
     return packing.compress(data) + packing.flush()
 
 
-def unpacked(data: bytes, encoding: bytes, most: int) -> bytes:
+def unpack_message(data: bytes, encoding: bytes, most: int) -> bytes:
     """A message that came compressed. Raises what is wrong with it; it may have `most` bytes."""
     bits = WINDOW_BITS.get(encoding)
     if bits is None:

@@ -68,7 +68,9 @@ def _values(result: RegressionResult, start: str) -> dict[str, Array]:
     return {f"{start}value": np.array([row.value for row in result.regressions], np.float32)}
 
 
-def compared(expected: Mapping[str, Array], found: Mapping[str, Array], tolerance: float) -> dict[str, Difference]:
+def compare_outputs(
+    expected: Mapping[str, Array], found: Mapping[str, Array], tolerance: float
+) -> dict[str, Difference]:
     """By output how far the two are apart."""
     differences = {}
     for name in sorted(expected.keys() | found.keys()):
@@ -101,7 +103,11 @@ def _of_values(expected: Array, found: Array) -> Difference:
     place = tuple(int(index[0]) for index in np.nonzero(np.atleast_1d(differs)))
     what = f"{int(differs.sum())} of {differs.size} values"
     return Difference(
-        count=int(differs.sum()), what=what, place=place, expected=_shown(expected, place), found=_shown(found, place)
+        count=int(differs.sum()),
+        what=what,
+        place=place,
+        expected=_value_text(expected, place),
+        found=_value_text(found, place),
     )
 
 
@@ -125,11 +131,11 @@ def _of_numbers(expected: Array, found: Array, tolerance: float) -> Difference:
         float(relative.max()),
         int(apart.sum()),
         place=place,
-        expected=_shown(expected, place),
-        found=_shown(found, place),
+        expected=_value_text(expected, place),
+        found=_value_text(found, place),
     )
 
 
-def _shown(array: Array, place: tuple[int, ...]) -> str:
+def _value_text(array: Array, place: tuple[int, ...]) -> str:
     value: Any = np.atleast_1d(array)[place]
     return repr(value)[:200] if isinstance(value, bytes) else str(value)

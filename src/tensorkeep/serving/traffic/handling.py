@@ -55,7 +55,7 @@ class ServerTraffic:
         self.metrics = metrics or ServerMetrics()
         self._models = models
         self._limits = Limits(settings.limits, self.metrics)
-        self._canaries = Canaries(_tried(settings), models, self.metrics)
+        self._canaries = Canaries(_tried_versions(settings), models, self.metrics)
         self._logs = RequestLogs(settings.logs, self.metrics, task=LogTask(index=worker), tags=tags)
         assert answer is not None or not settings.shadows, "shadows need something that answers copies"
         self._shadows = None
@@ -85,7 +85,7 @@ class ServerTraffic:
 
     def change(self, settings: TrafficSettings) -> None:
         """Puts other settings in force, all of them or, with an error, none."""
-        tried = _tried(settings)
+        tried = _tried_versions(settings)
         canaries_by_model(tried)
         self._logs.change(settings.logs)
         self._canaries.change(tried)
@@ -112,6 +112,6 @@ class ServerTraffic:
             await self._shadows.close()
 
 
-def _tried(settings: TrafficSettings) -> list[Canary]:
+def _tried_versions(settings: TrafficSettings) -> list[Canary]:
     """All versions that are being tried; one that only sees copies is asked by nobody who names no version."""
     return [*settings.canaries, *(Canary(shadow.model, shadow.target, 0.0) for shadow in settings.shadows)]

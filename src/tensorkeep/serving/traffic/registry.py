@@ -65,7 +65,7 @@ class Metric:
 
     def template(self, values: Sequence[str]) -> str:
         """The lines of a series, with a place for each number."""
-        labels = ",".join(f'{name}="{_escaped(value)}"' for name, value in zip(self.labels, values, strict=True))
+        labels = ",".join(f'{name}="{_escaped_label(value)}"' for name, value in zip(self.labels, values, strict=True))
         labels = labels.replace("%", "%%")
         if self.kind is not Kind.HISTOGRAM:
             return f"{self.name}{{{labels}}} {'%d' if self.kind is Kind.COUNTER else '%.17g'}\n"
@@ -83,7 +83,7 @@ class Metric:
         return (*buckets, float(numbers[-1]), buckets[-1])
 
 
-def _escaped(value: str) -> str:
+def _escaped_label(value: str) -> str:
     return value.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
 
 

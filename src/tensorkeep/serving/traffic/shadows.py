@@ -23,7 +23,7 @@ from tensorkeep.serving.asked import ModelAsked
 from tensorkeep.serving.exchanges import Exchange
 from tensorkeep.serving.models import Models
 from tensorkeep.serving.traffic.canaries import asked_of_target, is_available, require_percent, share_of_text
-from tensorkeep.serving.traffic.differences import Difference, compared, outputs_of
+from tensorkeep.serving.traffic.differences import Difference, compare_outputs, outputs_of
 
 LOG: Final = logging.getLogger("tensorkeep.serving")
 _MOST_WAITING: Final = 64
@@ -252,7 +252,7 @@ class Shadows:
         loop = asyncio.get_running_loop()
         log = await loop.run_in_executor(None, exchange.log)  # it copies all that was sent and answered
         answered = await self._answer(log, target)
-        differences = await loop.run_in_executor(None, _compared, log, answered, shadow.tolerance)
+        differences = await loop.run_in_executor(None, _compare_logs, log, answered, shadow.tolerance)
         self._compared(shadow, exchange, differences)
 
     def _compared(self, shadow: Shadow, exchange: Exchange, differences: Mapping[str, Difference]) -> None:
@@ -331,5 +331,5 @@ def _is_of(report: ShadowReport, shadow: Shadow) -> bool:
     return report.model == shadow.model and report.target == shadow.target
 
 
-def _compared(log: PredictionLog, answered: PredictionLog, tolerance: float) -> dict[str, Difference]:
-    return compared(outputs_of(log), outputs_of(answered), tolerance)
+def _compare_logs(log: PredictionLog, answered: PredictionLog, tolerance: float) -> dict[str, Difference]:
+    return compare_outputs(outputs_of(log), outputs_of(answered), tolerance)
