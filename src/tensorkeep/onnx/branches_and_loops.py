@@ -273,7 +273,7 @@ def repeat(to: OnnxGraph, rounds: Rounds) -> list[Term]:
     outer = to.translator.loops
     to.translator.loops = outer + 1
     try:
-        written = _written(to, rounds)
+        written = _write_rounds(to, rounds)
     except BaseException:
         give_up(to, before)
         raise
@@ -284,7 +284,7 @@ def repeat(to: OnnxGraph, rounds: Rounds) -> list[Term]:
     return emitting.results() if layers is None else layers
 
 
-def _written(to: OnnxGraph, rounds: Rounds) -> WrittenLoop:
+def _write_rounds(to: OnnxGraph, rounds: Rounds) -> WrittenLoop:
     """Writes a round, again and again until what was assumed of the variables holds."""
     assumed = _Assumed(to, rounds)
     for _ in range(_ATTEMPTS):
@@ -502,7 +502,7 @@ class _TripCount:
     is_included: bool
 
 
-def _simplified(limit: ir.Value) -> ir.Value:
+def _simplified_limit(limit: ir.Value) -> ir.Value:
     """A limit without what does not change it: the smaller of a number n and the larger of 1 and n is n."""
     node = limit.producer()
     if node is None or node.op_type != "Min" or len(node.inputs) != 2:
@@ -553,7 +553,7 @@ class _Emitting:
                 return None
             if id(first) not in by_value or second is None or id(second) in self.inside:
                 return None
-            found.append(_TripCount(_simplified(second), by_value[id(first)], "OrEqual" in source.op_type))
+            found.append(_TripCount(_simplified_limit(second), by_value[id(first)], "OrEqual" in source.op_type))
         return found
 
     def _most_rounds(self) -> Term | None:

@@ -65,10 +65,10 @@ def _same(op: Operation, inputs: Sequence[Term], rank: int) -> Sizes | None:
 
 
 def _broadcast(op: Operation, inputs: Sequence[Term], rank: int) -> Sizes | None:
-    return _joined(inputs, rank)
+    return _broadcast_sizes(inputs, rank)
 
 
-def _joined(inputs: Sequence[Term], rank: int) -> Sizes | None:
+def _broadcast_sizes(inputs: Sequence[Term], rank: int) -> Sizes | None:
     """The sizes of values that are broadcast: where all that may be other than 1 are of one size, that is it."""
     shapes = [all_axes(term) for term in inputs]
     if any(shape is None for shape in shapes):
@@ -142,12 +142,12 @@ def _one_axis_less(op: Operation, inputs: Sequence[Term], rank: int) -> Sizes | 
 # ---------------------------------------------------------------------------------------------------- Other shapes
 
 
-def _transposed(op: Operation, inputs: Sequence[Term], rank: int) -> Sizes | None:
+def _transposed_sizes(op: Operation, inputs: Sequence[Term], rank: int) -> Sizes | None:
     sizes, order = all_axes(inputs[0]), inputs[1].array
     return None if sizes is None or order is None else tuple(sizes[int(axis)] for axis in order.reshape(-1))
 
 
-def _reshaped(op: Operation, inputs: Sequence[Term], rank: int) -> Sizes | None:
+def _reshaped_sizes(op: Operation, inputs: Sequence[Term], rank: int) -> Sizes | None:
     """As the shape says; the size that it leaves open is what the others leave of those of the input."""
     given, wanted = all_axes(inputs[0]), sizes_of(inputs[1])
     if wanted is None or wanted.count(-1) > 1:
@@ -159,7 +159,7 @@ def _reshaped(op: Operation, inputs: Sequence[Term], rank: int) -> Sizes | None:
     return (*wanted[:at], None if given is None else quotient(given, others), *wanted[at + 1 :])
 
 
-def _expanded(op: Operation, inputs: Sequence[Term], rank: int) -> Sizes | None:
+def _expanded_sizes(op: Operation, inputs: Sequence[Term], rank: int) -> Sizes | None:
     sizes, axis = all_axes(inputs[0]), inputs[1].array
     if sizes is None or axis is None:
         return None
@@ -167,7 +167,7 @@ def _expanded(op: Operation, inputs: Sequence[Term], rank: int) -> Sizes | None:
     return (*sizes[:at], 1, *sizes[at:])
 
 
-def _squeezed(op: Operation, inputs: Sequence[Term], rank: int) -> Sizes | None:
+def _squeezed_sizes(op: Operation, inputs: Sequence[Term], rank: int) -> Sizes | None:
     sizes, axes = all_axes(inputs[0]), op.attr("squeeze_dims")
     if sizes is None or not axes:
         return None
@@ -176,14 +176,14 @@ def _squeezed(op: Operation, inputs: Sequence[Term], rank: int) -> Sizes | None:
     return tuple(size for axis, size in enumerate(sizes) if axis not in gone)
 
 
-def _packed(op: Operation, inputs: Sequence[Term], rank: int) -> Sizes | None:
+def _packed_sizes(op: Operation, inputs: Sequence[Term], rank: int) -> Sizes | None:
     sizes, axis = all_axes(inputs[0]), op.attr("axis")
     assert isinstance(axis, int)
     at = axis % rank
     return None if sizes is None else (*sizes[:at], len(inputs), *sizes[at:])
 
 
-def _concatenated(op: Operation, inputs: Sequence[Term], rank: int) -> Sizes | None:
+def _concatenated_sizes(op: Operation, inputs: Sequence[Term], rank: int) -> Sizes | None:
     values = inputs[:-1] if op.type == "ConcatV2" else inputs[1:]
     axis = (inputs[-1] if op.type == "ConcatV2" else inputs[0]).array
     shapes = [all_axes(term) for term in values]
@@ -207,7 +207,7 @@ def _parts(op: Operation, inputs: Sequence[Term], rank: int) -> Sizes | None:
     return tuple(None if number == at else size for number, size in enumerate(sizes))
 
 
-def _cut(op: Operation, inputs: Sequence[Term], rank: int) -> Sizes | None:
+def _strided_sizes(op: Operation, inputs: Sequence[Term], rank: int) -> Sizes | None:
     """The sizes of a strided slice, of which those of axes that are not cut are known."""
     sizes = all_axes(inputs[0])
     bounds = [sizes_of(term) for term in inputs[1:4]]
@@ -237,7 +237,7 @@ def _cut(op: Operation, inputs: Sequence[Term], rank: int) -> Sizes | None:
     return (*found, *sizes[axis:])
 
 
-def _sliced(op: Operation, inputs: Sequence[Term], rank: int) -> Sizes | None:
+def _sliced_sizes(op: Operation, inputs: Sequence[Term], rank: int) -> Sizes | None:
     sizes, begin, size = all_axes(inputs[0]), sizes_of(inputs[1]), sizes_of(inputs[2])
     if sizes is None or begin is None or size is None:
         return size
@@ -248,7 +248,7 @@ def _sliced(op: Operation, inputs: Sequence[Term], rank: int) -> Sizes | None:
     )
 
 
-def _gathered(op: Operation, inputs: Sequence[Term], rank: int) -> Sizes | None:
+def _gathered_sizes(op: Operation, inputs: Sequence[Term], rank: int) -> Sizes | None:
     sizes, places = all_axes(inputs[0]), all_axes(inputs[1])
     axis = inputs[2].array if op.type == "GatherV2" else None
     if sizes is None or places is None or (op.type == "GatherV2" and (axis is None or op.attr("batch_dims"))):
@@ -269,14 +269,14 @@ def _as_told(place: int) -> _Find:
     return find
 
 
-def _tiled(op: Operation, inputs: Sequence[Term], rank: int) -> Sizes | None:
+def _tiled_sizes(op: Operation, inputs: Sequence[Term], rank: int) -> Sizes | None:
     sizes, times = all_axes(inputs[0]), sizes_of(inputs[1])
     if sizes is None or times is None or len(times) != len(sizes):
         return None
     return tuple(size if many == 1 else many if size == 1 else None for size, many in zip(sizes, times, strict=True))
 
 
-def _padded(op: Operation, inputs: Sequence[Term], rank: int) -> Sizes | None:
+def _padded_sizes(op: Operation, inputs: Sequence[Term], rank: int) -> Sizes | None:
     sizes, amounts = all_axes(inputs[0]), inputs[1].array
     if sizes is None or amounts is None:
         return None
@@ -318,22 +318,22 @@ _KNOWN: Final[dict[str, _Find]] = {
     **dict.fromkeys(("All", "Any", "Max", "Mean", "Min", "Prod", "Sum", "EuclideanNorm"), _reduced),
     **dict.fromkeys(("ArgMax", "ArgMin"), _one_axis_less),
     **dict.fromkeys(("BatchMatMul", "BatchMatMulV2"), _batch_matmul),
-    **dict.fromkeys(("Concat", "ConcatV2"), _concatenated),
-    **dict.fromkeys(("Gather", "GatherV2"), _gathered),
-    **dict.fromkeys(("Pad", "PadV2", "MirrorPad"), _padded),
+    **dict.fromkeys(("Concat", "ConcatV2"), _concatenated_sizes),
+    **dict.fromkeys(("Gather", "GatherV2"), _gathered_sizes),
+    **dict.fromkeys(("Pad", "PadV2", "MirrorPad"), _padded_sizes),
     **dict.fromkeys(("Split", "SplitV"), _parts),
     "BroadcastTo": _as_told(1),
     "Einsum": _einsum,
-    "ExpandDims": _expanded,
+    "ExpandDims": _expanded_sizes,
     "Fill": _as_told(0),
     "MatMul": _matmul,
     "OneHot": _one_hot,
-    "Pack": _packed,
-    "Reshape": _reshaped,
+    "Pack": _packed_sizes,
+    "Reshape": _reshaped_sizes,
     "ResourceGather": _gathered_rows,
-    "Slice": _sliced,
-    "Squeeze": _squeezed,
-    "StridedSlice": _cut,
-    "Tile": _tiled,
-    "Transpose": _transposed,
+    "Slice": _sliced_sizes,
+    "Squeeze": _squeezed_sizes,
+    "StridedSlice": _strided_sizes,
+    "Tile": _tiled_sizes,
+    "Transpose": _transposed_sizes,
 }

@@ -44,7 +44,7 @@ def known_sizes(op: Operation, inputs: Sequence[Term]) -> list[Sizes | None]:
     return found if fits else [None] * count
 
 
-def _unpacked(op: Operation, inputs: Sequence[Term]) -> list[Sizes | None]:
+def _unpacked_sizes(op: Operation, inputs: Sequence[Term]) -> list[Sizes | None]:
     sizes = sizes_of(inputs[0])
     return [] if sizes is None or inputs[0].rank != 1 else [(size,) for size in sizes]
 
@@ -53,7 +53,7 @@ def _shapes(op: Operation, inputs: Sequence[Term]) -> list[Sizes | None]:
     return [_shape(op, [term]) for term in inputs]
 
 
-def _split(op: Operation, inputs: Sequence[Term]) -> list[Sizes | None]:
+def _split_sizes(op: Operation, inputs: Sequence[Term]) -> list[Sizes | None]:
     value = inputs[1] if op.type == "Split" else inputs[0]
     sizes, parts = sizes_of(value), len(op.outputs)
     if sizes is None or value.rank != 1:
@@ -77,7 +77,7 @@ def _same(op: Operation, inputs: Sequence[Term]) -> Sizes | None:
     return sizes_of(inputs[0])
 
 
-def _joined(op: Operation, inputs: Sequence[Term]) -> Sizes | None:
+def _joined_sizes(op: Operation, inputs: Sequence[Term]) -> Sizes | None:
     parts = [sizes_of(term) for term in inputs if term.rank == (1 if op.type != "Pack" else 0)]
     wanted = len(inputs) - (op.type == "ConcatV2") - (op.type == "Concat")
     if len(parts) < wanted or any(part is None for part in parts):
@@ -85,7 +85,7 @@ def _joined(op: Operation, inputs: Sequence[Term]) -> Sizes | None:
     return tuple(size for part in parts for size in part or ())
 
 
-def _sliced(op: Operation, inputs: Sequence[Term]) -> Sizes | None:
+def _sliced_sizes(op: Operation, inputs: Sequence[Term]) -> Sizes | None:
     sizes = sizes_of(inputs[0])
     bounds = [sizes_of(term) for term in inputs[1:4]]
     if sizes is None or inputs[0].rank != 1 or any(bound is None or len(bound) != 1 for bound in bounds):
@@ -100,7 +100,7 @@ def _sliced(op: Operation, inputs: Sequence[Term]) -> Sizes | None:
     return sizes[slice(None if op.attr("begin_mask") else begin, None if op.attr("end_mask") else end, step)]
 
 
-def _gathered(op: Operation, inputs: Sequence[Term]) -> Sizes | None:
+def _gathered_sizes(op: Operation, inputs: Sequence[Term]) -> Sizes | None:
     sizes, indices = sizes_of(inputs[0]), sizes_of(inputs[1])
     if sizes is None or indices is None or inputs[0].rank != 1:
         return None
@@ -122,7 +122,7 @@ def _part(op: Operation, inputs: Sequence[Term]) -> Sizes | None:
     return sizes[start:] if length == -1 else sizes[start : start + length]
 
 
-def _filled(op: Operation, inputs: Sequence[Term]) -> Sizes | None:
+def _filled_sizes(op: Operation, inputs: Sequence[Term]) -> Sizes | None:
     counts, value = sizes_of(inputs[0]), sizes_of(inputs[1])
     if counts is None or value is None or len(value) != 1:
         return None
@@ -142,7 +142,7 @@ def _broadcast(op: Operation, inputs: Sequence[Term]) -> Sizes | None:
     return tuple(a if b == 1 or a == b else b if a == 1 else None for a, b in pairs)
 
 
-def _reversed(op: Operation, inputs: Sequence[Term]) -> Sizes | None:
+def _reversed_sizes(op: Operation, inputs: Sequence[Term]) -> Sizes | None:
     sizes, axes = sizes_of(inputs[0]), inputs[1].array
     if sizes is None or axes is None:
         return None
@@ -151,17 +151,17 @@ def _reversed(op: Operation, inputs: Sequence[Term]) -> Sizes | None:
 
 def _count(op: Operation, inputs: Sequence[Term]) -> Sizes | None:
     sizes = _shape(op, inputs)
-    return None if sizes is None else _multiplied(sizes)
+    return None if sizes is None else _multiplied_sizes(sizes)
 
 
 def _product(op: Operation, inputs: Sequence[Term]) -> Sizes | None:
     sizes = sizes_of(inputs[0])
     if sizes is None or inputs[0].rank != 1 or inputs[1].array is None or not inputs[1].array.size:
         return None
-    return _multiplied(sizes)
+    return _multiplied_sizes(sizes)
 
 
-def _multiplied(sizes: Sizes) -> Sizes | None:
+def _multiplied_sizes(sizes: Sizes) -> Sizes | None:
     numbers = [size for size in sizes if isinstance(size, int)]
     others = [size for size in sizes if size is not None and not isinstance(size, int)]
     if len(numbers) == len(sizes):
@@ -204,19 +204,19 @@ _KNOWN: Final[dict[str, Callable[[Operation, Sequence[Term]], Sizes | None]]] = 
     "Reshape": _same,
     "Squeeze": _same,
     "ExpandDims": _same,
-    "Pack": _joined,
-    "ConcatV2": _joined,
-    "Concat": _joined,
-    "StridedSlice": _sliced,
-    "GatherV2": _gathered,
-    "Gather": _gathered,
+    "Pack": _joined_sizes,
+    "ConcatV2": _joined_sizes,
+    "Concat": _joined_sizes,
+    "StridedSlice": _sliced_sizes,
+    "GatherV2": _gathered_sizes,
+    "Gather": _gathered_sizes,
     "Prod": _product,
     "Size": _count,
     "Rank": _rank,
     "Slice": _part,
-    "Fill": _filled,
+    "Fill": _filled_sizes,
     "BroadcastArgs": _broadcast,
-    "ReverseV2": _reversed,
+    "ReverseV2": _reversed_sizes,
     "Add": _elementwise(lambda a, b: a + b, 0),
     "AddV2": _elementwise(lambda a, b: a + b, 0),
     "Sub": _elementwise(lambda a, b: a - b, 0, is_symmetric=False),
@@ -228,7 +228,7 @@ _KNOWN: Final[dict[str, Callable[[Operation, Sequence[Term]], Sizes | None]]] = 
 }
 _KNOWN_PARTS: Final[dict[str, Callable[[Operation, Sequence[Term]], list[Sizes | None]]]] = {
     "ShapeN": _shapes,
-    "Split": _split,
-    "SplitV": _split,
-    "Unpack": _unpacked,
+    "Split": _split_sizes,
+    "SplitV": _split_sizes,
+    "Unpack": _unpacked_sizes,
 }

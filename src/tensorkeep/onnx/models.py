@@ -72,7 +72,7 @@ def translate_graph(
     given = {tensor: to.input(tensor.dtype, tensor.static_shape.dims, name) for name, tensor in inputs.items()}
     terms = {**given, **{tensor: _known_term(tensor, item) for tensor, item in (known or {}).items()}}
     results = translator.translate(to, list(outputs.values()), terms)
-    return assembled(translator, to, list(given.values()), dict(zip(outputs, results, strict=True)), options)
+    return assembled_model(translator, to, list(given.values()), dict(zip(outputs, results, strict=True)), options)
 
 
 def new_translator(resource_of: ResourceOf, options: TranslateOptions) -> Translator:
@@ -86,7 +86,7 @@ def new_translator(resource_of: ResourceOf, options: TranslateOptions) -> Transl
     )
 
 
-def assembled(
+def assembled_model(
     translator: Translator,
     to: OnnxGraph,
     inputs: Sequence[Term],

@@ -177,7 +177,7 @@ def reshaped_value(
             return _empty(to, term, numbers)
         return term if term.dims == tuple(numbers) else to.reshape(term, numbers)
     if numbers is not None and term.element_count is not None:
-        numbers = _resolved(to, numbers, term)
+        numbers = _resolved_sizes(to, numbers, term)
         return _empty(to, term, numbers) if 0 in numbers else to.reshape(term, numbers)
     short = _short(term, parts, trusted or _is_proven(term, parts))
     if short is not None and 0 not in [part for part in parts if isinstance(part, int)]:
@@ -221,7 +221,7 @@ def _short(term: Term, parts: Sequence[Part], trusted: bool) -> list[int] | None
     return found
 
 
-def _resolved(to: OnnxGraph, numbers: Sequence[int], term: Term) -> list[int]:
+def _resolved_sizes(to: OnnxGraph, numbers: Sequence[int], term: Term) -> list[int]:
     """The sizes with the one that is open, which follows from how many elements there are."""
     assert term.element_count is not None
     assert term.dims is not None

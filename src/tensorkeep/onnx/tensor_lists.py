@@ -392,7 +392,7 @@ def with_item(to: OnnxGraph, held: HeldList, index: Term, item: Term, *, grows: 
         return held.with_form(Sequenced(as_sequence_term(to.node("SequenceInsert", shorter, item, index))))
     rows = _rows_for(to, replace(held, element=element), item)
     if grows:
-        rows = _grown(to, rows, to.node("Add", to.cast(index, INT64), to.constant(1)))
+        rows = _grown_rows(to, rows, to.node("Add", to.cast(index, INT64), to.constant(1)))
     place = to.reshape(to.cast(index, INT64), [1, 1])
     dims = None if rows.dims is None else (None if grows else rows.dims[0], *rows.dims[1:])
     made = Rows(to.node("ScatterND", rows, place, to.unsqueeze(item, [0]), dims=dims))
@@ -411,7 +411,7 @@ def _rows_for(to: OnnxGraph, held: HeldList, item: Term) -> Term:
     return as_rows(to, held)
 
 
-def _grown(to: OnnxGraph, rows: Term, count: Term) -> Term:
+def _grown_rows(to: OnnxGraph, rows: Term, count: Term) -> Term:
     """Rows of zeros added, up to a number of them."""
     missing = to.node("Max", to.node("Sub", count, to.squeeze(to.shape(rows, 0, 1), [0])), to.constant(0), dims=())
     more = zeros(to, missing, to.shape(rows, 1), rows.dtype)
@@ -468,7 +468,7 @@ def resized_list(to: OnnxGraph, held: HeldList, size: Term) -> HeldList:
         to.refuse("a list of tensors of unknown shapes is made longer or shorter")
     rows = as_rows(to, held)
     end = to.cast(size, INT64)
-    made = to.slice(_grown(to, rows, end), [0], to.reshape(end, [1]), [0])
+    made = to.slice(_grown_rows(to, rows, end), [0], to.reshape(end, [1]), [0])
     of_dims(made, None if rows.dims is None else (None, *rows.dims[1:]))
     return replace(held, form=Rows(made), count=size)
 
@@ -491,7 +491,7 @@ def with_rows(to: OnnxGraph, held: HeldList, indices: Term, rows: Term, *, grows
     if grows:
         last = to.reduce("ReduceMax", to.cast(indices, INT64), None)
         of_dims(last, ())
-        old = _grown(to, old, to.node("Add", last, to.constant(1)))
+        old = _grown_rows(to, old, to.node("Add", last, to.constant(1)))
     places = to.unsqueeze(to.cast(indices, INT64), [1])
     dims = None if old.dims is None else (None if grows else old.dims[0], *old.dims[1:])
     made = Rows(to.node("ScatterND", old, places, rows, dims=dims))

@@ -374,7 +374,7 @@ class Translator:
                 if folded is not None:
                     return folded, "a constant, folded"
             else:
-                inputs = [_unlisted(to, term) for term in inputs]
+                inputs = [_unlisted_value(to, term) for term in inputs]
         sizes = known_sizes(op, inputs)
         known = [item for item in sizes if item is not None and None not in item]
         if self._folds and known and len(known) == len(sizes):
@@ -510,7 +510,7 @@ class Translator:
             return None
         if any(tensor.static_shape.element_count() is None for tensor in op.outputs):
             return None
-        results = _computed(op, arrays)
+        results = _compute_known(op, arrays)
         if results is None:
             return None
         self._limits.make(results)
@@ -522,7 +522,7 @@ def _expected_bytes(op: Operation) -> int:
     return sum((tensor.static_shape.element_count() or 0) * max(tensor.dtype.itemsize, 1) for tensor in op.outputs)
 
 
-def _unlisted(to: OnnxGraph, term: Term) -> Term:
+def _unlisted_value(to: OnnxGraph, term: Term) -> Term:
     """A known value as one that is not known, so that no rule computes with it; small ones stay what they are."""
     if term.array is None or term.array.size <= _FEW:
         return term
@@ -569,7 +569,7 @@ def _read(to: OnnxGraph, tensor: Tensor, term: Term) -> Term:
     return constant_term(held.read(), held.dtype, held.name)
 
 
-def _computed(op: Operation, arrays: list[Array]) -> list[Array] | None:
+def _compute_known(op: Operation, arrays: list[Array]) -> list[Array] | None:
     """What an operation's kernel gives; None if it fails, as it may in a branch that is never taken."""
     try:
         found = run_kernel(op, arrays)

@@ -59,8 +59,8 @@ def test_a_plan_that_translates_as_a_whole_is_translated_once(
         again.extend(found.outputs)
         return real(found, *others)
 
-    real = engine._translated
-    monkeypatch.setattr(engine, "_translated", translated)
+    real = engine._translate_part
+    monkeypatch.setattr(engine, "_translate_part", translated)
     answers(ends)
     assert not again
 

@@ -44,7 +44,7 @@ def places(
         _, taken = noted()
         return [], taken, taken * own_share
 
-    monkeypatch.setattr(running, "timed", noted)
+    monkeypatch.setattr(running, "timed_run", noted)
     monkeypatch.setattr(running, "timed_here", noted_here)
 
     async def work() -> None:

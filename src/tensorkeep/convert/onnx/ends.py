@@ -68,7 +68,7 @@ def chosen_ends(part: GraphPart, wider: Callable[[], GraphPart] | None, options:
     axes = _named_axes(found.inputs, shapes, options.axes, problems)
     problems += _image_problems(found.inputs, shapes, options.channels_first)
     refuse(f"{where} cannot be exported", problems)
-    return replace(_told(found, shapes, where), axes=axes)
+    return replace(_with_shapes(found, shapes, where), axes=axes)
 
 
 # ------------------------------------------------------------------------------------------------------------- names
@@ -80,10 +80,10 @@ def _looked_up(
     """The tensors that are asked for, as far as a part has them, and what is wrong."""
     problems: list[str] = []
     graph = part.session.graph
-    given = _found(inputs, part.inputs, part, "input", problems) if inputs is not None else None
+    given = _found_tensors(inputs, part.inputs, part, "input", problems) if inputs is not None else None
     wanted = dict(part.outputs)
     if outputs is not None:
-        wanted = _found(outputs, {**part.inputs, **part.outputs}, part, "output", problems)
+        wanted = _found_tensors(outputs, {**part.inputs, **part.outputs}, part, "output", problems)
     elif not wanted:
         problems.append(
             f"it is not said what comes out: name outputs, by outputs= (--outputs), such as {_ends_of(graph)}"
@@ -114,7 +114,7 @@ def _free(wanted: str, taken: Mapping[str, object]) -> str:
     return wanted
 
 
-def _found(
+def _found_tensors(
     ends: Mapping[str, str | Tensor], named: Mapping[str, Tensor], part: GraphPart, kind: str, problems: list[str]
 ) -> dict[str, Tensor]:
     graph = part.session.graph
@@ -186,7 +186,7 @@ def _with_ends(whole: GraphPart, part: GraphPart) -> GraphPart:
     return GraphPart(whole.session, there(part.inputs), there(part.outputs), shapes=part.shapes)
 
 
-def _told(found: Chosen, shapes: Mapping[str, Shape], where: str) -> Chosen:
+def _with_shapes(found: Chosen, shapes: Mapping[str, Shape], where: str) -> Chosen:
     """What is exported, in a copy of its graph in which inputs have the given shapes and all that follows from them."""
     wanted = {found.inputs[name]: shape for name, shape in shapes.items()}
     told = {tensor: shape for tensor, shape in wanted.items() if tensor.static_shape != shape}
@@ -239,7 +239,7 @@ def _told_shapes(found: Chosen, options: OnnxOptions, problems: list[str]) -> di
         shapes[name] = shapes[name].merge(said) if shapes[name].is_compatible(said) else shapes[name]
     for name, sizes in options.shapes.items():
         if name not in shapes:
-            problems.append(f'a shape is given for "{name}", which is no input{_meant(name, found.inputs)}')
+            problems.append(f'a shape is given for "{name}", which is no input{_meant_input(name, found.inputs)}')
             continue
         try:
             told = Shape.of(tuple(sizes))
@@ -262,7 +262,7 @@ def _named_axes(
     found: dict[str, Sequence[str | None]] = {}
     for name, wanted in given.items():
         if name not in inputs:
-            problems.append(f'axes are named of "{name}", which is no input{_meant(name, inputs)}')
+            problems.append(f'axes are named of "{name}", which is no input{_meant_input(name, inputs)}')
             continue
         dims = shapes[name].dims
         if dims is None:
@@ -282,13 +282,13 @@ def _image_problems(inputs: Mapping[str, Tensor], shapes: Mapping[str, Shape], w
     problems = []
     for name in wanted:
         if name not in inputs:
-            problems.append(f'"{name}" shall have its channels first, and is no input{_meant(name, inputs)}')
+            problems.append(f'"{name}" shall have its channels first, and is no input{_meant_input(name, inputs)}')
         elif shapes[name].rank not in _RANKS_OF_IMAGES:
             problems.append(f'"{name}" is {shape_text(shapes[name])}, no image whose channels may come first')
     return problems
 
 
-def _meant(name: str, inputs: Mapping[str, object]) -> str:
+def _meant_input(name: str, inputs: Mapping[str, object]) -> str:
     near = get_close_matches(name, list(inputs), 1)
     return f"; did you mean {near[0]!r}?" if near else f"; the inputs are {some_of(list(inputs), _LISTED) or 'none'}"
 

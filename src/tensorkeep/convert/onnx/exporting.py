@@ -78,12 +78,12 @@ def export_onnx(
         opened = opened_source(source, options, stack, fs)
         chosen = chosen_ends(opened.part, opened.wider, options, opened.where)
         try:
-            return _exported(opened, chosen, path, replace(options, opset=opset), fs)
+            return _export_chosen(opened, chosen, path, replace(options, opset=opset), fs)
         except graphs.CannotTranslateError as error:
             older = _older_opset(error, options)
             if older is None:
                 raise
-        return _exported(opened, chosen, path, replace(options, opset=older), fs)
+        return _export_chosen(opened, chosen, path, replace(options, opset=older), fs)
 
 
 def require_packages(*, verifies: bool) -> None:
@@ -114,13 +114,13 @@ def _older_opset(error: graphs.CannotTranslateError, options: OnnxOptions) -> in
     return min(known) if options.opset is None and known and len(known) == len(error.problems) else None
 
 
-def _exported(opened: Source, chosen: Chosen, path: str, options: OnnxOptions, fs: FileSystem) -> OnnxExport:
+def _export_chosen(opened: Source, chosen: Chosen, path: str, options: OnnxOptions, fs: FileSystem) -> OnnxExport:
     split = splitting.split_model(chosen, path, options) if options.split else None
     parts = {} if split is None else split.parts
     if split is not None:
         splitting.require_free(parts, options.overwrite or options.dry_run, fs)
         chosen = split.middle
-    translated = _translated(opened, chosen, options)
+    translated = _translate_chosen(opened, chosen, options)
     model = translated.model
     for name in options.channels_first:
         layout.take_channels_first(model, name)
@@ -159,7 +159,7 @@ def _exported(opened: Source, chosen: Chosen, path: str, options: OnnxOptions, f
     )
 
 
-def _translated(opened: Source, chosen: Chosen, options: OnnxOptions) -> Any:
+def _translate_chosen(opened: Source, chosen: Chosen, options: OnnxOptions) -> Any:
     assert options.opset is not None
     how = models.TranslateOptions(
         options.opset, folds=options.folds, custom_ops=dict(options.custom_ops), axes=dict(chosen.axes)

@@ -60,7 +60,7 @@ def data_path(path: str) -> str:
 
 def packed_model(model: ir.Model, target: str, external: bool | None) -> PackedModel:
     """The model as bytes. Weights are outside if that is wanted, or, unless it is not, if they are too large."""
-    placed = _placed(model)
+    placed = _weight_places(model)
     inside = sum(item.length for item in placed.values())
     if not (inside > LARGEST if external is None else external):
         return PackedModel(_bytes(ir.to_proto(model)))
@@ -74,7 +74,7 @@ def _bytes(proto: onnx.ModelProto) -> bytes:
     return bytes(proto.SerializeToString(deterministic=True))
 
 
-def _placed(model: ir.Model) -> dict[str, _Placed]:
+def _weight_places(model: ir.Model) -> dict[str, _Placed]:
     """Where each weight lies that is large enough to be outside."""
     found: dict[str, _Placed] = {}
     at = 0
@@ -112,7 +112,7 @@ def check(model: ir.Model) -> None:
 
     The weights take no part: in what is checked they are inputs.
     """
-    with _outside(model, _placed(model), "weights"):
+    with _outside(model, _weight_places(model), "weights"):
         proto = ir.to_proto(model)
     _weights_as_inputs(proto.graph)
     try:

@@ -67,7 +67,7 @@ class SplitModel:
 
 def split_model(chosen: Chosen, path: str, options: OnnxOptions) -> SplitModel:
     """Divides what is to be exported, so that the most of it that has to do with numbers is in the middle."""
-    flat = _flattened(chosen)
+    flat = _flattened_part(chosen)
     plan = make_plan(tuple(flat.outputs.values()), (), (*flat.inputs.values(), *flat.captured))
     assert options.opset is not None
     how = models.TranslateOptions(options.opset, folds=options.folds, custom_ops=dict(options.custom_ops))
@@ -93,7 +93,7 @@ def split_model(chosen: Chosen, path: str, options: OnnxOptions) -> SplitModel:
     return SplitModel(flat, middle, parts)
 
 
-def _flattened(chosen: Chosen) -> Chosen:
+def _flattened_part(chosen: Chosen) -> Chosen:
     copy = copied_graph(chosen.session.graph, flat=True)
     return replace(
         chosen,
@@ -195,7 +195,7 @@ class _Writer:
         def build(**given: Any) -> dict[str, Any]:
             here = current_graph()
             mapped = {edge: given[name] for name, edge in self._given.items()}
-            mapped |= {edge: _filled(table, here) for edge, table in self._tables.items()}
+            mapped |= {edge: _filled_table(table, here) for edge, table in self._tables.items()}
             wanted = [self._edge(tensor) for tensor in self._part.outputs.values()]
             found = import_graph(frozen, here, mapped, [edge for edge in wanted if edge not in mapped], name="")
             made = dict(zip([edge for edge in wanted if edge not in mapped], found or (), strict=True)) | mapped
@@ -273,7 +273,7 @@ class _Writer:
         return self._edges.get(tensor, f"{tensor.op.name}:{tensor.index}")
 
 
-def _filled(table: Table, graph: Graph) -> Tensor:
+def _filled_table(table: Table, graph: Graph) -> Tensor:
     """A table in the graph being built that is filled, when the model is loaded, with what another holds now."""
     is_static = isinstance(table, StaticTable)
     made = emit(

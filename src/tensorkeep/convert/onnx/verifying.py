@@ -68,14 +68,14 @@ def verify(
             "nothing could be verified: the model takes none of the inputs that were generated "
             f"({_last_reason(chosen)}). Give inputs that it takes, by verify_inputs= (--verify-inputs FILE.npz)"
         )
-    session = _opened(contents, weights, list(options.custom_ops))
+    session = _open_session(contents, weights, list(options.custom_ops))
     problems: list[str] = []
     found: dict[str, OutputDifference] = {}
     for run in runs:
         theirs = _their_outputs(session, chosen, run, options)
         for name, ours, other in zip(chosen.outputs, run.outputs, theirs, strict=True):
             dtype = chosen.outputs[name].dtype.base_dtype
-            difference, problem = _compared(
+            difference, problem = _compare_output(
                 name, np.asarray(ours), _from_onnx(other, dtype), dtype, options.tolerance, is_random
             )
             found[name] = _larger(found.get(name), difference)
@@ -119,7 +119,7 @@ def _first_run(chosen: Chosen, sizes: Sequence[int]) -> _Run | None:
     has_ranks = all(tensor.static_shape.dims is not None for tensor in chosen.inputs.values())
     for rank in (2,) if has_ranks else _RANKS:
         for tameness in range(len(_BELOW)):
-            inputs = _generated(chosen, sizes, rank, tameness)
+            inputs = _generated_inputs(chosen, sizes, rank, tameness)
             if inputs is None:
                 return None
             try:
@@ -132,7 +132,7 @@ def _first_run(chosen: Chosen, sizes: Sequence[int]) -> _Run | None:
 
 
 def _last_reason(chosen: Chosen) -> str:
-    inputs = _generated(chosen, (2,), 2, len(_BELOW) - 1)
+    inputs = _generated_inputs(chosen, (2,), 2, len(_BELOW) - 1)
     try:
         _our_outputs(chosen, inputs or {})
     except TensorKeepError as error:
@@ -140,7 +140,7 @@ def _last_reason(chosen: Chosen) -> str:
     return "they would be too large"
 
 
-def _generated(chosen: Chosen, sizes: Sequence[int], rank: int, tameness: int) -> dict[str, Array] | None:
+def _generated_inputs(chosen: Chosen, sizes: Sequence[int], rank: int, tameness: int) -> dict[str, Array] | None:
     """Inputs of these sizes, always the same; None if one would be too large."""
     random = np.random.default_rng(len(sizes) * 100 + sizes[-1])
     found: dict[str, Array] = {}
@@ -202,7 +202,7 @@ def _our_outputs(chosen: Chosen, inputs: Mapping[str, Array]) -> list[Any]:
     return found
 
 
-def _opened(contents: bytes, weights: Mapping[str, Any], custom_ops: Sequence[str]) -> Any:
+def _open_session(contents: bytes, weights: Mapping[str, Any], custom_ops: Sequence[str]) -> Any:
     try:
         return opened_session(contents, {name: tensor.numpy() for name, tensor in weights.items()})
     except Exception as error:
@@ -257,7 +257,7 @@ def _from_onnx(value: Any, dtype: DType) -> Array:
 # ------------------------------------------------------------------------------------------------------- differences
 
 
-def _compared(
+def _compare_output(
     name: str, ours: Array, theirs: Array, dtype: DType, tolerance: OnnxTolerance, is_random: bool
 ) -> tuple[OutputDifference, str]:
     """How far two arrays are from each other, and what is wrong with that."""

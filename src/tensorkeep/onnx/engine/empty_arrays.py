@@ -158,7 +158,7 @@ def _graphs_of(node: ir.Node) -> Iterator[ir.Graph]:
             yield attr.as_graph()
 
 
-def _known(value: ir.Value | None) -> list[int] | None:
+def _known_integers(value: ir.Value | None) -> list[int] | None:
     """The elements of a constant vector of integers."""
     if value is None or value.const_value is None:
         return None
@@ -180,25 +180,25 @@ def _of_shape(filled: FilledValues, node: ir.Node) -> bool:
     return filled.are_positive(node.inputs[0])
 
 
-def _padded(filled: FilledValues, node: ir.Node) -> bool:
-    amounts = _known(node.inputs[1])
+def _is_filled_pad(filled: FilledValues, node: ir.Node) -> bool:
+    amounts = _known_integers(node.inputs[1])
     return filled.is_filled(node.inputs[0]) and amounts is not None and min(amounts, default=0) >= 0
 
 
-def _resized(filled: FilledValues, node: ir.Node) -> bool:
+def _is_filled_resize(filled: FilledValues, node: ir.Node) -> bool:
     sizes = node.inputs[3] if len(node.inputs) > 3 else None
     return filled.is_filled(node.inputs[0]) and filled.are_positive(sizes)
 
 
-def _sliced(filled: FilledValues, node: ir.Node) -> bool:
+def _is_filled_slice(filled: FilledValues, node: ir.Node) -> bool:
     """Whether a slice surely has elements: each axis that is cut keeps one whatever its size, or is known to be above
     zero.
     """
     if not filled.is_filled(node.inputs[0]):
         return False
-    starts, ends = _known(node.inputs[1]), _known(node.inputs[2])
-    axes = _known(node.inputs[3]) if len(node.inputs) > 3 else None
-    steps = _known(node.inputs[4]) if len(node.inputs) > 4 and node.inputs[4] is not None else None
+    starts, ends = _known_integers(node.inputs[1]), _known_integers(node.inputs[2])
+    axes = _known_integers(node.inputs[3]) if len(node.inputs) > 3 else None
+    steps = _known_integers(node.inputs[4]) if len(node.inputs) > 4 and node.inputs[4] is not None else None
     if starts is None or ends is None:
         return False
     axes = list(range(len(starts))) if axes is None else axes
@@ -230,7 +230,7 @@ def _parts(filled: FilledValues, node: ir.Node) -> bool:
     return filled.is_filled(node.inputs[0]) and all(_is_sized(value, axis) for value in node.outputs)
 
 
-def _windowed(filled: FilledValues, node: ir.Node) -> bool:
+def _is_filled_window(filled: FilledValues, node: ir.Node) -> bool:
     """Whether a convolution or pool surely has elements: its windows fit even into an axis of size one with its
     padding.
     """
@@ -260,16 +260,16 @@ def _window(node: ir.Node) -> Sequence[int] | None:
 
 
 _RULES: Final[dict[str, _Rule]] = {
-    "AveragePool": _windowed,
+    "AveragePool": _is_filled_window,
     "Concat": _some,
     "ConstantOfShape": _of_shape,
-    "Conv": _windowed,
+    "Conv": _is_filled_window,
     "Expand": _as_many,
-    "MaxPool": _windowed,
+    "MaxPool": _is_filled_window,
     "OneHot": _as_many,
-    "Pad": _padded,
-    "Resize": _resized,
-    "Slice": _sliced,
+    "Pad": _is_filled_pad,
+    "Resize": _is_filled_resize,
+    "Slice": _is_filled_slice,
     "Split": _parts,
     "Tile": _as_many,
     "TopK": _as_many,

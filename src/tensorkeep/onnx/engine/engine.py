@@ -17,7 +17,7 @@ from tensorkeep.onnx.engine.partition import partition
 from tensorkeep.onnx.engine.parts import ARRAY, VARIABLE, Constants, FasterPart, OnnxPart, note_fault
 from tensorkeep.onnx.engine.sessions import CannotRunError, OnnxSession, providers_of
 from tensorkeep.onnx.engine.trial import Translation, Trial, passes_border, resource_term, try_plan
-from tensorkeep.onnx.models import TranslateOptions, assembled
+from tensorkeep.onnx.models import TranslateOptions, assembled_model
 from tensorkeep.onnx.terms import Term
 from tensorkeep.onnx.translation import Translator
 from tensorkeep.runtime.blocks import Block, Item, Step
@@ -57,7 +57,7 @@ class OnnxRuntimeEngine:
             Kept(op, reasons[number] or "too little to do")
             for number, item in enumerate(question.graph.items)
             if not trial.items[number].is_free and id(item) not in in_parts
-            for op in dict.fromkeys(_named(item))
+            for op in dict.fromkeys(_named_operations(item))
         ]
         return Split(tuple(parts), tuple(kept))
 
@@ -69,8 +69,8 @@ class OnnxRuntimeEngine:
         def build(variables: Sequence[VariableResource], constants: Constants) -> OnnxSession:
             done, known[0] = known[0], None
             if done is not None:
-                return OnnxSession(_model(done, ends, _given(done, ends), constants), options, constants)
-            return OnnxSession(_translated(ends, variables, constants), options, constants)
+                return OnnxSession(_model(done, ends, _given_terms(done, ends), constants), options, constants)
+            return OnnxSession(_translate_part(ends, variables, constants), options, constants)
 
         def make_own() -> Own:
             return question.own(Plan((*ends.arrays, *ends.variables), ends.outputs, _operations(ends.items)))
@@ -84,7 +84,7 @@ class OnnxRuntimeEngine:
         return Part(items, (*ends.arrays, *ends.variables), ends.outputs, chosen, copied)
 
 
-def _named(item: Item) -> Iterable[Operation]:
+def _named_operations(item: Item) -> Iterable[Operation]:
     """The operations of an item that our kernels keep, by which a report names it: the operation of a step, all those
     in a block.
     """
@@ -204,7 +204,7 @@ def _in_order(tensors: Iterable[Tensor]) -> tuple[Tensor, ...]:
     return tuple(sorted(tensors, key=lambda tensor: (tensor.op.index, tensor.value_index)))
 
 
-def _translated(ends: _Ends, variables: Sequence[VariableResource], constants: Constants) -> ir.Model:
+def _translate_part(ends: _Ends, variables: Sequence[VariableResource], constants: Constants) -> ir.Model:
     """The ONNX model of a part, as it is with variables that have these values, or are inputs."""
     translator = Translator(OPSET, lambda op: None, is_for_engine=True)
     to = translator.graph()
@@ -224,7 +224,7 @@ def _translated(ends: _Ends, variables: Sequence[VariableResource], constants: C
     return _model(Translation(translator, to, terms), ends, inputs, constants)
 
 
-def _given(done: Translation, ends: _Ends) -> dict[str, Term]:
+def _given_terms(done: Translation, ends: _Ends) -> dict[str, Term]:
     return {f"{ARRAY}{number}": done.terms[tensor] for number, tensor in enumerate(ends.arrays)}
 
 
@@ -236,7 +236,7 @@ def _model(done: Translation, ends: _Ends, inputs: Mapping[str, Term], constants
     outputs = {f"{_OUTPUT}{number}": done.terms[tensor] for number, tensor in enumerate(ends.outputs)}
     done.terms.clear()
     options = TranslateOptions(OPSET, is_for_engine=True)
-    model = assembled(done.translator, done.to, list(inputs.values()), outputs, options).model
+    model = assembled_model(done.translator, done.to, list(inputs.values()), outputs, options).model
     done.forget()
     if dangers := FilledValues().dangers(model.graph):  # passes may have put others in the place of what was looked at
         raise CannotRunError(why_dangerous(dangers[0]))

@@ -92,7 +92,7 @@ class OnnxPart:
             change = VariableResource.last_change  # before the values are looked at: what comes after is another change
             model = self._found(variables)
             self._last = (change, variables, model)
-        feed = None if model is None else _fed(model, values)
+        feed = None if model is None else _fed_values(model, values)
         if model is None or feed is None:
             return self.own(*values)
         try:
@@ -162,7 +162,7 @@ def _without_warnings(own: Own) -> Own:
     return run
 
 
-def _fed(model: _Model, values: Sequence[Any]) -> dict[str, Array] | None:
+def _fed_values(model: _Model, values: Sequence[Any]) -> dict[str, Array] | None:
     """What a session is given; None if that is empty: some of its kernels end the process then (`empty_arrays`)."""
     feed: dict[str, Array] = {}
     for name, at in model.places:

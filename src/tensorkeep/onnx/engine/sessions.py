@@ -52,14 +52,14 @@ class OnnxSession:
                 collect()  # nodes that were put together hold each other, and the constants that they had
                 leave_in_files(sources)
                 give_freed_memory_back()
-            self._session = _opened(source, settings, providers_of(options))
+            self._session = _open_session(source, settings, providers_of(options))
         self.inputs = tuple(value.name for value in self._session.get_inputs())
         self.outputs = [value.name for value in self._session.get_outputs()]
         # The session's own `run` looks once more at the names, which takes as long as a small model does.
         self.run: Runner = getattr(getattr(self._session, "_sess", None), "run", None) or self._session.run
 
 
-def _opened(source: bytes | str, settings: Any, providers: list[str]) -> Any:
+def _open_session(source: bytes | str, settings: Any, providers: list[str]) -> Any:
     try:
         return onnxruntime.InferenceSession(source, settings, providers=providers)
     except Exception as error:  # of a module that is not to be named: the classes are made in compiled code

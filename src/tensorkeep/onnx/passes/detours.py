@@ -34,7 +34,7 @@ def take_short_ways(model: ir.Model) -> None:
             if node.graph is None or node.domain:
                 continue
             if node.op_type == "Reshape":
-                _ = _multiplied_in_rows(editor, node) or _repeated(editor, node)
+                _ = _multiplied_in_rows(editor, node) or _make_resize(editor, node)
 
 
 def _made_by(value: ir.Value | None, *ops: str) -> tuple[Term, ...] | None:
@@ -99,7 +99,7 @@ def _has_rows_of(node: ir.Node, flatten: ir.Node, source: ir.Value, columns: int
     return True
 
 
-def _repeated(editor: Editor, node: ir.Node) -> bool:
+def _make_resize(editor: Editor, node: ir.Node) -> bool:
     """Elements repeated along an axis, by one that is put in, tiled and merged: a Resize to the nearest."""
     tile = _node(node.inputs[0], "Tile")
     unsqueeze = None if tile is None else _node(tile.inputs[0], "Unsqueeze")

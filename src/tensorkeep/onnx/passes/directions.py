@@ -55,7 +55,7 @@ def _direction(node: ir.Node) -> str:
     return "forward" if attr is None else attr.as_string()
 
 
-def _given(node: ir.Node, place: int) -> ir.Value | None:
+def _given_input(node: ir.Node, place: int) -> ir.Value | None:
     return node.inputs[place] if place < len(node.inputs) else None
 
 
@@ -66,8 +66,8 @@ def _run_backwards(graph: ir.Graph, node: ir.Node) -> None:
     """A layer over a turned sequence, whose outputs are turned again if they are used at all."""
     if _direction(node) != "forward" or node.inputs[0] is None:
         return
-    lengths = _given(node, _LENGTHS)
-    source = _unturned(graph, node.inputs[0], node, lengths)
+    lengths = _given_input(node, _LENGTHS)
+    source = _unturned_sequence(graph, node.inputs[0], node, lengths)
     if source is None:
         return
     turned = list(_turned_again(node.outputs[0], 0, lengths))
@@ -90,7 +90,7 @@ def _detach_new(source: ir.Value, old: ir.Value) -> None:
         maker.graph.remove(maker, safe=True)
 
 
-def _unturned(graph: ir.Graph, value: ir.Value, before: ir.Node, lengths: ir.Value | None) -> ir.Value | None:
+def _unturned_sequence(graph: ir.Graph, value: ir.Value, before: ir.Node, lengths: ir.Value | None) -> ir.Value | None:
     """A sequence before its steps, which are along the first axis, were turned; None if they were not."""
     maker = value.producer()
     if maker is None:
@@ -169,24 +169,24 @@ def _fit(forward: ir.Node, backward: ir.Node) -> bool:
         "activation_alpha" in node.attributes or "activation_beta" in node.attributes for node in (forward, backward)
     ):
         return False
-    weights = [_given(node, place) for node in (forward, backward) for place in (1, 2, 3)]
+    weights = [_given_input(node, place) for node in (forward, backward) for place in (1, 2, 3)]
     if any(value is not None and value.const_value is None for value in weights):
         return False
-    states = [_given(node, place) for node in (forward, backward) for place in range(_LENGTHS + 1, 8)]
+    states = [_given_input(node, place) for node in (forward, backward) for place in range(_LENGTHS + 1, 8)]
     if any(value is not None for value in states):
         return False
-    lengths = [_given(node, _LENGTHS) for node in (forward, backward)]
+    lengths = [_given_input(node, _LENGTHS) for node in (forward, backward)]
     return same_value(lengths[0], lengths[1]) and same_value(forward.inputs[0], backward.inputs[0])
 
 
 def _join(graph: ir.Graph, forward: ir.Node, backward: ir.Node) -> None:
     """One layer for both directions, in the place of the first of the two."""
-    parts = [[_given(node, place) for node in (forward, backward)] for place in (1, 2, 3)]
+    parts = [[_given_input(node, place) for node in (forward, backward)] for place in (1, 2, 3)]
     inputs: list[ir.Value | None] = [forward.inputs[0]]
     for place, pair in enumerate(parts):
         inputs.append(_both(graph, pair, f"{forward.name}/{('weights', 'recurrent_weights', 'bias')[place]}"))
-    if _given(forward, _LENGTHS) is not None:
-        inputs.append(_given(forward, _LENGTHS))
+    if _given_input(forward, _LENGTHS) is not None:
+        inputs.append(_given_input(forward, _LENGTHS))
     attrs = [attr for name, attr in forward.attributes.items() if name not in ("direction", "activations")]
     attrs.append(ir.AttrString("direction", "bidirectional"))
     named = [node.attributes.get("activations") for node in (forward, backward)]
@@ -286,7 +286,7 @@ def _join_concat(graph: ir.Graph, both: ir.Value, single: list[ir.Value], axis: 
     second, other = chains[1]
     if first is not second or order != other or both.shape is None:
         return
-    if [_reached(value) for value in first.inputs] != [_reached(value) for value in single]:
+    if [_reached_value(value) for value in first.inputs] != [_reached_value(value) for value in single]:
         return
     rank = len(order)
     places = [place + (place >= axis) for place in order[:-1]]
@@ -322,7 +322,7 @@ def _to_concat(value: ir.Value) -> tuple[ir.Node, list[int]] | None:
         value = user.outputs[0]
 
 
-def _reached(value: ir.Value | None) -> ir.Value | None:
+def _reached_value(value: ir.Value | None) -> ir.Value | None:
     """The value that a value was made of by nothing but Squeeze and Transpose: a layer's result, if there is one."""
     while value is not None and (node := value.producer()) is not None and node.op_type in ("Squeeze", "Transpose"):
         value = node.inputs[0]

@@ -64,14 +64,14 @@ def _plain_normalisation(editor: Editor, node: ir.Node) -> bool:
     """Makes one operator of all that ends in this product, if it normalises a layer and adds nothing."""
     if editor.opset < _LAYER_NORMALISATION:
         return False
-    moments = _divided(node.outputs[0]) or _scaled(node)
-    return moments is not None and _made(editor, node, moments, None)
+    moments = _divided_moments(node.outputs[0]) or _scaled_moments(node)
+    return moments is not None and _put_normalisation(editor, node, moments, None)
 
 
-def _scaled(node: ir.Node) -> _Moments | None:
+def _scaled_moments(node: ir.Node) -> _Moments | None:
     """What is divided by its deviation and then multiplied with a scale that is known."""
     for product, scale_value in _pairs(node if is_op(node, "Mul") else None):
-        scale, moments = constant_of(scale_value), _divided(product)
+        scale, moments = constant_of(scale_value), _divided_moments(product)
         if scale is not None and moments is not None and moments.scale is None:
             return _Moments(moments.x, moments.mean, moments.axes, moments.epsilon, scale)
     return None
@@ -82,9 +82,9 @@ def _layer_normalisation(editor: Editor, node: ir.Node) -> bool:
     if editor.opset < _LAYER_NORMALISATION or node.graph is None:
         return False
     for left, right in _pairs(node):
-        found = _keras(left, right) or _centered(left, right)
+        found = _keras(left, right) or _centered_moments(left, right)
         if found is not None:
-            return _made(editor, node, *found)
+            return _put_normalisation(editor, node, *found)
     return False
 
 
@@ -132,7 +132,7 @@ def _is_mean_times(value: ir.Value | None, mean: ir.Value, inverse: ir.Value, ne
     return False
 
 
-def _centered(left: ir.Value, right: ir.Value) -> tuple[_Moments, Array | None] | None:
+def _centered_moments(left: ir.Value, right: ir.Value) -> tuple[_Moments, Array | None] | None:
     """(x - mean) * inverse plus an offset, or divided by the deviation, with a scale in either place."""
     offset = constant_of(right)
     if offset is None:
@@ -141,14 +141,14 @@ def _centered(left: ir.Value, right: ir.Value) -> tuple[_Moments, Array | None] 
         scale = None if scale_value is None else constant_of(scale_value)
         if scale_value is not None and scale is None:
             continue
-        moments = _divided(product)
+        moments = _divided_moments(product)
         if moments is not None and (scale is None or moments.scale is None):
             return _Moments(moments.x, moments.mean, moments.axes, moments.epsilon,
                             moments.scale if scale is None else scale), offset  # fmt: skip
     return None
 
 
-def _divided(value: ir.Value | None) -> _Moments | None:
+def _divided_moments(value: ir.Value | None) -> _Moments | None:
     for centered, inverse in _pairs(_maker(value, "Mul")):
         moments = _inverse_deviation(inverse)
         if moments is not None and _is_difference(centered, moments.x, moments.mean):
@@ -247,7 +247,7 @@ def _axes(node: ir.Node) -> tuple[int, ...] | None:
     return axes if axes == tuple(range(-len(axes), 0)) else None
 
 
-def _made(editor: Editor, node: ir.Node, moments: _Moments, offset: Array | None) -> bool:
+def _put_normalisation(editor: Editor, node: ir.Node, moments: _Moments, offset: Array | None) -> bool:
     if moments.x.shape is None or node.graph is None:
         return False
     sizes = [moments.x.shape[axis] for axis in moments.axes]
@@ -284,7 +284,7 @@ def _made(editor: Editor, node: ir.Node, moments: _Moments, offset: Array | None
 
 def _gelu(editor: Editor, node: ir.Node) -> bool:
     """Makes one operator of half of x times what ends in an error function or a hyperbolic tangent."""
-    for x, others in _halved(node):
+    for x, others in _halved_factors(node):
         for other in others:
             form = _gelu_form(other, x)
             if form is not None:
@@ -292,7 +292,7 @@ def _gelu(editor: Editor, node: ir.Node) -> bool:
     return False
 
 
-def _halved(node: ir.Node) -> Iterator[tuple[ir.Value, list[ir.Value]]]:
+def _halved_factors(node: ir.Node) -> Iterator[tuple[ir.Value, list[ir.Value]]]:
     """Of 0.5, x and a third factor, multiplied in any order: x, and what the third may be."""
     for left, right in _pairs(node):
         for x, half in _pairs(_maker(left, "Mul")):

@@ -52,19 +52,19 @@ def fuse_neighbours(model: ir.Model) -> None:
             if is_op(node, "Mul", "Div") and node.graph is not None:
                 _hard_sigmoid(editor, node)
         for _ in range(_MOST_ROUNDS):
-            if not sum([_fused(editor, node) for node in list(graph)]):
+            if not sum([_fuse_node(editor, node) for node in list(graph)]):
                 break
         for node in list(graph):
             _as_batch_normalisation(editor, node)
 
 
-def _fused(editor: Editor, node: ir.Node) -> bool:
+def _fuse_node(editor: Editor, node: ir.Node) -> bool:
     if node.graph is None or node.domain:
         return False
     return any(fuse(editor, node) for fuse in _FUSE.get(node.op_type, ()) if node.graph is not None)
 
 
-def _replaced(editor: Editor, node: ir.Node, by: ir.Value) -> bool:
+def _replace_node(editor: Editor, node: ir.Node, by: ir.Value) -> bool:
     """Puts a value in the place of a node's output and takes the node out. Always True, for whoever asks whether
     something changed.
     """
@@ -91,7 +91,7 @@ def _changes_nothing(editor: Editor, node: ir.Node) -> bool:
     sizes = [size_of(value, axis) for axis in range(rank - array.ndim, rank)]
     if any(size not in (1, had) for size, had in zip(array.shape, sizes, strict=True)):
         return False
-    return _replaced(editor, node, value)
+    return _replace_node(editor, node, value)
 
 
 def _with_constant(node: ir.Node) -> tuple[ir.Value, Array, bool] | None:
@@ -167,7 +167,7 @@ def _before_sum(editor: Editor, node: ir.Node, add: ir.Node, factor: Array) -> b
     editor.replace_constant(product, 1, scaled)
     moved = (array.astype(np.float64) * factors).astype(array.dtype)
     add.replace_input_with(int(is_second), editor.constant(moved, f"{add.outputs[0].name}/bias"))
-    return _replaced(editor, node, add.outputs[0])
+    return _replace_node(editor, node, add.outputs[0])
 
 
 def _into_convolution(
@@ -197,7 +197,7 @@ def _into_convolution(
         total = total + shifts
     if shifts is not None or known_bias is not None:
         _set_bias(editor, conv, total.astype(weights.dtype))
-    return _replaced(editor, node, conv.outputs[0])
+    return _replace_node(editor, node, conv.outputs[0])
 
 
 def _set_bias(editor: Editor, conv: ir.Node, bias: Array) -> None:
@@ -247,10 +247,10 @@ def _into_product(
         assert product.graph is not None
         product.graph.insert_after(product, gemm)
         gemm.outputs[0].shape = product.outputs[0].shape
-        _replaced(editor, node, gemm.outputs[0])
+        _replace_node(editor, node, gemm.outputs[0])
         editor.drop_unused([product])
         return True
-    return _replaced(editor, node, product.outputs[0])
+    return _replace_node(editor, node, product.outputs[0])
 
 
 def _is_matrix(value: ir.Value | None) -> bool:
@@ -306,7 +306,7 @@ def _as_batch_normalisation(editor: Editor, node: ir.Node) -> None:
     made = editor.node("BatchNormalization", [times[0], *vectors], {"epsilon": 0.0}, node.outputs[0])
     node.graph.insert_after(node, made)
     made.outputs[0].shape = node.outputs[0].shape
-    _replaced(editor, node, made.outputs[0])
+    _replace_node(editor, node, made.outputs[0])
 
 
 # ------------------------------------------------------------------------------------------------ padding, clipping
@@ -370,7 +370,7 @@ def _scalar(value: ir.Value | None) -> float | None:
     return float(found.reshape(-1)[0]) if found is not None and found.size == 1 and found.dtype.kind == "f" else None
 
 
-def _clipped(editor: Editor, node: ir.Node) -> bool:
+def _fuse_clip(editor: Editor, node: ir.Node) -> bool:
     """Min of Max, or of Relu, with constants."""
     found = _with_constant(node) if len(node.inputs) == 2 else None
     producer = None if found is None else found[0].producer()
@@ -394,7 +394,7 @@ def _clipped(editor: Editor, node: ir.Node) -> bool:
     assert node.graph is not None
     node.graph.insert_after(node, clip)
     clip.outputs[0].shape = node.outputs[0].shape
-    return _replaced(editor, node, clip.outputs[0])
+    return _replace_node(editor, node, clip.outputs[0])
 
 
 def _hard_sigmoid(editor: Editor, node: ir.Node) -> bool:
@@ -421,7 +421,7 @@ def _hard_sigmoid(editor: Editor, node: ir.Node) -> bool:
     assert node.graph is not None
     node.graph.insert_after(node, made)
     made.outputs[0].shape = node.outputs[0].shape
-    return _replaced(editor, node, made.outputs[0])
+    return _replace_node(editor, node, made.outputs[0])
 
 
 # ---------------------------------------------------------------------------------------------- shapes and types
@@ -433,7 +433,7 @@ def _reshaped_twice(editor: Editor, node: ir.Node) -> bool:
     if value is None or int_attribute(node, "allowzero", 0):
         return False
     if sizes is not None and _has_these_sizes(value, sizes):
-        return _replaced(editor, node, value)
+        return _replace_node(editor, node, value)
     producer = value.producer()
     if producer is None or producer.graph is not node.graph or not is_op(producer, "Reshape", "Squeeze", "Unsqueeze"):
         return False
@@ -508,7 +508,7 @@ def _keeps_axes(editor: Editor, node: ir.Node) -> bool:
                 return False
     reduction.attributes["keepdims"] = ir.AttrInt64("keepdims", 1)
     shape = node.outputs[0].shape
-    _replaced(editor, node, value)
+    _replace_node(editor, node, value)
     value.shape = shape
     return True
 
@@ -524,7 +524,7 @@ def _cast_twice(editor: Editor, node: ir.Node) -> bool:
         return False
     wanted = ir.DataType(int_attribute(node, "to", 0))
     if value.dtype == wanted:
-        return _replaced(editor, node, value)
+        return _replace_node(editor, node, value)
     producer = value.producer()
     if producer is None or not is_op(producer, "Cast") or producer.inputs[0] is None:
         return False
@@ -538,7 +538,7 @@ def _cast_twice(editor: Editor, node: ir.Node) -> bool:
     if not keeps:
         return False
     if first == wanted:
-        return _replaced(editor, node, producer.inputs[0])
+        return _replace_node(editor, node, producer.inputs[0])
     node.replace_input_with(0, producer.inputs[0])
     editor.drop_unused([producer])
     return True
@@ -554,7 +554,7 @@ def _squeezed_back(editor: Editor, node: ir.Node) -> bool:
     axes, before = ints_of(input_at(node, 1)), ints_of(input_at(producer, 1))
     if axes is None or before is None or sorted(axes) != sorted(before) or producer.graph is not node.graph:
         return False
-    return _replaced(editor, node, producer.inputs[0])
+    return _replace_node(editor, node, producer.inputs[0])
 
 
 _FUSE: Final[dict[str, tuple[Callable[[Editor, ir.Node], bool], ...]]] = {
@@ -569,7 +569,7 @@ _FUSE: Final[dict[str, tuple[Callable[[Editor, ir.Node], bool], ...]]] = {
     "Conv": (_padding_into_windows,),
     "MaxPool": (_padding_into_windows,),
     "AveragePool": (_padding_into_windows,),
-    "Min": (_clipped,),
+    "Min": (_fuse_clip,),
     "Reshape": (_keeps_axes, _reshaped_twice),
     "Squeeze": (_squeezed_back,),
     "Unsqueeze": (_keeps_axes, _squeezed_back),

@@ -23,12 +23,12 @@ def take_wrapped_indices(model: ir.Model) -> None:
         shape = node.inputs[0].shape
         if shape is None or not -len(shape) <= axis < len(shape) or not isinstance(size := shape[axis], int):
             continue
-        found = _unwrapped(_unguarded(node.inputs[1], size), size)
+        found = _unwrapped_indices(_unguarded_indices(node.inputs[1], size), size)
         if found is not None:
             node.replace_input_with(1, found)
 
 
-def _unwrapped(value: ir.Value, size: int) -> ir.Value | None:
+def _unwrapped_indices(value: ir.Value, size: int) -> ir.Value | None:
     """The indices that were counted from the end where they are below zero; None if that was not done."""
     chosen = _chosen_below_zero(value)
     if chosen is None:
@@ -41,12 +41,12 @@ def _unwrapped(value: ir.Value, size: int) -> ir.Value | None:
     return index if len(others) == 1 and _is(others[0], size) else None
 
 
-def _unguarded(value: ir.Value, size: int) -> ir.Value:
+def _unguarded_indices(value: ir.Value, size: int) -> ir.Value:
     """The indices without what makes those below zero fail."""
     chosen = _chosen_below_zero(value)
     if chosen is None:
         return value
-    known = _known(chosen[0])
+    known = _known_array(chosen[0])
     return chosen[1] if known is not None and known.size == 1 and int(known.reshape(())) >= size else value
 
 
@@ -63,9 +63,9 @@ def _chosen_below_zero(value: ir.Value) -> tuple[ir.Value, ir.Value] | None:
 
 
 def _is(value: ir.Value | None, number: int) -> bool:
-    known = None if value is None else _known(value)
+    known = None if value is None else _known_array(value)
     return known is not None and known.size == 1 and known.dtype.kind in "iu" and int(known.reshape(())) == number
 
 
-def _known(value: ir.Value) -> Array | None:
+def _known_array(value: ir.Value) -> Array | None:
     return None if value.const_value is None else np.asarray(value.const_value.numpy())

@@ -256,11 +256,11 @@ class _Layers:
         states = [self._start(slot) for slot in slots]
         bias = cell.bias if cell.bias.any() else None
         inputs = [
-            x, _stored(cell.weights), _stored(cell.recurrence),
-            None if bias is None else _stored(bias), lengths, *states,
+            x, _stored_term(cell.weights), _stored_term(cell.recurrence),
+            None if bias is None else _stored_term(bias), lengths, *states,
         ]  # fmt: skip
         if cell.peepholes is not None:
-            inputs.append(_stored(cell.peepholes))
+            inputs.append(_stored_term(cell.peepholes))
         outputs = to.node_with_outputs(
             cell.op_type,
             inputs,
@@ -405,7 +405,7 @@ def _item(form: Filling) -> Term:
     return form.item
 
 
-def _stored(array: Array) -> Term:
+def _stored_term(array: Array) -> Term:
     """An array as the operators have it: with an axis for directions, of which there is one."""
     return constant_term(np.ascontiguousarray(array[None]), FLOAT32)
 

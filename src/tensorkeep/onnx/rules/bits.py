@@ -50,14 +50,14 @@ def _count(to: OnnxGraph, x: Term, y: Term, unsigned: DType) -> Term:
     return to.cast((count if y.dtype.is_unsigned else count.most(0)).term, unsigned)
 
 
-def _shifted(to: OnnxGraph, x: Term, y: Term, direction: str) -> Term:
+def _shifted_bits(to: OnnxGraph, x: Term, y: Term, direction: str) -> Term:
     return to.node("BitShift", x, y, dims=broadcast_dims(x, y), direction=direction)
 
 
 @rule("LeftShift")
 def left_shift(to: OnnxGraph, x: Term, y: Term) -> Term:
     unsigned, _ = _widths(x)
-    return to.cast(_shifted(to, to.cast(x, unsigned), _count(to, x, y, unsigned), "LEFT"), x.dtype)
+    return to.cast(_shifted_bits(to, to.cast(x, unsigned), _count(to, x, y, unsigned), "LEFT"), x.dtype)
 
 
 @rule("RightShift")
@@ -66,11 +66,11 @@ def right_shift(to: OnnxGraph, x: Term, y: Term) -> Term:
     unsigned, signed = _widths(x)
     count = _count(to, x, y, unsigned)
     if x.dtype.is_unsigned:
-        return to.cast(_shifted(to, to.cast(x, unsigned), count, "RIGHT"), x.dtype)
+        return to.cast(_shifted_bits(to, to.cast(x, unsigned), count, "RIGHT"), x.dtype)
     value = Expression(to, to.cast(x, signed))
     is_negative = value < 0
     bits = to.cast(value.unless(is_negative, -1 - value).term, unsigned)
-    found = Expression(to, to.cast(_shifted(to, bits, count, "RIGHT"), signed))
+    found = Expression(to, to.cast(_shifted_bits(to, bits, count, "RIGHT"), signed))
     return to.cast(found.unless(is_negative, -1 - found).term, x.dtype)
 
 
@@ -82,5 +82,5 @@ def population_count(to: OnnxGraph, x: Term) -> Term:
     unsigned, _ = _widths(x)
     places = to.constant(np.arange(8 * x.dtype.itemsize), unsigned)
     spread = to.unsqueeze(to.cast(x, unsigned), [-1])
-    last = elementwise(to, "Mod", _shifted(to, spread, places, "RIGHT"), to.constant(2, unsigned))
+    last = elementwise(to, "Mod", _shifted_bits(to, spread, places, "RIGHT"), to.constant(2, unsigned))
     return to.cast(to.reduce("ReduceSum", to.cast(last, INT32), [-1]), UINT8)

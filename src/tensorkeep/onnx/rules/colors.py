@@ -22,17 +22,17 @@ class _Colors(NamedTuple):
 
 @rule("AdjustContrastv2")
 def adjust_contrast(to: OnnxGraph, images: Term, contrast_factor: Term) -> Term:
-    return to.cast(_contrasted(to, images, contrast_factor), images.dtype)
+    return to.cast(_contrasted_images(to, images, contrast_factor), images.dtype)
 
 
 @rule("AdjustContrast")
 def adjust_contrast_within(
     to: OnnxGraph, images: Term, contrast_factor: Term, min_value: Term, max_value: Term
 ) -> Term:  # fmt: skip
-    return to.node("Max", to.node("Min", _contrasted(to, images, contrast_factor), max_value), min_value)
+    return to.node("Max", to.node("Min", _contrasted_images(to, images, contrast_factor), max_value), min_value)
 
 
-def _contrasted(to: OnnxGraph, images: Term, factor: Term) -> Term:
+def _contrasted_images(to: OnnxGraph, images: Term, factor: Term) -> Term:
     """The distance of every pixel from the mean of its channel, times the factor."""
     rank = to.known_rank(images)
     pixels = to.cast(images, FLOAT32)

@@ -74,7 +74,7 @@ def imag(to: OnnxGraph, input: Term, *, Tout: DType) -> Term:  # noqa: N803
 @rule("Conj", takes_complex=True)
 def conj(to: OnnxGraph, input: Term) -> Term:
     """The imaginary part turned round."""
-    return _scaled(to, input, [1, -1]) if input.is_complex else input
+    return _scaled_parts(to, input, [1, -1]) if input.is_complex else input
 
 
 @rule("ComplexAbs", takes_complex=True)
@@ -92,7 +92,7 @@ def angle(to: OnnxGraph, input: Term, *, Tout: DType) -> Term:  # noqa: N803
 # ---------------------------------------------------------------------------------------------------- Arithmetic
 
 
-def _scaled(to: OnnxGraph, z: Term, factors: list[int]) -> Term:
+def _scaled_parts(to: OnnxGraph, z: Term, factors: list[int]) -> Term:
     """Complex numbers with their parts multiplied by a number each."""
     if z.array is not None:
         return constant_term(
@@ -111,16 +111,16 @@ def product_of_pairs(to: OnnxGraph, a: Term, b: Term) -> Term:
     if a.array is not None:
         a, b = b, a
     dims = broadcast_dims(a, b)
-    turned = _turned(to, a)
+    turned = _times_i(to, a)
     first = to.node("Mul", a, part(to, b, 0, keepdims=True), dtype=a.dtype, dims=dims)
     second = to.node("Mul", turned, part(to, b, 1, keepdims=True), dtype=a.dtype, dims=dims)
     return to.node("Add", first, second, dims=dims)
 
 
-def _turned(to: OnnxGraph, z: Term) -> Term:
+def _times_i(to: OnnxGraph, z: Term) -> Term:
     """i·z"""
     swapped = to.node("Gather", z, np.array([1, 0]), dtype=z.dtype, dims=z.dims, axis=-1)
-    return _scaled(to, swapped, [-1, 1])
+    return _scaled_parts(to, swapped, [-1, 1])
 
 
 def squared_size(to: OnnxGraph, z: Term) -> Term:

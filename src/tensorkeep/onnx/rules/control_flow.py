@@ -62,10 +62,10 @@ def case(to: OnnxGraph, branch_index: Term, input: list[Term], *, branches: Sequ
 
         return piece
 
-    return [from_number(0)(to) if len(branches) <= _MOST_IN_ROW else _halved(to, branch_index, pieces)]
+    return [from_number(0)(to) if len(branches) <= _MOST_IN_ROW else _choose_by_halves(to, branch_index, pieces)]
 
 
-def _halved(to: OnnxGraph, index: Term, pieces: Sequence[Piece]) -> list[Term]:
+def _choose_by_halves(to: OnnxGraph, index: Term, pieces: Sequence[Piece]) -> list[Term]:
     """One of many pieces, by halves: so many one in the other would be too deep."""
     wide, last = to.cast(index, INT64), to.constant(len(pieces) - 1)
     is_there = to.node("And", to.node("GreaterOrEqual", wide, to.constant(0), dtype=BOOL, dims=()),

@@ -79,13 +79,15 @@ def convolution(
         groups = depth // group_depth
     if rank == 5:
         images = centered_images(to, images, windows, sliding)
-    return _convolved(to, images, _filters_first(to, filters), windows, sliding, groups, bias)
+    return _convolved_images(to, images, _filters_first(to, filters), windows, sliding, groups, bias)
 
 
 def depthwise(to: OnnxGraph, images: Term, filters: Term, sliding: Sliding, bias: Term | None = None) -> Term:
     """Images with filters (space, channels, outputs of each channel)."""
     windows = _windows(to, images, filters, sliding)
-    return _convolved(to, images, _depthwise_filters(to, filters), windows, sliding, _channels(to, filters), bias)
+    return _convolved_images(
+        to, images, _depthwise_filters(to, filters), windows, sliding, _channels(to, filters), bias
+    )
 
 
 def _windows(to: OnnxGraph, images: Term, filters: Term, sliding: Sliding) -> Windows:
@@ -96,7 +98,7 @@ def _windows(to: OnnxGraph, images: Term, filters: Term, sliding: Sliding) -> Wi
     return windows_of(to, images, kernel, sliding)
 
 
-def _convolved(
+def _convolved_images(
     to: OnnxGraph, images: Term, filters: Term, windows: Windows, sliding: Sliding, groups: int, bias: Term | None
 ) -> Term:
     rank = to.known_rank(images)
@@ -118,16 +120,16 @@ def _depthwise_filters(to: OnnxGraph, filters: Term) -> Term:
     """Filters (space, channels, outputs of each) as (all outputs, 1, space)."""
     rank = to.known_rank(filters)
     space = list(filters.dims[:-2]) if filters.dims is not None else []
-    outputs = _channels(to, filters) * _known(to, filters.size(-1), "how many outputs each channel has")
-    sizes = [_known(to, size, "how large its filters are") for size in space]
+    outputs = _channels(to, filters) * _known_size(to, filters.size(-1), "how many outputs each channel has")
+    sizes = [_known_size(to, size, "how large its filters are") for size in space]
     return to.transpose(to.reshape(filters, [*sizes, 1, outputs]), [rank - 1, rank - 2, *range(rank - 2)])
 
 
 def _channels(to: OnnxGraph, filters: Term) -> int:
-    return _known(to, filters.size(-2), "how many channels its filters have")
+    return _known_size(to, filters.size(-2), "how many channels its filters have")
 
 
-def _known(to: OnnxGraph, size: int | None, what: str) -> int:
+def _known_size(to: OnnxGraph, size: int | None, what: str) -> int:
     if size is None:
         to.refuse(f"it is not known {what}")
     return size
@@ -142,7 +144,7 @@ def conv2d_backprop_input(
     strides: Ints, padding: bytes, explicit_paddings: Ints, data_format: bytes, dilations: Ints,
 ) -> Term:  # fmt: skip
     sliding = Sliding(strides, padding, explicit_paddings, data_format, dilations)
-    return _enlarged(to, input_sizes, filter, out_backprop, sliding, is_depthwise=False)
+    return _enlarged_images(to, input_sizes, filter, out_backprop, sliding, is_depthwise=False)
 
 
 @rule("Conv3DBackpropInputV2")
@@ -151,7 +153,7 @@ def conv3d_backprop_input(
     strides: Ints, padding: bytes, data_format: bytes, dilations: Ints,
 ) -> Term:  # fmt: skip
     sliding = Sliding(strides, padding, (), data_format, dilations)
-    return _enlarged(to, input_sizes, filter, out_backprop, sliding, is_depthwise=False)
+    return _enlarged_images(to, input_sizes, filter, out_backprop, sliding, is_depthwise=False)
 
 
 @rule("Conv3DBackpropInput")
@@ -160,7 +162,7 @@ def conv3d_backprop_input_like(
 ) -> Term:
     """The same, with images of the size that is wanted in the place of that size."""
     sliding = Sliding(strides, padding, (), b"NDHWC", dilations)
-    return _enlarged(to, to.shape(input), filter, out_backprop, sliding, is_depthwise=False)
+    return _enlarged_images(to, to.shape(input), filter, out_backprop, sliding, is_depthwise=False)
 
 
 @rule("DepthwiseConv2dNativeBackpropInput")
@@ -169,10 +171,10 @@ def depthwise_conv2d_backprop_input(
     strides: Ints, padding: bytes, explicit_paddings: Ints, data_format: bytes, dilations: Ints,
 ) -> Term:  # fmt: skip
     sliding = Sliding(strides, padding, explicit_paddings, data_format, dilations)
-    return _enlarged(to, input_sizes, filter, out_backprop, sliding, is_depthwise=True)
+    return _enlarged_images(to, input_sizes, filter, out_backprop, sliding, is_depthwise=True)
 
 
-def _enlarged(
+def _enlarged_images(
     to: OnnxGraph, wanted: Term, filters: Term, gradient: Term, sliding: Sliding, *, is_depthwise: bool
 ) -> Term:
     """Images whose convolution with the filters would have had the size of `gradient`: ONNX's ConvTranspose.
@@ -227,7 +229,7 @@ def _wanted_dims(wanted: Term, gradient: Term, filters: Term, sliding: Sliding, 
 def _weights_of_groups(to: OnnxGraph, filters: Term, depth: int | None, is_depthwise: bool) -> tuple[Term, int]:
     if is_depthwise:
         return widened_value(to, _depthwise_filters(to, filters)), _channels(to, filters)
-    groups = _known(to, depth, "how many channels its images have") // _channels(to, filters)
+    groups = _known_size(to, depth, "how many channels its images have") // _channels(to, filters)
     return widened_value(to, _filters_first(to, filters)), groups
 
 

@@ -14,21 +14,21 @@ from tensorkeep.onnx.terms import Term
 def non_max_suppression(
     to: OnnxGraph, boxes: Term, scores: Term, max_output_size: Term, *, iou_threshold: float
 ) -> Term:  # fmt: skip
-    return to.cast(_kept(to, boxes, scores, max_output_size, to.constant(iou_threshold, FLOAT32)), INT32)
+    return to.cast(_kept_boxes(to, boxes, scores, max_output_size, to.constant(iou_threshold, FLOAT32)), INT32)
 
 
 @rule("NonMaxSuppressionV2")
 def non_max_suppression_v2(
     to: OnnxGraph, boxes: Term, scores: Term, max_output_size: Term, iou_threshold: Term
 ) -> Term:  # fmt: skip
-    return to.cast(_kept(to, boxes, scores, max_output_size, iou_threshold), INT32)
+    return to.cast(_kept_boxes(to, boxes, scores, max_output_size, iou_threshold), INT32)
 
 
 @rule("NonMaxSuppressionV3")
 def non_max_suppression_v3(
     to: OnnxGraph, boxes: Term, scores: Term, max_output_size: Term, iou_threshold: Term, score_threshold: Term
 ) -> Term:  # fmt: skip
-    return to.cast(_kept(to, boxes, scores, max_output_size, iou_threshold, score_threshold), INT32)
+    return to.cast(_kept_boxes(to, boxes, scores, max_output_size, iou_threshold, score_threshold), INT32)
 
 
 @rule("NonMaxSuppressionV4")
@@ -36,10 +36,10 @@ def non_max_suppression_v4(
     to: OnnxGraph, boxes: Term, scores: Term, max_output_size: Term, iou_threshold: Term, score_threshold: Term, *,
     pad_to_max_output_size: bool,
 ) -> tuple[Term, Term]:  # fmt: skip
-    kept = _kept(to, boxes, scores, max_output_size, iou_threshold, score_threshold)
+    kept = _kept_boxes(to, boxes, scores, max_output_size, iou_threshold, score_threshold)
     count = to.squeeze(to.shape(kept), [0])
     if pad_to_max_output_size:
-        kept = _filled(to, kept, count, max_output_size)
+        kept = _filled_vector(to, kept, count, max_output_size)
     return to.cast(kept, INT32), to.cast(count, INT32)
 
 
@@ -50,15 +50,15 @@ def non_max_suppression_v5(
 ) -> tuple[Term, Term, Term]:  # fmt: skip
     if to.known_array(soft_nms_sigma, "how much scores fall with overlaps") != 0:
         to.refuse("ONNX drops boxes that overlap, and cannot lower their scores instead")
-    kept = _kept(to, boxes, scores, max_output_size, iou_threshold, score_threshold)
+    kept = _kept_boxes(to, boxes, scores, max_output_size, iou_threshold, score_threshold)
     count = to.squeeze(to.shape(kept), [0])
     values = to.node("Gather", scores, kept, axis=0)
     if pad_to_max_output_size:
-        kept, values = (_filled(to, item, count, max_output_size) for item in (kept, values))
+        kept, values = (_filled_vector(to, item, count, max_output_size) for item in (kept, values))
     return to.cast(kept, INT32), values, to.cast(count, INT32)
 
 
-def _kept(
+def _kept_boxes(
     to: OnnxGraph, boxes: Term, scores: Term, count: Term, overlap: Term, score: Term | None = None
 ) -> Term:  # fmt: skip
     """The numbers of the boxes that are kept, best first. Without a least score, all that are finite count."""
@@ -74,7 +74,7 @@ def _kept(
     return to.squeeze(to.slice(chosen, [2], [3], [1]), [1])
 
 
-def _filled(to: OnnxGraph, values: Term, count: Term, size: Term) -> Term:
+def _filled_vector(to: OnnxGraph, values: Term, count: Term, size: Term) -> Term:
     """A vector with zeros after it up to a size."""
     lacking = to.node("Sub", to.cast(size, INT64), count)
     around = to.concat([to.constant([0]), to.unsqueeze(lacking, [0])], 0)
@@ -99,10 +99,10 @@ def combined_non_max_suppression(
         to.refuse("it is not known how many boxes or classes there are")
     by_class = to.transpose(scores, [0, 2, 1])  # (images, classes, boxes)
     if kinds == 1:
-        chosen = _chosen(to, to.squeeze(boxes, [2]), by_class, per_class, iou_threshold, score_threshold)
+        chosen = _chosen_boxes(to, to.squeeze(boxes, [2]), by_class, per_class, iou_threshold, score_threshold)
     else:
         own = to.reshape(to.transpose(boxes, [0, 2, 1, 3]), [-1, count, 4])
-        found = _chosen(to, own, to.reshape(by_class, [-1, 1, count]), per_class, iou_threshold, score_threshold)
+        found = _chosen_boxes(to, own, to.reshape(by_class, [-1, 1, count]), per_class, iou_threshold, score_threshold)
         images, _, places = to.split(found, [1, 1, 1], 1)
         number = to.constant(classes)
         chosen = to.concat([to.node("Div", images, number), to.node("Mod", images, number), places], 1)
@@ -132,7 +132,7 @@ def combined_non_max_suppression(
     return results[0], results[1], results[2], valid
 
 
-def _chosen(
+def _chosen_boxes(
     to: OnnxGraph, boxes: Term, scores: Term, per_class: int, iou_threshold: Term, score_threshold: Term
 ) -> Term:
     limits = [to.constant([per_class]), to.reshape(iou_threshold, [1]), to.reshape(score_threshold, [1])]

@@ -38,7 +38,7 @@ def einsum(to: OnnxGraph, inputs: list[Term], *, equation: bytes) -> Term:
 
 
 def _einsum(to: OnnxGraph, inputs: list[Term], text: str) -> Term:
-    named = _named(inputs, text)
+    named = _named_equation(inputs, text)
     if named is not None and len(inputs) == 2:
         found = _by_matrices(to, inputs[0], inputs[1], named)
         if found is not None:
@@ -70,7 +70,7 @@ class _Equation:
         return tuple(sizes[label] for label in self.result)
 
 
-def _named(inputs: Sequence[Term], text: str) -> _Equation | None:
+def _named_equation(inputs: Sequence[Term], text: str) -> _Equation | None:
     """The equation with letters in the place of ellipses; None if the number of axes is not known."""
     left, _, right = text.partition("->")
     free = [letter for letter in ascii_letters if letter not in text]
@@ -122,8 +122,8 @@ def _by_matrices(to: OnnxGraph, a: Term, b: Term, equation: _Equation) -> Term |
         return None
     if batch and (len(common), len(rows), len(columns)) != (1, 1, 1):
         return None
-    left = _arranged(to, a, first, batch + rows, common)
-    right = _arranged(to, b, second, batch, common, columns)
+    left = _arranged_axes(to, a, first, batch + rows, common)
+    right = _arranged_axes(to, b, second, batch, common, columns)
     if left is None or right is None:
         return None
     widths = [size for label in columns if (size := b.size(second.index(label))) is not None]
@@ -136,7 +136,7 @@ def _by_matrices(to: OnnxGraph, a: Term, b: Term, equation: _Equation) -> Term |
     return to.transpose(found, [(batch + rows + columns).index(label) for label in result])
 
 
-def _arranged(to: OnnxGraph, term: Term, labels: str, *groups: str) -> Term | None:
+def _arranged_axes(to: OnnxGraph, term: Term, labels: str, *groups: str) -> Term | None:
     """A value with its axes in the order of some labels, those of each group but the first made one axis."""
     wanted = "".join(groups)
     merged = [[term.size(labels.index(label)) for label in group] for group in groups[1:]]

@@ -66,10 +66,10 @@ def broadcast_dims(*terms: Term) -> Dims | None:
         return None
     rank = max(map(len, known), default=0)
     padded = [(1,) * (rank - len(dims)) + tuple(dims) for dims in known]
-    return tuple(_stretched(sizes) for sizes in zip(*padded, strict=True))
+    return tuple(_stretched_size(sizes) for sizes in zip(*padded, strict=True))
 
 
-def _stretched(sizes: Sequence[int | None]) -> int | None:
+def _stretched_size(sizes: Sequence[int | None]) -> int | None:
     larger = [size for size in sizes if size not in (None, 1)]
     return larger[0] if larger else None if None in sizes else 1
 
@@ -91,7 +91,7 @@ def elementwise(
 
     What is known is computed now.
     """
-    folded = _folded(op_type, terms, dtype)
+    folded = _folded_value(op_type, terms, dtype)
     if folded is not None and not attrs:
         return folded
     own = terms[0].dtype
@@ -124,7 +124,7 @@ _COMPUTED: Final[dict[str, Callable[..., Any]]] = {
 }
 
 
-def _folded(op_type: str, terms: Sequence[Term], dtype: DType | None) -> Term | None:
+def _folded_value(op_type: str, terms: Sequence[Term], dtype: DType | None) -> Term | None:
     arrays = [term.array for term in terms if term.array is not None]
     own = terms[0].dtype
     compute = np.divide if op_type == "Div" and own.is_floating else _COMPUTED.get(op_type)

@@ -208,14 +208,14 @@ def _group_dense(
 ) -> tuple[list[Term], list[Term], list[Term]]:
     rows = [rows_of(table, keys) for table, keys in zip(tables, dense_values, strict=True)]
     flat = [_flat(to, keys) for keys in dense_values]
-    return rows, flat, [_numbered(to, keys) for keys in flat]
+    return rows, flat, [_numbered_keys(to, keys) for keys in flat]
 
 
 def _flat(to: OnnxGraph, term: Term) -> Term:
     return term if term.rank == 1 else to.reshape(term, [-1])
 
 
-def _numbered(to: OnnxGraph, keys: Term) -> Term:
+def _numbered_keys(to: OnnxGraph, keys: Term) -> Term:
     count = to.squeeze(to.shape(keys, 0, 1), [0])
     return to.cast(to.node("Range", to.constant(0), count, to.constant(1), dims=(keys.size(0),)), INT32)
 
@@ -242,12 +242,12 @@ def _group(
         ones = to.node("Expand", to.constant(1), to.shape(keys))
         counts = to.node("ScatterND", zeros, lines, ones, reduction="add")
         if combiner:
-            combined = _combined(to, rows, lines, counts, (count, combiner, dimension))
+            combined = _combined_rows(to, rows, lines, counts, (count, combiner, dimension))
         else:
             whole = _zeros(to, to.concat([to.slice(sizes, [0], [2], [0]), to.constant([dimension])], 0), rows)
             combined = to.node("ScatterND", whole, to.slice(indices, [0], [2], [1]), rows)
         ends = to.cast(to.node("CumSum", counts, to.constant(0)), INT32)
-        found.append((combined, keys, _numbered(to, keys), ends))
+        found.append((combined, keys, _numbered_keys(to, keys), ends))
     return tuple(list(terms) for terms in zip(*found, strict=True))
 
 
@@ -261,7 +261,7 @@ def _zeros(to: OnnxGraph, sizes: Term, like: Term) -> Term:
     return to.node("ConstantOfShape", sizes, dtype=like.dtype, value=np.zeros(1, like.dtype.array_dtype))
 
 
-def _combined(to: OnnxGraph, rows: Term, lines: Term, counts: Term, how: tuple[Term, bytes, int]) -> Term:
+def _combined_rows(to: OnnxGraph, rows: Term, lines: Term, counts: Term, how: tuple[Term, bytes, int]) -> Term:
     """The sum of each line's rows, by its number of ids or the root of that."""
     count, combiner, dimension = how
     zeros = _zeros(to, to.concat([count, to.constant([dimension])], 0), rows)
@@ -329,5 +329,5 @@ def hash_table_is_initialized(to: OnnxGraph, resource: Term) -> Term:
 
 
 @rule("CopyTensor", takes_complex=True)
-def copied(to: OnnxGraph, src: Term) -> Term:
+def copy_tensor(to: OnnxGraph, src: Term) -> Term:
     return src

@@ -58,7 +58,7 @@ def _flat_pairs(to: OnnxGraph, x: Term, count: int) -> Term:
     return found
 
 
-def _cropped(to: OnnxGraph, x: Term, axis: int, size: int) -> Term:
+def _cropped_axis(to: OnnxGraph, x: Term, axis: int, size: int) -> Term:
     """The first elements along an axis, which has at least so many."""
     if x.size(axis) == size:
         return x
@@ -95,7 +95,7 @@ def _complex_along(to: OnnxGraph, x: Term, axis: int, length: int | Term | None,
     rank = to.known_rank(x)
     order = [*range(rank)]
     order[rank + axis], order[-2] = order[-2], order[rank + axis]
-    x = _cropped(to, x, axis, size)
+    x = _cropped_axis(to, x, axis, size)
     cosine, sine = _waves(size, size, size)
     sine, scale = (-sine, 1 / size) if inverse else (sine, 1)
     blocks = np.stack([np.stack([cosine, -sine], -1), np.stack([sine, cosine], -1)], 1)  # of re and im, to re and im
@@ -111,13 +111,13 @@ def _real_forward(to: OnnxGraph, x: Term, length: int | Term) -> Term:
     half = length // 2 + 1
     cosine, sine = _waves(length, half, length)
     matrix = np.stack([cosine, -sine], -1).reshape(length, 2 * half)
-    return _as_pairs(to, _times(to, _cropped(to, x, -1, length), matrix), half)
+    return _as_pairs(to, _times(to, _cropped_axis(to, x, -1, length), matrix), half)
 
 
 def _real_inverse(to: OnnxGraph, x: Term, length: int) -> Term:
     """Floats along the last axis, of the first half of their transform, which is pairs."""
     half = length // 2 + 1
-    x = _cropped(to, x, -2, half)
+    x = _cropped_axis(to, x, -2, half)
     if _is_for_matrix(to, length):
         weights = np.full((half, 1), 2.0)
         weights[0] = 1

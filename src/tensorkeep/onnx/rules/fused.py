@@ -37,7 +37,7 @@ def fused_conv2d(
         to.refuse(f"its filters are in the order {filter_format.decode()}, or it is of whole numbers")
     sliding = Sliding(strides, padding, explicit_paddings, data_format, dilations)
     found = convolution(to, input, filter, sliding)
-    return _continued(to, found, args, fused_ops, epsilon, leakyrelu_alpha, data_format)
+    return _continue_product(to, found, args, fused_ops, epsilon, leakyrelu_alpha, data_format)
 
 
 @rule("_FusedDepthwiseConv2dNative")
@@ -47,7 +47,7 @@ def fused_depthwise_conv2d(
     fused_ops: Sequence[bytes], epsilon: float, leakyrelu_alpha: float,
 ) -> Term:  # fmt: skip
     found = depthwise(to, input, filter, Sliding(strides, padding, (), data_format, dilations))
-    return _continued(to, found, args, fused_ops, epsilon, leakyrelu_alpha, data_format)
+    return _continue_product(to, found, args, fused_ops, epsilon, leakyrelu_alpha, data_format)
 
 
 @rule("_FusedMatMul")
@@ -58,7 +58,7 @@ def fused_matmul(
     a = to.transpose(a, [1, 0]) if transpose_a else a
     b = to.transpose(b, [1, 0]) if transpose_b else b
     product = to.node("MatMul", a, b, dims=(a.size(0), b.size(-1)))
-    return _continued(to, product, args, fused_ops, epsilon, leakyrelu_alpha, b"NHWC")
+    return _continue_product(to, product, args, fused_ops, epsilon, leakyrelu_alpha, b"NHWC")
 
 
 @rule("_FusedBatchNormEx")
@@ -77,7 +77,7 @@ def fused_batch_norm_ex(
     return _ACTIVATIONS[activation_mode](to, y), *others
 
 
-def _continued(
+def _continue_product(
     to: OnnxGraph, found: Term, args: Sequence[Term], fused_ops: Sequence[bytes], epsilon: float, alpha: float,
     data_format: bytes,
 ) -> Term:  # fmt: skip

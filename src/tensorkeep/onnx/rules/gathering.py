@@ -27,15 +27,15 @@ def checked_indices(to: OnnxGraph, indices: Term) -> Term:
 
 @rule("Gather", takes_complex=True)
 def gather(to: OnnxGraph, params: Term, indices: Term) -> Term:
-    return gathered(to, params, indices, 0, 0)
+    return gathered_rows(to, params, indices, 0, 0)
 
 
 @rule("GatherV2", takes_complex=True)
 def gather_v2(to: OnnxGraph, params: Term, indices: Term, axis: Term, *, batch_dims: int) -> Term:
-    return gathered(to, params, indices, known_axis(to, axis, params), batch_dims)
+    return gathered_rows(to, params, indices, known_axis(to, axis, params), batch_dims)
 
 
-def gathered(to: OnnxGraph, params: Term, indices: Term, axis: int, batch_dims: int) -> Term:
+def gathered_rows(to: OnnxGraph, params: Term, indices: Term, axis: int, batch_dims: int) -> Term:
     """What indices choose along an axis; the first `batch_dims` axes of both are the same ones."""
     if batch_dims < 0:
         batch_dims += to.known_rank(indices)
@@ -71,7 +71,7 @@ def gather_nd(to: OnnxGraph, params: Term, indices: Term, *, bad_indices_policy:
 @rule("ResourceGather", takes_complex=True)
 def resource_gather(to: OnnxGraph, resource: Term, indices: Term, *, batch_dims: int) -> Term:
     """Rows of a variable, which is a constant of the file."""
-    return gathered(to, read_variable(to, resource), indices, batch_dims, batch_dims)
+    return gathered_rows(to, read_variable(to, resource), indices, batch_dims, batch_dims)
 
 
 @rule("ResourceGatherNd", takes_complex=True)

@@ -30,7 +30,7 @@ def resize_bilinear(
 ) -> Term:  # fmt: skip
     """Pixels between four others, by where they lie; always as float32."""
     mode = _places_mode(align_corners, half_pixel_centers)
-    return _resized(to, to.cast(images, FLOAT32), size, mode="linear", coordinate_transformation_mode=mode)
+    return _resized_images(to, to.cast(images, FLOAT32), size, mode="linear", coordinate_transformation_mode=mode)
 
 
 @rule("ResizeNearestNeighbor")
@@ -41,7 +41,7 @@ def resize_nearest_neighbor(
 
     Where ONNX Runtime may round the place of one to another than TensorFlow does, which pixels it takes is stated.
     """
-    old, new = _sizes(images), _wanted(size)
+    old, new = _sizes(images), _wanted_size(size)
     known = [(had, wanted) for had, wanted in zip(old, new, strict=True) if had is not None and wanted is not None]
     if len(known) < 2 and to.model.is_for_engine:
         to.refuse("ONNX may round the place of a pixel to another, for sizes that are not known before the model runs")
@@ -54,7 +54,7 @@ def resize_nearest_neighbor(
         return images
     if images.dtype.itemsize > 2 and images.dtype.name not in _RESIZED:
         to.refuse(f"ONNX Runtime resizes no {images.dtype.name}, to a size that is not known before the model runs")
-    found = _resized(
+    found = _resized_images(
         to, images if images.dtype.name in _RESIZED else to.cast(images, FLOAT32), size, mode="nearest",
         coordinate_transformation_mode=_places_mode(align_corners, half_pixel_centers),
         nearest_mode="round_prefer_ceil" if align_corners or half_pixel_centers else "floor",
@@ -116,7 +116,7 @@ def _sizes(images: Term) -> tuple[int | None, int | None]:
     return images.size(1), images.size(2)
 
 
-def _wanted(size: Term) -> tuple[int | None, int | None]:
+def _wanted_size(size: Term) -> tuple[int | None, int | None]:
     """Height and width that are asked for, as far as they are known."""
     found = sizes_of(size)
     if found is None or len(found) != 2:
@@ -127,19 +127,19 @@ def _wanted(size: Term) -> tuple[int | None, int | None]:
 
 def _known_sizes(to: OnnxGraph, images: Term, size: Term) -> list[tuple[int, int]]:
     """Height and width before and after; refuses if they are not known."""
-    found = [(had, new) for had, new in zip(_sizes(images), _wanted(size), strict=True) if had and new]
+    found = [(had, new) for had, new in zip(_sizes(images), _wanted_size(size), strict=True) if had and new]
     if len(found) < 2:
         to.refuse("its images have sizes that are not known before the model runs; tell them, by --shape")
     return found
 
 
-def _resized(to: OnnxGraph, images: Term, size: Term, **how: str) -> Term:
+def _resized_images(to: OnnxGraph, images: Term, size: Term, **how: str) -> Term:
     """ONNX's Resize of rows and columns: by factors where sizes are known, so that the batch may have any size."""
-    if to.model.is_for_engine and None in _wanted(size):
+    if to.model.is_for_engine and None in _wanted_size(size):
         to.refuse("ONNX does not fail for sizes that are not positive")
     x = to.channels_first(images)
-    wanted: Dims = (images.size(0), images.size(3), *_wanted(size))
-    scales = [_scale(had, new) for had, new in zip(_sizes(images), _wanted(size), strict=True) if had and new]
+    wanted: Dims = (images.size(0), images.size(3), *_wanted_size(size))
+    scales = [_scale(had, new) for had, new in zip(_sizes(images), _wanted_size(size), strict=True) if had and new]
     if len(scales) == 2:
         found = to.node("Resize", x, None, np.array([1, 1, *scales], np.float32), dims=wanted, attrs=how)
     else:

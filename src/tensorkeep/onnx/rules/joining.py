@@ -136,7 +136,7 @@ def dynamic_stitch(to: OnnxGraph, indices: list[Term], data: list[Term]) -> Term
     rows = to.concat([as_rows(to, term, to.known_rank(places)) for places, term in zip(indices, data, strict=True)], 0)
     known = [places.array for places in indices if places.array is not None]
     if len(known) == len(indices):
-        return _stitched(to, rows, np.concatenate([places.reshape(-1) for places in known]), data[0], indices[0])
+        return _stitched_rows(to, rows, np.concatenate([places.reshape(-1) for places in known]), data[0], indices[0])
     if to.model.is_for_engine:
         to.refuse("indices below zero are not found out")
     places = to.concat([as_vector(to, term) for term in indices], 0)
@@ -150,7 +150,7 @@ def dynamic_stitch(to: OnnxGraph, indices: list[Term], data: list[Term]) -> Term
     return to.node("Gather", to.concat([rows, _empty_row(to, data[0], indices[0])], 0), source, axis=0)
 
 
-def _stitched(to: OnnxGraph, rows: Term, places: np.ndarray, data: Term, index: Term) -> Term:
+def _stitched_rows(to: OnnxGraph, rows: Term, places: np.ndarray, data: Term, index: Term) -> Term:
     """The result for indices that are known."""
     to.require_listed(int(places.max(initial=-1)) + 1)
     source = np.full(int(places.max(initial=-1)) + 1, -1, np.int64)

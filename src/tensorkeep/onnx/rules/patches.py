@@ -29,7 +29,7 @@ def space_to_depth(to: OnnxGraph, input: Term, *, block_size: int, data_format: 
     b = block_size
     rows, columns = computed_size(to, "Div", height, b), computed_size(to, "Div", width, b)
     blocks = reshaped_value(to, input, [batch, rows, b, columns, b, depth])
-    blocks = _turned(to, blocks, [0, 1, 3, 2, 4, 5])
+    blocks = _turned_blocks(to, blocks, [0, 1, 3, 2, 4, 5])
     return reshaped_value(to, blocks, [batch, rows, columns, computed_size(to, "Mul", depth, b * b)])
 
 
@@ -41,7 +41,7 @@ def depth_to_space(to: OnnxGraph, input: Term, *, block_size: int, data_format: 
     batch, height, width, depth = axes_of(input)
     b = block_size
     less = computed_size(to, "Div", depth, b * b)
-    blocks = _turned(to, reshaped_value(to, input, [batch, height, width, b, b, less]), [0, 1, 3, 2, 4, 5])
+    blocks = _turned_blocks(to, reshaped_value(to, input, [batch, height, width, b, b, less]), [0, 1, 3, 2, 4, 5])
     return reshaped_value(
         to, blocks, [batch, computed_size(to, "Mul", height, b), computed_size(to, "Mul", width, b), less]
     )
@@ -61,7 +61,7 @@ def _by_node(to: OnnxGraph, op_type: str, input: Term, block_size: int, data_for
     return to.node(op_type, input, blocksize=block_size)
 
 
-def _turned(to: OnnxGraph, blocks: Term, order: Sequence[int]) -> Term:
+def _turned_blocks(to: OnnxGraph, blocks: Term, order: Sequence[int]) -> Term:
     blocks.dims = blocks.dims or (None,) * len(order)
     return to.transpose(blocks, list(order))
 
@@ -86,7 +86,7 @@ def _to_batch(to: OnnxGraph, input: Term, blocks: list[int], paddings: Term) -> 
     count = len(blocks)
     amounts = _amounts(to, input, paddings, count, "how much is put around its input")
     sizes: list[Part] = axes_of(input)
-    outer = [_grown(to, size, pair) for size, pair in zip(sizes[1:], amounts, strict=False)]
+    outer = [_grown_size(to, size, pair) for size, pair in zip(sizes[1:], amounts, strict=False)]
     rows = [computed_size(to, "Div", size, block) for size, block in zip(outer, blocks, strict=True)]
     rest = sizes[count + 1 :]
     wide = _with_zeros(to, input, amounts)
@@ -96,7 +96,7 @@ def _to_batch(to: OnnxGraph, input: Term, blocks: list[int], paddings: Term) -> 
         to, wide, [sizes[0], *(part for pair in zip(rows, blocks, strict=True) for part in pair), *rest]
     )
     inside, outside = range(2, 2 * count + 1, 2), range(1, 2 * count, 2)
-    cut = _turned(to, cut, [*inside, 0, *outside, *range(2 * count + 1, 2 * count + 1 + len(rest))])
+    cut = _turned_blocks(to, cut, [*inside, 0, *outside, *range(2 * count + 1, 2 * count + 1 + len(rest))])
     return reshaped_value(to, cut, [computed_size(to, "Mul", sizes[0], int(np.prod(blocks))), *rows, *rest])
 
 
@@ -111,7 +111,7 @@ def _amounts(to: OnnxGraph, input: Term, pairs: Term, count: int, what: str) -> 
     return [(Element(flat, 2 * axis), Element(flat, 2 * axis + 1)) for axis in range(count)]
 
 
-def _grown(to: OnnxGraph, size: Part, pair: tuple[Part, Part]) -> Part:
+def _grown_size(to: OnnxGraph, size: Part, pair: tuple[Part, Part]) -> Part:
     before, after = pair
     return computed_size(to, "Add", size, computed_size(to, "Add", before, after))
 
@@ -146,7 +146,7 @@ def _to_space(to: OnnxGraph, input: Term, blocks: list[int], crops: Term) -> Ter
     outer, rest = sizes[1 : count + 1], sizes[count + 1 :]
     cut = reshaped_value(to, input, [*blocks, batch, *outer, *rest])
     order = [x for i in range(count) for x in (count + 1 + i, i)]
-    cut = _turned(to, cut, [count, *order, *range(2 * count + 1, 2 * count + 1 + len(rest))])
+    cut = _turned_blocks(to, cut, [count, *order, *range(2 * count + 1, 2 * count + 1 + len(rest))])
     wide = [computed_size(to, "Mul", size, block) for size, block in zip(outer, blocks, strict=True)]
     found = reshaped_value(to, cut, [batch, *wide, *rest])
     axes = [axis for axis in range(count) if amounts[axis] != (0, 0)]

@@ -15,7 +15,7 @@ from tensorkeep.onnx.rules.registry import rule
 from tensorkeep.onnx.terms import Term
 
 
-def _clipped(x: Expression, low: Expression, high: Expression) -> Expression:
+def _clipped_numbers(x: Expression, low: Expression, high: Expression) -> Expression:
     """Numbers cut off at the ends of a range."""
     to = x.to
     if low.term.dims == high.term.dims == ():
@@ -38,7 +38,7 @@ def _fake(
     zero = (exact + 0.5).apply("Floor").unless(exact > last, last).unless(exact < first, first)
     bottom, top = (first - zero) * scale, (last - zero) * scale
     middle = (-bottom * inverse + 0.5).apply("Floor")
-    moved = _clipped(x, bottom, top) - bottom
+    moved = _clipped_numbers(x, bottom, top) - bottom
     steps = moved / scale if divides else moved * inverse
     return (steps - middle + 0.5).apply("Floor") * scale
 
@@ -126,7 +126,7 @@ def _there_and_back(
     if first:  # there is nothing below zero otherwise
         inverse = inverse.unless(by_low, low / first)
     if range_given:
-        x = _clipped(x, (inverse * first).unless(by_low, low), high.unless(by_low, inverse * last))
+        x = _clipped_numbers(x, (inverse * first).unless(by_low, low), high.unless(by_low, inverse * last))
     scaled = x * scale
     rounded = scaled.apply("Round") if round_mode == b"HALF_TO_EVEN" else (scaled + 0.5).apply("Floor")
     return (rounded * inverse).term
@@ -170,7 +170,7 @@ def quantize_and_dequantize_v3(
 # ---------------------------------------------------------------------------------------------------- Quantised types
 
 
-def _rounded(x: Expression) -> Expression:
+def _rounded_numbers(x: Expression) -> Expression:
     """To the nearest whole number, halves away from zero."""
     size = x.apply("Abs")
     whole = size.apply("Floor")
@@ -192,7 +192,7 @@ def _whole_numbers(values: Expression, dtype: DType) -> Term:
     return to.cast(inside.term, dtype)
 
 
-def _flushed(x: Expression) -> Expression:
+def _flushed_numbers(x: Expression) -> Expression:
     """Numbers of which those that are below all normal ones are zero."""
     return x.unless(x.apply("Abs") < float(np.finfo(np.float32).tiny), 0)
 
@@ -212,20 +212,20 @@ def quantize_v2(
     high = given_high.most(low + reach).most(0)
     scale = _scale(low, high, least, most)
     if mode == b"SCALED":
-        low, high = _flushed(float(least) / scale), _flushed(float(most) / scale)
+        low, high = _flushed_numbers(float(least) / scale), _flushed_numbers(float(most) / scale)
     bottom, top = (Expression(to, _along(to, input, end.term, axis)) for end in (low, high))
     x = Expression(to, input)
     if mode == b"SCALED":
-        scaled = _clipped(x, bottom, top) * _along(to, input, scale.term, axis)
-        whole = scaled.apply("Round") if round_mode == b"HALF_TO_EVEN" else _rounded(scaled)
+        scaled = _clipped_numbers(x, bottom, top) * _along(to, input, scale.term, axis)
+        whole = scaled.apply("Round") if round_mode == b"HALF_TO_EVEN" else _rounded_numbers(scaled)
     else:
         steps = float(limits.max - int(limits.min)) / (top - bottom)
         if mode == b"MIN_FIRST":
-            whole = _rounded(x * steps) - (_rounded(bottom * steps) - float(limits.min))
+            whole = _rounded_numbers(x * steps) - (_rounded_numbers(bottom * steps) - float(limits.min))
             whole = whole.least(_below(most))
         else:
-            scaled = (_clipped(x, bottom, top) - bottom) * steps
-            whole = _rounded(scaled + float(limits.min)) if limits.min else (scaled + 0.5).apply("Floor")
+            scaled = (_clipped_numbers(x, bottom, top) - bottom) * steps
+            whole = _rounded_numbers(scaled + float(limits.min)) if limits.min else (scaled + 0.5).apply("Floor")
     return _whole_numbers(whole, T), low.term, high.term
 
 
@@ -259,7 +259,7 @@ def dequantize(
     else:
         unit = (high - low) / span
         if mode == b"MIN_FIRST":
-            start = (_rounded(low / unit) * unit).unless(high.equals(low), low)
+            start = (_rounded_numbers(low / unit) * unit).unless(high.equals(low), low)
             found = (start - unit * float(limits.min)) + numbers * unit
         else:
             half = (span + 1) / 2 if limits.min else 0.0

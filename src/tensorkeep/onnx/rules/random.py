@@ -43,7 +43,7 @@ def _check(to: OnnxGraph) -> None:
     to.require_at_most_opset(_LAST_RUN, "ONNX Runtime draws no numbers")
 
 
-def _drawn(to: OnnxGraph, op_type: str, shape: Term, dtype: DType, **attrs: float) -> Term:
+def _drawn_numbers(to: OnnxGraph, op_type: str, shape: Term, dtype: DType, **attrs: float) -> Term:
     """Numbers that a node draws, of a shape that is known or computed."""
     _check(to)
     marks = {**attrs, "dtype": int(element_type(dtype)), "seed": _seed(to)}
@@ -69,7 +69,7 @@ def _wide(dtype: DType) -> DType:
 @rule("RandomUniform", "StatelessRandomUniform", "StatelessRandomUniformV2")
 def random_uniform(to: OnnxGraph, shape: Term, *state: Term, dtype: DType) -> Term:
     """Numbers from 0 to 1, without 1."""
-    found = _drawn(to, "RandomUniform", shape, _wide(dtype), low=0.0, high=1.0)
+    found = _drawn_numbers(to, "RandomUniform", shape, _wide(dtype), low=0.0, high=1.0)
     if dtype.name in _BELOW_ONE:
         found = Expression(to, found).least(_BELOW_ONE[dtype.name]).term
     return to.cast(found, dtype)
@@ -77,13 +77,13 @@ def random_uniform(to: OnnxGraph, shape: Term, *state: Term, dtype: DType) -> Te
 
 @rule("RandomStandardNormal", "StatelessRandomNormal", "StatelessRandomNormalV2")
 def random_normal(to: OnnxGraph, shape: Term, *state: Term, dtype: DType) -> Term:
-    return to.cast(_drawn(to, "RandomNormal", shape, _wide(dtype), mean=0.0, scale=1.0), dtype)
+    return to.cast(_drawn_numbers(to, "RandomNormal", shape, _wide(dtype), mean=0.0, scale=1.0), dtype)
 
 
 @rule("TruncatedNormal", "StatelessTruncatedNormal", "StatelessTruncatedNormalV2")
 def truncated_normal(to: OnnxGraph, shape: Term, *state: Term, dtype: DType) -> Term:
     """Normal numbers up to two deviations from the middle: the quantiles of probabilities that are drawn evenly."""
-    middle = Expression(to, _drawn(to, "RandomUniform", shape, FLOAT64, low=-_REACH, high=_REACH))
+    middle = Expression(to, _drawn_numbers(to, "RandomUniform", shape, FLOAT64, low=-_REACH, high=_REACH))
     found = normal_quantile(middle, 0.5 - middle.apply("Abs"))
     return to.cast(found.least(2.0).most(-2.0).term, dtype)
 
@@ -94,7 +94,7 @@ def _whole(to: OnnxGraph, shape: Term, low: Term, high: Term) -> Term:
         to.refuse("random whole numbers without sign have no rule")
     first, last = (Expression(to, to.cast(end, INT64)) for end in (low, high))
     count = to.cast((last - first).term, FLOAT64)
-    share = Expression(to, _drawn(to, "RandomUniform", shape, FLOAT64, low=0.0, high=1.0))
+    share = Expression(to, _drawn_numbers(to, "RandomUniform", shape, FLOAT64, low=0.0, high=1.0))
     return to.cast((Expression(to, to.cast((share * count).apply("Floor").term, INT64)) + first).term, low.dtype)
 
 
@@ -125,7 +125,7 @@ def random_shuffle(to: OnnxGraph, value: Term, *state: Term) -> Term:
     if value.rank == 0:
         return value
     count = to.shape(value, 0, 1)
-    keys = _drawn(to, "RandomUniform", count, FLOAT32, low=0.0, high=1.0)
+    keys = _drawn_numbers(to, "RandomUniform", count, FLOAT32, low=0.0, high=1.0)
     dims = (value.size(0),)
     _, order = to.node_with_outputs("TopK", [keys, count], 2, [FLOAT32, INT64], [dims, dims])
     return to.node("Gather", value, order, dims=value.dims, axis=0)

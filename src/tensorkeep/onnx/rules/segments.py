@@ -77,10 +77,10 @@ def segment_prod(to: OnnxGraph, data: Term, segment_ids: Term) -> Term:
 def segment_mean(to: OnnxGraph, data: Term, segment_ids: Term) -> Term:
     count = _sorted_count(to, segment_ids)
     totals = by_segment(to, data, segment_ids, count, "add", 0)
-    return _averaged(to, totals, data, segment_ids, count, False)
+    return _averaged_totals(to, totals, data, segment_ids, count, False)
 
 
-def _averaged(to: OnnxGraph, totals: Term, data: Term, ids: Term, count: Part, by_root: bool) -> Term:
+def _averaged_totals(to: OnnxGraph, totals: Term, data: Term, ids: Term, count: Part, by_root: bool) -> Term:
     """Totals divided by how many rows they are of, or by the root of that."""
     factors = _column(to, _occurrences(to, ids, count), to.known_rank(data))
     if by_root:
@@ -116,7 +116,9 @@ def _sorted_extreme(to: OnnxGraph, data: Term, ids: Term, reduction: str) -> Ter
 # ---------------------------------------------------------------------------------------------------- Any ids
 
 
-def _unsorted(to: OnnxGraph, data: Term, ids: Term, num_segments: Term, reduction: str, nothing: object) -> Term:
+def _unsorted_reduction(
+    to: OnnxGraph, data: Term, ids: Term, num_segments: Term, reduction: str, nothing: object
+) -> Term:
     """Rows with ids below zero are passed over: they go to a row behind all others, which is cut off."""
     count = parts_of(to, num_segments, 1)[0]
     rank = to.known_rank(ids)
@@ -151,14 +153,14 @@ def unsorted_segment(to: OnnxGraph, data: Term, segment_ids: Term, num_segments:
     reduction = _UNSORTED[to.operation.type]
     nothing = {"add": 0, "mul": 1}.get(reduction)
     if nothing is not None:
-        return _unsorted(to, data, segment_ids, num_segments, reduction, nothing)
-    return _unsorted(to, data, segment_ids, num_segments, reduction, _least(data.dtype, reduction == "min"))
+        return _unsorted_reduction(to, data, segment_ids, num_segments, reduction, nothing)
+    return _unsorted_reduction(to, data, segment_ids, num_segments, reduction, _least(data.dtype, reduction == "min"))
 
 
 # ---------------------------------------------------------------------------------------------------- Picked rows
 
 
-def _picked(to: OnnxGraph, data: Term, indices: Term, ids: Term, num_segments: Term | None, how: str) -> Term:
+def _picked_reduction(to: OnnxGraph, data: Term, indices: Term, ids: Term, num_segments: Term | None, how: str) -> Term:
     """Reductions of the rows that indices pick."""
     count = _sorted_count(to, ids) if num_segments is None else parts_of(to, num_segments, 1)[0]
     if to.model.is_for_engine:
@@ -166,13 +168,13 @@ def _picked(to: OnnxGraph, data: Term, indices: Term, ids: Term, num_segments: T
     assert data.dims is not None
     rows = to.node("Gather", data, indices, dims=(indices.size(0), *data.dims[1:]), axis=0)
     totals = by_segment(to, rows, ids, count, "add", 0)
-    return totals if how == "Sum" else _averaged(to, totals, rows, ids, count, how == "SqrtN")
+    return totals if how == "Sum" else _averaged_totals(to, totals, rows, ids, count, how == "SqrtN")
 
 
 @rule("SparseSegmentSum", "SparseSegmentMean", "SparseSegmentSqrtN")
 def sparse_segment(to: OnnxGraph, data: Term, indices: Term, segment_ids: Term) -> Term:
     assert to.operation is not None
-    return _picked(to, data, indices, segment_ids, None, to.operation.type.removeprefix("SparseSegment"))
+    return _picked_reduction(to, data, indices, segment_ids, None, to.operation.type.removeprefix("SparseSegment"))
 
 
 @rule(
@@ -183,4 +185,4 @@ def sparse_segment_with_num_segments(
 ) -> Term:
     assert to.operation is not None
     how = to.operation.type.removeprefix("SparseSegment").removesuffix("WithNumSegments")
-    return _picked(to, data, indices, segment_ids, num_segments, how)
+    return _picked_reduction(to, data, indices, segment_ids, num_segments, how)

@@ -235,16 +235,16 @@ def _how_many(to: OnnxGraph, is_so: Term, axis: int, dtype: DType) -> Term:
 @rule("LowerBound")
 def lower_bound(to: OnnxGraph, sorted_inputs: Term, values: Term, *, out_type: DType) -> Term:
     """How many of the row are below the value."""
-    return _bound(to, "Less", sorted_inputs, values, out_type)
+    return _count_before(to, "Less", sorted_inputs, values, out_type)
 
 
 @rule("UpperBound")
 def upper_bound(to: OnnxGraph, sorted_inputs: Term, values: Term, *, out_type: DType) -> Term:
     """How many of the row are not above the value."""
-    return _bound(to, "LessOrEqual", sorted_inputs, values, out_type)
+    return _count_before(to, "LessOrEqual", sorted_inputs, values, out_type)
 
 
-def _bound(to: OnnxGraph, op_type: str, rows: Term, values: Term, out_type: DType) -> Term:
+def _count_before(to: OnnxGraph, op_type: str, rows: Term, values: Term, out_type: DType) -> Term:
     if to.model.is_for_engine and not are_same_axes(rows, values, 1):
         to.refuse("it is not known whether there are as many rows of values")
     is_before = carried_node(to, op_type, to.unsqueeze(rows, [1]), to.unsqueeze(values, [2]), data=(0, 1), dtype=BOOL)

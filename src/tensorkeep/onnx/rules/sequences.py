@@ -91,12 +91,12 @@ def cumprod(to: OnnxGraph, x: Term, axis: Term, *, exclusive: bool, reverse: boo
     if to.opset >= 26 and x.dtype.name in ("float32", "float64", "int32", "int64", "uint32", "uint64"):
         flags = {"exclusive": int(exclusive) or None, "reverse": int(reverse) or None}
         return to.node("CumProd", x, axis, attrs=flags)
-    return _scanned(to, x, axis, exclusive, reverse, 1, _product)
+    return _scanned_totals(to, x, axis, exclusive, reverse, 1, _product)
 
 
 @rule("CumulativeLogsumexp")
 def cumulative_logsumexp(to: OnnxGraph, x: Term, axis: Term, *, exclusive: bool, reverse: bool) -> Term:
-    return _scanned(to, x, axis, exclusive, reverse, -np.inf, _log_of_sum)
+    return _scanned_totals(to, x, axis, exclusive, reverse, -np.inf, _log_of_sum)
 
 
 _Step: TypeAlias = Callable[[OnnxGraph, Term, Term], Term]
@@ -116,7 +116,9 @@ def _log_of_sum(to: OnnxGraph, total: Term, element: Term) -> Term:
     return to.node("Where", is_same, twice, usual, dtype=total.dtype, dims=total.dims)
 
 
-def _scanned(to: OnnxGraph, x: Term, axis: Term, exclusive: bool, reverse: bool, nothing: float, joined: _Step) -> Term:
+def _scanned_totals(
+    to: OnnxGraph, x: Term, axis: Term, exclusive: bool, reverse: bool, nothing: float, joined: _Step
+) -> Term:
     """Totals along an axis, step by step, as a Scan."""
     at = known_axis(to, axis, x)
     rank = to.known_rank(x)

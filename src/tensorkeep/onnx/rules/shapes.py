@@ -319,11 +319,13 @@ def mirror_pad(to: OnnxGraph, input: Term, paddings: Term, *, mode: bytes) -> Te
     if reflects and is_plain and cut:
         return carried_node(to, "Pad", input, _amounts(to, input, paddings), mode="reflect")
     for axis in cut:
-        input = _mirrored(to, input, axis, sizes[axis], amounts[axis], int(reflects))
+        input = _mirrored_axis(to, input, axis, sizes[axis], amounts[axis], int(reflects))
     return input
 
 
-def _mirrored(to: OnnxGraph, input: Term, axis: int, size: int | None, amounts: tuple[int, int], edge: int) -> Term:
+def _mirrored_axis(
+    to: OnnxGraph, input: Term, axis: int, size: int | None, amounts: tuple[int, int], edge: int
+) -> Term:
     """One axis with its mirror images before and behind; `edge` elements lie on each mirror itself."""
     before, after = amounts
     if size is not None:

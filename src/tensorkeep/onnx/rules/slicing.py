@@ -141,7 +141,7 @@ def strided_slice(
     if input.is_complex:
         to.known_rank(input)
     dims = input.dims
-    found = to.unsqueeze(_cut(to, input, [cut for cut in cuts if not cut.is_whole]), new_axes)
+    found = to.unsqueeze(_cut_value(to, input, [cut for cut in cuts if not cut.is_whole]), new_axes)
     if found.dims is None and dims is not None:
         found.dims = (None,) * (len(dims) + len(new_axes) - sum(cut.shrinks for cut in cuts))
     return found
@@ -153,14 +153,14 @@ def _is_size(bound: Part, input: Term, axis: int, step: Part) -> bool:
     return forward and isinstance(bound, SizeOf) and input.dims is not None and bound == axis_size(input, axis)
 
 
-def _cut(to: OnnxGraph, input: Term, cuts: list[Cut]) -> Term:
+def _cut_value(to: OnnxGraph, input: Term, cuts: list[Cut]) -> Term:
     """The part of a value that is left after all cuts."""
     points = [cut for cut in cuts if cut.shrinks]
     by_gather = [cut for cut in points if len(points) == 1 or not isinstance(cut.begin, int)]
     ranges = [cut for cut in cuts if cut not in by_gather]
     dims = input.dims
     if ranges:
-        input = _sliced(to, input, ranges)
+        input = _sliced_value(to, input, ranges)
     gone = [cut.axis for cut in points if cut not in by_gather]
     if input.dims is None and dims is not None:
         input.dims = tuple(None for _ in dims)
@@ -175,7 +175,7 @@ def _cut(to: OnnxGraph, input: Term, cuts: list[Cut]) -> Term:
     return input
 
 
-def _sliced(to: OnnxGraph, input: Term, cuts: list[Cut]) -> Term:
+def _sliced_value(to: OnnxGraph, input: Term, cuts: list[Cut]) -> Term:
     steps = [1 if cut.shrinks else cut.step for cut in cuts]
     if all_known(steps) is None:
         return _sliced_at_random(to, input, cuts, steps)
@@ -212,7 +212,7 @@ def _sliced_at_random(to: OnnxGraph, input: Term, cuts: list[Cut], steps: list[P
 # ---------------------------------------------------------------------------------------------------- Parts replaced
 
 
-def _numbered(to: OnnxGraph, sizes: list[Part]) -> Term:
+def _numbered_places(to: OnnxGraph, sizes: list[Part]) -> Term:
     """An array of these sizes whose elements are their numbers: what is cut from it says where that was."""
     count = scalar(to, product(to, sizes))
     dims = tuple(size if isinstance(size, int) else None for size in sizes)
@@ -220,7 +220,7 @@ def _numbered(to: OnnxGraph, sizes: list[Part]) -> Term:
     return to.node("Reshape", numbers, vector(to, sizes), dims=dims, allowzero=1 if to.opset >= 14 else None)
 
 
-def _replaced(to: OnnxGraph, whole: Term, sizes: list[Part], places: Term, values: Term) -> Term:
+def _replaced_places(to: OnnxGraph, whole: Term, sizes: list[Part], places: Term, values: Term) -> Term:
     """A value with others in the places that are given by their numbers."""
     flat = to.reshape(whole, [-1])
     put = to.node("ScatterElements", flat, to.reshape(places, [-1]), to.reshape(values, [-1]), axis=0)
@@ -248,7 +248,7 @@ def tensor_strided_slice_update(
     sizes = axes_of(input)
     places = strided_slice(
         to,
-        _numbered(to, sizes),
+        _numbered_places(to, sizes),
         begin,
         end,
         strides,
@@ -261,7 +261,7 @@ def tensor_strided_slice_update(
     if to.model.is_for_engine:
         to.refuse("a value of a shape that does not fit is not found out")
     stretched = carried_node(to, "Expand", value, to.node("Shape", places, dtype=INT64))
-    return _replaced(to, input, sizes, places, stretched)
+    return _replaced_places(to, input, sizes, places, stretched)
 
 
 @rule("StridedSliceGrad")
@@ -329,5 +329,5 @@ def xla_dynamic_update_slice(to: OnnxGraph, input: Term, update: Term, indices: 
     sizes, counts = axes_of(input), axes_of(update)
     begin = _moved_inside(to, indices, sizes, counts)
     end = to.node("Add", begin, vector(to, counts))
-    places = to.slice(_numbered(to, sizes), begin, end, list(range(rank)))
-    return _replaced(to, input, sizes, places, update)
+    places = to.slice(_numbered_places(to, sizes), begin, end, list(range(rank)))
+    return _replaced_places(to, input, sizes, places, update)

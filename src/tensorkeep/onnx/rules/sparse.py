@@ -63,7 +63,7 @@ def sparse_reshape(to: OnnxGraph, input_indices: Term, input_shape: Term, new_sh
     new = parts_of(to, new_shape)
     total = product(to, old)
     if any(not isinstance(size, int) for size in new):
-        new = _resolved(to, vector(to, new), len(new), total)
+        new = _resolved_sizes(to, vector(to, new), len(new), total)
     elif -1 in new:
         at = new.index(-1)
         rest = product(to, [*new[:at], *new[at + 1 :]])
@@ -78,7 +78,7 @@ def sparse_reshape(to: OnnxGraph, input_indices: Term, input_shape: Term, new_sh
     return to.node("Mod", spread, to.node("Max", target, one)), target
 
 
-def _resolved(to: OnnxGraph, sizes: Term, count: int, total: Part) -> list[Part]:
+def _resolved_sizes(to: OnnxGraph, sizes: Term, count: int, total: Part) -> list[Part]:
     """Sizes that are computed, of which one may be -1: what is left for it."""
     is_open = to.node("Equal", sizes, to.constant(-1), dtype=BOOL)
     rest = to.node("Max", to.node("Abs", to.reduce("ReduceProd", sizes, [0])), to.constant(1))

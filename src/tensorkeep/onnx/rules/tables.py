@@ -35,7 +35,7 @@ def wide_type(dtype: DType) -> DType:
     return FLOAT32 if dtype.is_floating and dtype is not FLOAT64 else dtype
 
 
-def encoded(to: OnnxGraph, keys: Term, known: Array, values: Array, default: object) -> Term:
+def encoded_values(to: OnnxGraph, keys: Term, known: Array, values: Array, default: object) -> Term:
     """A value for each key, or the default: of strings, int64 or float32."""
     kinds = [STRING if array.dtype == object else DType.of(array.dtype) for array in (known, values)]
     attrs: dict[str, AttrValue | None] = {}
@@ -58,7 +58,7 @@ def encoded(to: OnnxGraph, keys: Term, known: Array, values: Array, default: obj
 def positions(to: OnnxGraph, keys: Term, known: Array, missing: int) -> Term:
     """The place of each key among known ones, integers of which are sorted; `missing` of one that is not there."""
     if len(known) <= _MOST_ENCODED or known.dtype != np.int64:
-        return encoded(to, keys, known, np.arange(len(known)), missing)
+        return encoded_values(to, keys, known, np.arange(len(known)), missing)
     bits = len(known).bit_length()
     padded = np.full(2**bits, np.iinfo(np.int64).max)
     padded[: len(known)] = known
@@ -141,10 +141,10 @@ def find(to: OnnxGraph, table_handle: Term, keys: Term, default_value: Term) -> 
     kind = wide_type(table.value_dtype)
     default = to.cast(default_value, kind)
     asked = keys if keys.dtype is STRING else to.cast(keys, wide_type(keys.dtype))
-    return to.cast(_found(to, table, asked, known, values, default), table.value_dtype)
+    return to.cast(_found_values(to, table, asked, known, values, default), table.value_dtype)
 
 
-def _found(to: OnnxGraph, table: Table, keys: Term, known: Array, values: Array, default: Term) -> Term:
+def _found_values(to: OnnxGraph, table: Table, keys: Term, known: Array, values: Array, default: Term) -> Term:
     if not len(known):
         dims = None if keys.dims is None else (*keys.dims, *values.shape[1:])
         wanted = to.concat([to.shape(keys), to.constant(np.array(values.shape[1:], np.int64))], 0)
@@ -152,7 +152,7 @@ def _found(to: OnnxGraph, table: Table, keys: Term, known: Array, values: Array,
     if default.array is not None and default.dims == ():
         is_small = len(known) <= _MOST_ENCODED or known.dtype != np.int64
         if values.ndim == 1 and default.dtype in _ATTRIBUTES and known.dtype != np.float64 and is_small:
-            return encoded(to, keys, known, values, default.array[()])
+            return encoded_values(to, keys, known, values, default.array[()])
     if default.array is not None and default.array.shape == table.value_shape:
         rows = np.concatenate([values, default.array[None]])
         return rows_at(to, constant_term(rows, default.dtype), positions(to, keys, known, len(known)))

@@ -53,7 +53,7 @@ def _flow(held: HeldList) -> Term:
     return Term(FLOAT32, (), held=held)
 
 
-def _made(size: Term, dtype: DType, element_shape: Shape, dynamic_size: bool) -> HeldArray:
+def _made_array(size: Term, dtype: DType, element_shape: Shape, dynamic_size: bool) -> HeldArray:
     return HeldArray(HeldList(dtype, element_shape.dims, Unset(size), None if dynamic_size else size), dynamic_size)
 
 
@@ -61,14 +61,14 @@ def _made(size: Term, dtype: DType, element_shape: Shape, dynamic_size: bool) ->
 def tensor_array_v3(
     to: OnnxGraph, size: Term, *, dtype: DType, element_shape: Shape, dynamic_size: bool
 ) -> tuple[Term, Term]:
-    held = _made(size, dtype, element_shape, dynamic_size)
+    held = _made_array(size, dtype, element_shape, dynamic_size)
     return Term(RESOURCE, (2,), held=held), _flow(held.start)
 
 
 @rule("TensorArrayV2", "TensorArray")
 def tensor_array(to: OnnxGraph, size: Term, *, dtype: DType, element_shape: Shape, dynamic_size: bool) -> Term:
     """Before the third generation, the handle is a string, and the first flow is any number."""
-    return Term(STRING, (2,), held=_made(size, dtype, element_shape, dynamic_size))
+    return Term(STRING, (2,), held=_made_array(size, dtype, element_shape, dynamic_size))
 
 
 @rule("TensorArrayWriteV3", "TensorArrayWriteV2", "TensorArrayWrite", takes_complex=True)

@@ -49,10 +49,10 @@ def string_constant(value: bytes | Sequence[bytes]) -> Term:
 @rule("StringJoin")
 def string_join(to: OnnxGraph, inputs: list[Term], *, separator: bytes) -> Term:
     leave_to_kernels(to, "strings")
-    return _joined(to, inputs, separator)
+    return _joined_strings(to, inputs, separator)
 
 
-def _joined(to: OnnxGraph, parts: Sequence[Term], separator: bytes) -> Term:
+def _joined_strings(to: OnnxGraph, parts: Sequence[Term], separator: bytes) -> Term:
     if not parts:
         return string_constant(b"")
     text_of(to, separator, "the separator")
@@ -82,7 +82,7 @@ def reduce_join(to: OnnxGraph, inputs: Term, reduction_indices: Term, *, keep_di
     if count:
         rows = rows if len(reduced) == 1 else to.reshape(rows, [*[0] * len(kept), count])
         parts = to.split(rows, [1] * count, len(kept))
-        joined = _joined(to, [to.squeeze(part, [len(kept)]) for part in parts], separator)
+        joined = _joined_strings(to, [to.squeeze(part, [len(kept)]) for part in parts], separator)
     else:
         whole = to.shape(rows)
         joined = to.node("Expand", string_constant(b""), to.slice(whole, [0], [len(kept)], [0]))
@@ -109,11 +109,11 @@ def string_split_v2(to: OnnxGraph, input: Term, sep: Term, *, maxsplit: int) -> 
     leave_to_kernels(to, "strings")
     mark = text_of(to, to.known_array(sep, "what strings are split at").item(), "what strings are split at")
     if maxsplit == 0:
-        lines = _numbered(to, input)
+        lines = _numbered_elements(to, input)
         places = to.concat([to.unsqueeze(lines, [1]), to.unsqueeze(to.node("Sub", lines, lines), [1])], 1)
         return places, input, _shape_of(to, input, to.node("Min", to.shape(input), to.constant([1])))
     if mark:
-        found = _split(to, input, mark, keeps_empty=True, most=max(maxsplit, -1))
+        found = _split_strings(to, input, mark, keeps_empty=True, most=max(maxsplit, -1))
         return found.places, found.values, _shape_of(to, input, _largest(to, found.counts))
     if maxsplit > 0:
         to.refuse("the rest of a string behind so many words is not what ONNX Runtime gives; split it without a limit")
@@ -140,14 +140,14 @@ def string_split(to: OnnxGraph, input: Term, delimiter: Term, *, skip_empty: boo
 
 def _split_at_each(to: OnnxGraph, input: Term, marks: Sequence[str], *, keeps_empty: bool) -> _Pieces:
     """Splits strings at one mark, the parts at the next, and so on. A string of nothing has no parts."""
-    found = _split(to, input, marks[0], keeps_empty=False)
+    found = _split_strings(to, input, marks[0], keeps_empty=False)
     for mark in marks[1:]:
-        parts = _split(to, found.values, mark, keeps_empty=keeps_empty)
+        parts = _split_strings(to, found.values, mark, keeps_empty=keeps_empty)
         found = parts._replace(lines=to.node("Gather", found.lines, parts.lines, axis=0))
     return found
 
 
-def _split(to: OnnxGraph, strings: Term, mark: str, *, keeps_empty: bool, most: int = -1) -> _Pieces:
+def _split_strings(to: OnnxGraph, strings: Term, mark: str, *, keeps_empty: bool, most: int = -1) -> _Pieces:
     """Splits strings at a mark. ONNX Runtime says that a string of nothing has no parts, others that it has one."""
     given = to.concat([strings, string_constant([b"-"])], 0) if keeps_empty else strings
     attrs = {"delimiter": mark, "maxsplit": most if most > 0 else None}
@@ -165,7 +165,7 @@ def _split(to: OnnxGraph, strings: Term, mark: str, *, keeps_empty: bool, most: 
     return _Pieces(to.node("GatherND", parts, places, dims=(None,)), lines, counts, places)
 
 
-def _numbered(to: OnnxGraph, term: Term) -> Term:
+def _numbered_elements(to: OnnxGraph, term: Term) -> Term:
     """0, 1, 2, … for each element of a vector."""
     return to.node("Range", to.constant(0), to.squeeze(to.shape(term, 0, 1), [0]), to.constant(1), dims=(None,))
 
@@ -185,7 +185,7 @@ def _sparse(to: OnnxGraph, input: Term, found: _Pieces) -> tuple[Term, Term, Ter
     none = to.node("ConstantOfShape", to.shape(input), dtype=INT64, dims=(None,), value=np.zeros(1, np.int64))
     counts = to.node("ScatterElements", none, found.lines, ones, axis=0, reduction="add")
     starts = to.node("CumSum", counts, to.constant(0), exclusive=1)
-    columns = to.node("Sub", _numbered(to, found.lines), to.node("Gather", starts, found.lines, axis=0))
+    columns = to.node("Sub", _numbered_elements(to, found.lines), to.node("Gather", starts, found.lines, axis=0))
     places = to.concat([to.unsqueeze(found.lines, [1]), to.unsqueeze(columns, [1])], 1)
     return places, found.values, _shape_of(to, input, _largest(to, counts))
 
@@ -194,7 +194,7 @@ def _sparse(to: OnnxGraph, input: Term, found: _Pieces) -> tuple[Term, Term, Ter
 
 
 @rule("StringLower", "StringUpper")
-def cased(to: OnnxGraph, input: Term, *, encoding: bytes) -> Term:
+def change_case(to: OnnxGraph, input: Term, *, encoding: bytes) -> Term:
     """Letters of ASCII; beyond them, runtimes do not agree on which letters are the same."""
     leave_to_kernels(to, "strings")
     assert to.operation is not None
@@ -205,14 +205,14 @@ def cased(to: OnnxGraph, input: Term, *, encoding: bytes) -> Term:
     action = to.operation.type.removeprefix("String").upper()
     flat = input if input.rank == 1 else to.reshape(input, [-1])
     if input.element_count is not None:
-        changed = _normalized(to, flat, action)
+        changed = _normalized_case(to, flat, action)
     else:  # ONNX wants at least one string
         more = to.concat([flat, string_constant([b""])], 0)
-        changed = to.slice(_normalized(to, more, action), [0], [-1], [0])
+        changed = to.slice(_normalized_case(to, more, action), [0], [-1], [0])
     return changed if input.rank == 1 else to.reshape(changed, to.shape(input))
 
 
-def _normalized(to: OnnxGraph, strings: Term, action: str) -> Term:
+def _normalized_case(to: OnnxGraph, strings: Term, action: str) -> Term:
     return to.node("StringNormalizer", strings, dims=strings.dims, case_change_action=action, locale="C")
 
 
