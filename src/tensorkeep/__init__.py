@@ -80,7 +80,7 @@ _MODULES = """
 """
 
 
-def _listed(name: str) -> list[str]:
+def _listed_names(name: str) -> list[str]:
     """`__all__`, unless pydoc asks for it.
 
     `help(tensorkeep)` would print every class that is listed in full: thousands of lines. Without a list pydoc tells
@@ -93,4 +93,4 @@ def _listed(name: str) -> list[str]:
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}", name=name)
 
 
-__getattr__, __dir__, _EXPORTED = _on_first_use(globals(), _NAMES, _MODULES.split(), _listed)
+__getattr__, __dir__, _EXPORTED = _on_first_use(globals(), _NAMES, _MODULES.split(), _listed_names)

@@ -31,10 +31,10 @@ class About:
 def about() -> About:
     """What this installation of tensorkeep is made of. Printed, it is one line."""
     found = native()
-    return About(__version__, found.library is not None, found.state, np.__version__, _installed("protobuf"))
+    return About(__version__, found.library is not None, found.state, np.__version__, _installed_version("protobuf"))
 
 
-def _installed(package: str) -> str:
+def _installed_version(package: str) -> str:
     try:
         return version(package)
     except PackageNotFoundError:  # put there by other means than an installer

@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 from tensorkeep.proto.messages import SavedModel, serialize
-from tensorkeep.tools.saved_model_cli import main, normalized
+from tensorkeep.tools.saved_model_cli import main, normalized_arguments
 from tests.saved_model.scan_samples import LAMBDA_LAYER, model_with
 from tests.support.golden import ROOT
 
@@ -254,7 +254,7 @@ def test_wrong_flags_are_status_two(arguments, words, capsys):
 
 def test_flags_have_the_forms_of_absl():
     given = ["show", "-dir", "x", "--all", "--noall", "--all=false", "--allow-pickle", "--tag_set=a,b"]
-    assert normalized(given) == [
+    assert normalized_arguments(given) == [
         "show", "--dir", "x", "--all=true", "--all=false", "--all=false", "--allow_pickle=true", "--tag_set=a,b",
     ]  # fmt: skip
 

@@ -102,19 +102,19 @@ def counted_losses(chunks: Iterable[npt.ArrayLike], wanted: DType) -> CastLoss:
 
 def cast_chunks(chunks: Iterable[npt.ArrayLike], wanted: DType) -> Iterator[Array]:
     """The numbers in another type, whatever is lost."""
-    return (_converted(np.asarray(chunk), wanted) for chunk in chunks)
+    return (_converted_array(np.asarray(chunk), wanted) for chunk in chunks)
 
 
 def cast_array(before: Array, wanted: DType) -> tuple[Array, CastLoss]:
     """The numbers in another type, and what was lost."""
-    after = _converted(before, wanted)
+    after = _converted_array(before, wanted)
     if before.dtype == after.dtype:
         return after, CastLoss(elements=before.size)
     masks = dict(_masks(before, after))
     return after, _tally(before, masks)
 
 
-def _converted(array: Array, wanted: DType) -> Array:
+def _converted_array(array: Array, wanted: DType) -> Array:
     whole = array.real if np.iscomplexobj(array) and not wanted.is_complex else array
     with np.errstate(all="ignore"):
         return whole.astype(wanted.array_dtype)

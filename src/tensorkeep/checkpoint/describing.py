@@ -67,7 +67,7 @@ class CheckpointDescription:
         if self._is_of_slices:
             lines = [_line_of_slices(name, self._reader[name]) for name in hash_order(self._reader.names_as_stored)]
         else:
-            found = sorted(_stored(self._reader), key=lambda item: item[0])
+            found = sorted(_stored_infos(self._reader), key=lambda item: item[0])
             lines = [_line(key, info.dtype, info.shape) for key, info in found]
         return b"".join(lines)
 
@@ -89,7 +89,7 @@ class CheckpointDescription:
         name = _text(key)
         if name in self._reader or self._is_of_slices:
             return name in self._reader
-        is_slice = name.startswith("\0") and encode_name(name) in dict(_stored(self._reader))
+        is_slice = name.startswith("\0") and encode_name(name) in dict(_stored_infos(self._reader))
         return not name or is_slice
 
     def value(self, key: str | bytes) -> Any:
@@ -113,7 +113,7 @@ def _text(value: object) -> str:
     return value
 
 
-def _stored(reader: CheckpointReader) -> Iterator[tuple[bytes, TensorInfo]]:
+def _stored_infos(reader: CheckpointReader) -> Iterator[tuple[bytes, TensorInfo]]:
     """All that is stored, by key: whole tensors, and the slices of the others."""
     for name, info in reader.items():
         if not info.slices:
@@ -180,13 +180,13 @@ def _hashes(keys: Sequence[bytes]) -> list[int]:
     at = 0
     while left.size:
         words = np.frombuffer(b"".join(keys[key][at : at + 8].ljust(8, b"\0") for key in left.tolist()), "<u8")
-        words = np.where(lengths[left] - at >= 8, _mixed(words * _MULTIPLIER) * _MULTIPLIER, words)
+        words = np.where(lengths[left] - at >= 8, _mix_bits(words * _MULTIPLIER) * _MULTIPLIER, words)
         values[left] = (values[left] ^ words) * _MULTIPLIER
         at += 8
         left = left[lengths[left] > at]
-    found: list[int] = _mixed(_mixed(values) * _MULTIPLIER).tolist()
+    found: list[int] = _mix_bits(_mix_bits(values) * _MULTIPLIER).tolist()
     return found
 
 
-def _mixed(values: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint64]:
+def _mix_bits(values: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint64]:
     return values ^ (values >> np.uint64(47))

@@ -318,7 +318,7 @@ class CheckpointReader(Mapping[str, TensorInfo]):
 
     def __reduce__(self) -> tuple[object, ...]:
         """Pickled is where the checkpoint is. Unpickling opens it anew, and refuses if it is another one by then."""
-        return _reopened, (type(self), self._reopening(), self._identity())
+        return _reopen_pickled, (type(self), self._reopening(), self._identity())
 
     def _reopening(self) -> tuple[object, ...]:
         """The arguments with which another process makes a reader of the same checkpoint."""
@@ -351,7 +351,7 @@ class CheckpointReader(Mapping[str, TensorInfo]):
         return list(self.intact_names)
 
 
-def _reopened(kind: type[Reader], arguments: Sequence[Any], identity: object) -> Reader:
+def _reopen_pickled(kind: type[Reader], arguments: Sequence[Any], identity: object) -> Reader:
     """The reader that was pickled: FailedPreconditionError if another checkpoint is in the place of its own."""
     reader = kind(*arguments)
     if reader._identity() != identity:

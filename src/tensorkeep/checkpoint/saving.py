@@ -135,7 +135,7 @@ def save_checkpoint(
         raise InvalidArgumentError(f'no tensors to save to "{path}"')
     if wrong := [name for name in tensors if not isinstance(name, str)]:
         raise InvalidArgumentError(f"names of tensors are text, got {wrong[0]!r}")
-    ready = {name: _prepared(name, tensors[name]) for name in sorted(tensors)}
+    ready = {name: _prepared_source(name, tensors[name]) for name in sorted(tensors)}
     if options.format is CheckpointFormat.V1:
         return _save_slice_files(path, ready, _assign_files(ready, options.sharding), options, fs)
     files = _assign_files(ready, options.sharding)
@@ -159,7 +159,7 @@ def save_checkpoint(
 Prepared = npt.NDArray[Any] | ArraySource | PartitionedArray
 
 
-def _prepared(name: str, value: ArrayLike | ArraySource | PartitionedArray) -> Prepared:
+def _prepared_source(name: str, value: ArrayLike | ArraySource | PartitionedArray) -> Prepared:
     """The same array in a form we know. Mistakes in it are found here, before anything is written."""
     try:
         if isinstance(value, PartitionedArray):

@@ -274,20 +274,20 @@ def _contiguous_pieces(array: Array, dtype: DType) -> Iterator[memoryview]:
         # Bits above the type's own mean nothing in memory; in a file they are zero.
         low = np.uint8((1 << dtype.bits) - 1)
         raw = array.view(np.uint8)
-        pieces: Iterable[Array] = (piece & low for piece in _buffered(raw, raw.dtype))
+        pieces: Iterable[Array] = (piece & low for piece in _buffered_chunks(raw, raw.dtype))
     elif array.flags.c_contiguous and not swapped:
         pieces = (array,)
     elif dtype.array_dtype.kind == "V" or array.dtype.type.__module__ == ml_dtypes.bfloat16.__module__:
         bits = np.dtype(f"<u{array.dtype.itemsize}")  # NumPy's iterator does not know these types, but knows their bits
-        pieces = _buffered(array.view(bits.newbyteorder(">") if swapped else bits), bits)
+        pieces = _buffered_chunks(array.view(bits.newbyteorder(">") if swapped else bits), bits)
     else:
-        pieces = _buffered(array, array.dtype.newbyteorder("<"))
+        pieces = _buffered_chunks(array, array.dtype.newbyteorder("<"))
     for piece in pieces:
         if piece.size:
             yield piece.reshape(-1).view(np.uint8).data
 
 
-def _buffered(array: Array, dtype: np.dtype[Any]) -> Iterator[Array]:
+def _buffered_chunks(array: Array, dtype: np.dtype[Any]) -> Iterator[Array]:
     flags: Any = ["external_loop", "buffered", "zerosize_ok"]
     with np.nditer(
         array, flags=flags, op_dtypes=[dtype], casting="equiv", order="C", buffersize=_BUFFER_ELEMENTS

@@ -148,7 +148,7 @@ if [[ $funcstack[1] == _tensorkeep ]]; then _tensorkeep "$@"; else compdef _tens
 """
 
 
-def _filled(script: str, words: Mapping[str, Words], *, between: str, listing: str, names: str) -> str:
+def _filled_script(script: str, words: Mapping[str, Words], *, between: str, listing: str, names: str) -> str:
     """A script with the words of the program in it; `listing` is how the shell keeps some."""
     groups = _groups()
     taking = " ".join(f"{name}:{option}" for name, known in words.items() for option in known.values)
@@ -170,14 +170,14 @@ def _filled(script: str, words: Mapping[str, Words], *, between: str, listing: s
 
 
 def _bash(words: Mapping[str, Words]) -> str:
-    return _filled(
+    return _filled_script(
         _BASH, words, between=" ", listing='words="{}"', names='words="$(_tensorkeep_tensors "$path")" names=1'
     )
 
 
 def _zsh(words: Mapping[str, Words]) -> str:
     names = 'options=("${(@f)$(_tensorkeep_tensors $file)}")'
-    return _filled(_ZSH, words, between="|", listing="options=({})", names=names)
+    return _filled_script(_ZSH, words, between="|", listing="options=({})", names=names)
 
 
 _FISH: Final = r"""# tensorkeep: put it into ~/.config/fish/completions/tensorkeep.fish

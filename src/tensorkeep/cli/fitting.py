@@ -65,7 +65,7 @@ def fit(columns: Sequence[Column], widths: Sequence[int], room: int) -> Fitted:
             widths=tuple(widths[number] for number in kept),
             dropped=(*shown.dropped, columns[at].title),
         )
-    return _squeezed(columns, shown, room)
+    return _squeezed_columns(columns, shown, room)
 
 
 def _least(columns: Sequence[Column], shown: Fitted) -> int:
@@ -83,7 +83,7 @@ def _sparest(columns: Sequence[Column], shown: Sequence[int]) -> int:
     return max(shown[1:], key=lambda at: (columns[at].spare, at))
 
 
-def _squeezed(columns: Sequence[Column], shown: Fitted, room: int) -> Fitted:
+def _squeezed_columns(columns: Sequence[Column], shown: Fitted, room: int) -> Fitted:
     """Takes from the widest text again and again, until all fit."""
     widths = list(shown.widths)
     excess = sum(widths) + GAP * (len(widths) - 1) - room

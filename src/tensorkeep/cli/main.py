@@ -91,9 +91,9 @@ def _run_command(name: str, arguments: Sequence[str], output: Output) -> int:
             warnings.showwarning = _noting(output)
             return command.run(given, output)
     except TensorKeepError as error:
-        return _failed(error, output)
+        return _tell_failure(error, output)
     except MemoryError:
-        return _failed(TensorKeepError("there is not enough memory for it"), output)
+        return _tell_failure(TensorKeepError("there is not enough memory for it"), output)
 
 
 def _noting(output: Output) -> Callable[..., None]:
@@ -105,7 +105,7 @@ def _noting(output: Output) -> Callable[..., None]:
     return show
 
 
-def _failed(error: TensorKeepError, output: Output) -> int:
+def _tell_failure(error: TensorKeepError, output: Output) -> int:
     if output.is_json:
         output.data("error/1", {"error": type(error).__name__, "message": str(error)})
     output.note(str(error), "error", "red")
@@ -120,8 +120,10 @@ def help_text(group: str = "") -> str:
     names = members(group)
     usage = f"usage: tensorkeep {group or 'COMMAND'} {'COMMAND ' if group else ''}[ARGUMENTS] [--json]"
     if group:
-        return "\n".join((usage, "", "commands:", *_listed(names), "", f"Try 'tensorkeep {names[0]} --help'.", ""))
-    lines = [line for title, listed in sections().items() for line in ("", f"{title}:", *_listed(listed))]
+        return "\n".join(
+            (usage, "", "commands:", *_command_lines(names), "", f"Try 'tensorkeep {names[0]} --help'.", "")
+        )
+    lines = [line for title, listed in sections().items() for line in ("", f"{title}:", *_command_lines(listed))]
     codes = [f"  {code:<3}  {meaning}" for code, meaning in EXIT_CODES.items()]
     about = "Looks into TensorFlow's model files and works on them, without TensorFlow."
     examples = [f"  tensorkeep {example}" for example in _EXAMPLES]
@@ -130,7 +132,7 @@ def help_text(group: str = "") -> str:
     return "\n".join((*parts, "", more, ""))
 
 
-def _listed(names: Sequence[str]) -> list[str]:
+def _command_lines(names: Sequence[str]) -> list[str]:
     """The lines of commands, each with what it does."""
     width = max(16, *map(len, names))
     return [f"  {name.ljust(width)}  {COMMANDS[name].summary}" for name in names]

@@ -106,7 +106,7 @@ class Output:
         lines = [self._lines(*item) for item in zip(columns, texts, widths, strict=True)]
         for number in range(max(map(len, lines))):
             cells = [
-                _padded(column, parts[number] if number < len(parts) else "", width)
+                _padded_text(column, parts[number] if number < len(parts) else "", width)
                 for column, parts, width in zip(columns, lines, widths, strict=True)
             ]
             cells[-1] = cells[-1] if columns[-1].is_number or columns[-1].is_size else cells[-1].rstrip(" ")
@@ -134,7 +134,7 @@ class Output:
                 self.line(f"{' ' * (width + GAP)}{line}")
 
 
-def _padded(column: Column, text: str, width: int) -> str:
+def _padded_text(column: Column, text: str, width: int) -> str:
     blanks = " " * (width - width_of(text))
     return blanks + text if column.is_number or column.is_size else text + blanks
 

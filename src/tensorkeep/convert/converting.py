@@ -128,14 +128,14 @@ def convert(
         _require_plain(rules, options, to_format)
         _require_free([path, *BUNDLE.files(path, {}, _sink_options(options))], options, fs)
         files = PARQUET.restore(given, path, options.model, fs, dry_run=options.dry_run)
-        return _made(given, path, from_format.name, to_format, files, options)
+        return _empty_report(given, path, from_format.name, to_format, files, options)
     if not isinstance(to_format, TensorFormat):
         return _convert_model(given, path, from_format.name, to_format, rules, options, fs)
     with closing(_by_variable(from_format.open_source(given, fs), rules, to_format)) as opened:
         _tell_of_records(opened, fs)
         _tell_of_remarks(opened)
-        whole = _applied(opened, rules, options.only)
-        applied = _written(whole, options.written)
+        whole = _apply_rules(opened, rules, options.only)
+        applied = _tensors_to_write(whole, options.written)
         made = {name: Made(item.dtype, item.shape, item.chunks) for name, item in applied.tensors.items()}
         refuse(f'cannot convert "{given}" to "{path}"', applied.problems + to_format.problems(made))
         sink_options = _sink_options(options)
@@ -167,7 +167,7 @@ def convert(
     )
 
 
-def _written(applied: Applied, names: frozenset[str] | None) -> Applied:
+def _tensors_to_write(applied: Applied, names: frozenset[str] | None) -> Applied:
     """The tensors that rules made, but only those with these names; all if there are no names."""
     if names is None:
         return applied
@@ -183,7 +183,7 @@ def explain(
 ) -> Explanation:
     """What rules would do to each tensor of a file; InvalidArgumentError with all that is wrong."""
     with closing(_by_variable(open_tensors(source, fs=fs), rules, None)) as opened:
-        applied = _applied(opened, rules, only)
+        applied = _apply_rules(opened, rules, only)
         refuse(f'cannot apply the rules to "{opened.path}"', applied.problems)
         return applied.explanation()
 
@@ -198,7 +198,7 @@ def _sink_options(options: ConvertOptions) -> SinkOptions:
     return SinkOptions(options.durability, options.shard_bytes)
 
 
-def _applied(opened: TensorSource, rules: Sequence[str | AnyRule], only: Selection | None) -> Applied:
+def _apply_rules(opened: TensorSource, rules: Sequence[str | AnyRule], only: Selection | None) -> Applied:
     """The tensors that rules make of the chosen ones of a source, with the problems found so far."""
     wanted: list[AnyRule] = [rule_of(rule) for rule in rules]
     left_out = _left_out(opened)
@@ -326,7 +326,7 @@ def _convert_model(
     _require_plain(rules, options, to_format)
     _require_free([path], options, fs)
     files = to_format.make(given, path, options.model, _sink_options(options), fs, dry_run=options.dry_run)
-    return _made(given, path, from_format, to_format, files, options)
+    return _empty_report(given, path, from_format, to_format, files, options)
 
 
 def _require_plain(rules: Sequence[str | AnyRule], options: ConvertOptions, to_format: Format) -> None:
@@ -335,7 +335,7 @@ def _require_plain(rules: Sequence[str | AnyRule], options: ConvertOptions, to_f
         raise InvalidArgumentError(f"{to_format.name} is made of a model as it is: {', '.join(wrong)} cannot be used")
 
 
-def _made(
+def _empty_report(
     given: str, path: str, from_format: str, to_format: Format, files: Sequence[str], options: ConvertOptions
 ) -> Converted:
     return Converted(given, path, from_format, to_format.name, files, 0, _NOTHING, is_dry_run=options.dry_run)

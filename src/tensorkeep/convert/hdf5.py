@@ -57,7 +57,7 @@ class Hdf5Format:
         h5py = imported_h5py()
         opened = opened_hdf5(h5py, path, fs)
         try:
-            arrays, others, remarks = _found(h5py, opened, path)
+            arrays, others, remarks = _found_datasets(h5py, opened, path)
         except BaseException:
             opened.close()
             raise
@@ -124,7 +124,9 @@ def opened_hdf5(h5py: Any, path: str, fs: FileSystem) -> Any:
         raise DataLossError(f'"{path}" cannot be read as HDF5: {error}') from error
 
 
-def _found(h5py: Any, file: Any, path: str) -> tuple[dict[str, _DatasetArray], dict[str, str], tuple[str, ...]]:
+def _found_datasets(
+    h5py: Any, file: Any, path: str
+) -> tuple[dict[str, _DatasetArray], dict[str, str], tuple[str, ...]]:
     """The tensors of a file by name, the datasets that are none with what they are, and remarks about names."""
     try:
         inner = inside(h5py, file, "model_weights") if "model_weights" in file else None
@@ -152,7 +154,7 @@ def arrays_of(h5py: Any, datasets: Mapping[str, Any], path: str) -> tuple[dict[s
         if dtype is None or dataset.shape is None:
             others[name] = f"a dataset of {dataset.dtype}"
         else:
-            arrays[name] = _checked(dataset, dtype, f'"{path}": dataset "{dataset.name}"')
+            arrays[name] = _checked_dataset(dataset, dtype, f'"{path}": dataset "{dataset.name}"')
     return arrays, others
 
 
@@ -238,7 +240,7 @@ def _dtype(h5py: Any, dataset: Any) -> DType | None:
     return None if found.is_object else found
 
 
-def _checked(dataset: Any, dtype: DType, what: str) -> _DatasetArray:
+def _checked_dataset(dataset: Any, dtype: DType, what: str) -> _DatasetArray:
     if dataset.external or dataset.is_virtual:
         raise DataLossError(f"{what} keeps its data in other files, which are not read")
     check_shape(dataset.shape, dtype)
@@ -297,7 +299,7 @@ class _Hdf5Sink:
     def write(self, name: str, source: ArraySource) -> None:
         kind = self._text if source.dtype is STRING else source.dtype.array_dtype
         dataset = self._explained(lambda: self._file.create_dataset(name, source.shape, kind))
-        for box, array in _boxed(source):
+        for box, array in _source_boxes(source):
             part = tuple(slice(start, stop) for start, stop in box)
             self._explained(partial(dataset.__setitem__, part, array))
 
@@ -330,7 +332,7 @@ class _Hdf5Sink:
             raise StorageError(f'cannot write "{self._path}": {error}') from error
 
 
-def _boxed(source: ArraySource) -> Iterator[tuple[Box, Array]]:
+def _source_boxes(source: ArraySource) -> Iterator[tuple[Box, Array]]:
     """The elements of a source, which come in chunks of any size, as boxes."""
     kind = source.dtype.array_dtype
     if source.dtype is STRING:
@@ -354,10 +356,10 @@ def _boxed(source: ArraySource) -> Iterator[tuple[Box, Array]]:
             target[at : at + taken] = left[:taken]
             at, left = at + taken, left[taken:]
         yield box, out
-    _exhausted(pieces)
+    _require_exhausted(pieces)
 
 
-def _exhausted(pieces: Iterator[memoryview] | Sequence[memoryview]) -> None:
+def _require_exhausted(pieces: Iterator[memoryview] | Sequence[memoryview]) -> None:
     for _ in pieces:
         raise DataLossError("a tensor has more elements than its shape says")
 

@@ -56,8 +56,8 @@ class KerasFormat:
                     f'"{path}" is no model of Keras 3, or is damaged: it has no "{missing[0]}"; it has '
                     f"{listed_names(list(members))}"
                 )
-            config = _parsed(members[_CONFIG], path)
-            weights = _opened(h5py, file, members[_WEIGHTS], stack)
+            config = _parsed_json(members[_CONFIG], path)
+            weights = _open_weights(h5py, file, members[_WEIGHTS], stack)
             arrays, others, named = _read_names(h5py, weights, config, f"{path}/{_WEIGHTS}")
             check = cache(lambda: _require_checksum(members[_WEIGHTS]))
             close = stack.pop_all().close
@@ -65,14 +65,14 @@ class KerasFormat:
         return OpenTensors(path, self.name, checked, close, others, tuple(named.remarks()))
 
 
-def _parsed(member: Member, path: str) -> object:
+def _parsed_json(member: Member, path: str) -> object:
     try:
         return json.loads(member.read(_MOST_CONFIG))
     except (ValueError, RecursionError) as error:
         raise DataLossError(f'"{path}": "{member.name}" is no JSON: {error}') from None
 
 
-def _opened(h5py: Any, file: RandomAccessFile, member: Member, stack: ExitStack) -> Any:
+def _open_weights(h5py: Any, file: RandomAccessFile, member: Member, stack: ExitStack) -> Any:
     """The weights as they lie in the archive; packed ones are unpacked to a file, for HDF5 is not read in order."""
     if member.offset is not None:
         given: Any = Input(file, member.offset, member.size)

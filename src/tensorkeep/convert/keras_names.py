@@ -63,23 +63,23 @@ class NamedVariables:
 # (tests/interop/test_keras_archives.py compares it with Keras).
 
 
-def _given(*names: str, **where: str) -> Names:
+def _names_given(*names: str, **where: str) -> Names:
     """Names that variables always have, and names that they have if a setting is true, which it is unless the
     configuration says otherwise.
     """
     return lambda config: (*names, *(name for name, setting in where.items() if config.get(setting, True)))
 
 
-def _normalized(config: Config) -> tuple[str, ...]:
+def _normalization_names(config: Config) -> tuple[str, ...]:
     return tuple(name for name, setting in (("gamma", "scale"), ("beta", "center")) if config.get(setting, True))
 
 
 def _batch_normalized(config: Config) -> tuple[str, ...]:
-    return (*_normalized(config), "moving_mean", "moving_variance")
+    return (*_normalization_names(config), "moving_mean", "moving_variance")
 
 
 def _layer_normalized(config: Config) -> tuple[str, ...]:
-    return ("gamma",) if config.get("rms_scaling") else _normalized(config)
+    return ("gamma",) if config.get("rms_scaling") else _normalization_names(config)
 
 
 def _einsum_dense(config: Config) -> tuple[str, ...]:
@@ -101,9 +101,9 @@ def _optimizer(config: Config) -> tuple[str, ...]:
     return ("iteration", "learning_rate") if has_rate else ("iteration",)
 
 
-_KERNEL_AND_BIAS: Final = _given("kernel", bias="use_bias")
-_CELL: Final = _given("kernel", "recurrent_kernel", bias="use_bias")
-_SEPARABLE: Final = _given("depthwise_kernel", "pointwise_kernel", bias="use_bias")
+_KERNEL_AND_BIAS: Final = _names_given("kernel", bias="use_bias")
+_CELL: Final = _names_given("kernel", "recurrent_kernel", bias="use_bias")
+_SEPARABLE: Final = _names_given("depthwise_kernel", "pointwise_kernel", bias="use_bias")
 _VARIABLES: Final[dict[str, Names]] = {
     "Dense": _KERNEL_AND_BIAS,
     **{f"Conv{rank}D": _KERNEL_AND_BIAS for rank in (1, 2, 3)},
@@ -111,18 +111,18 @@ _VARIABLES: Final[dict[str, Names]] = {
     **{f"DepthwiseConv{rank}D": _KERNEL_AND_BIAS for rank in (1, 2)},
     **{f"SeparableConv{rank}D": _SEPARABLE for rank in (1, 2)},
     "EinsumDense": _einsum_dense,
-    "Embedding": _given("embeddings"),
+    "Embedding": _names_given("embeddings"),
     "BatchNormalization": _batch_normalized,
     "LayerNormalization": _layer_normalized,
-    "GroupNormalization": _normalized,
-    "RMSNormalization": _given("scale"),
+    "GroupNormalization": _normalization_names,
+    "RMSNormalization": _names_given("scale"),
     "SpectralNormalization": _spectral,
-    "Normalization": _given("mean", "variance", "count"),
-    "PReLU": _given("alpha"),
+    "Normalization": _names_given("mean", "variance", "count"),
+    "PReLU": _names_given("alpha"),
     "Attention": _attention,
-    "AdditiveAttention": _given(scale="use_scale"),
+    "AdditiveAttention": _names_given(scale="use_scale"),
     **dict.fromkeys(("LSTMCell", "GRUCell", "SimpleRNNCell", "ConvLSTMCell"), _CELL),
-    "SeedGenerator": _given("seed_generator_state"),
+    "SeedGenerator": _names_given("seed_generator_state"),
 }
 _CELLS: Final = {
     **{kind: f"{kind}Cell" for kind in ("LSTM", "GRU", "SimpleRNN")},

@@ -53,7 +53,7 @@ class KerasShardsFormat:
             for name in dict.fromkeys(name for names in index.values() for name in names):
                 opened[name] = opened_hdf5(h5py, posixpath.join(posixpath.dirname(path), name), fs)
                 stack.callback(opened[name].close)
-            datasets, objects = _united(h5py, path, opened)
+            datasets, objects = _united_datasets(h5py, path, opened)
             for group, names in index.items():
                 _require(path, group, names, datasets)
             named = named_variables(objects, datasets)
@@ -61,7 +61,7 @@ class KerasShardsFormat:
             return OpenTensors(path, self.name, arrays, stack.pop_all().close, others, tuple(named.remarks()))
 
 
-def _united(h5py: Any, path: str, opened: dict[str, Any]) -> tuple[dict[str, tuple[str, Any]], dict[str, str]]:
+def _united_datasets(h5py: Any, path: str, opened: dict[str, Any]) -> tuple[dict[str, tuple[str, Any]], dict[str, str]]:
     """The datasets of all files by their paths, each with its file; and the names of objects."""
     datasets: dict[str, tuple[str, Any]] = {}
     objects: dict[str, str] = {}

@@ -27,7 +27,7 @@ class NormsToTorch:
         return [
             Change((name,), {scope + _NAMES[last]: tensor.told("a part of a normalization")})
             for name, tensor in tensors.items()
-            for scope, last in (_split(name),)
+            for scope, last in (_split_scope(name),)
             if last in _NAMES
         ]
 
@@ -43,7 +43,7 @@ class NormsToTensorFlow:
         scopes = dict.fromkeys(
             scope
             for name, tensor in tensors.items()
-            for scope, last in (_split(name),)
+            for scope, last in (_split_scope(name),)
             if len(tensor.shape) == 1 and last in ("weight", "running_mean")
         )
         found: list[Change] = []
@@ -57,6 +57,6 @@ class NormsToTensorFlow:
         return found
 
 
-def _split(name: str) -> tuple[str, str]:
+def _split_scope(name: str) -> tuple[str, str]:
     found = _SCOPED.fullmatch(name)
     return (found[1], found[2]) if found else ("", name)

@@ -108,7 +108,7 @@ def _array(file: RandomAccessFile, member: Member) -> StoredArray:
         if not start.startswith(_MAGIC) or length > _MOST_HEADER:
             raise DataLossError(f'"{file.path}": {what} is no .npy file')
         text = start[12 if wide else 10 :] + opened.read(max(length + (12 if wide else 10) - len(start), 0))
-    dtype, shape, is_fortran, order = _described(file.path, what, text)
+    dtype, shape, is_fortran, order = _parse_header(file.path, what, text)
     at = (12 if wide else 10) + length
     if at + element_count(shape) * dtype.itemsize != member.size:
         raise DataLossError(f'"{file.path}": {what} has {member.size - at} bytes, expected those of {dtype} {shape}')
@@ -122,7 +122,7 @@ def _array(file: RandomAccessFile, member: Member) -> StoredArray:
     return PermutedArray(plain, tuple(range(len(shape)))[::-1]) if is_fortran and len(shape) > 1 else plain
 
 
-def _described(path: str, what: str, text: bytes) -> tuple[DType, tuple[int, ...], bool, str]:
+def _parse_header(path: str, what: str, text: bytes) -> tuple[DType, tuple[int, ...], bool, str]:
     """The type, the shape, whether the first index runs fastest, and the order of the bytes."""
     try:
         fields = ast.literal_eval(text.decode("latin1").strip())

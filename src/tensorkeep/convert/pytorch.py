@@ -86,10 +86,10 @@ class PyTorchFormat:
     def open_source(self, path: str, fs: FileSystem) -> TensorSource:
         index = posixpath.join(path, _INDEX) if fs.is_directory(path) else path
         if index.endswith(self.endings[-1]):
-            return open_shards(index, self.name, lambda file: _opened(file)[0], fs)
+            return open_shards(index, self.name, lambda file: _read_tensors(file)[0], fs)
         file = fs.open(path)
         try:
-            arrays, others = _opened(file)
+            arrays, others = _read_tensors(file)
         except BaseException:
             file.close()
             raise
@@ -99,11 +99,11 @@ class PyTorchFormat:
         return unholdable(tensors, _HELD, "PyTorch")
 
     def files(self, path: str, tensors: Tensors, options: SinkOptions) -> list[str]:
-        found = _assigned(path, tensors, options)
+        found = _assigned_files(path, tensors, options)
         return [*found.files, *([found.index] if found.index else [])]
 
     def create_sink(self, path: str, tensors: Tensors, options: SinkOptions, fs: FileSystem) -> TensorSink:
-        found = _assigned(path, tensors, options)
+        found = _assigned_files(path, tensors, options)
         sinks = [_PyTorchSink(file, part, options, fs) for file, part in found.files.items()]
         return FilesSink(sinks, found.index, found.index_contents(), options, fs) if found.index else sinks[0]
 
@@ -111,7 +111,7 @@ class PyTorchFormat:
 # ----------------------------------------------------------------------------------------------------------- reading
 
 
-def _opened(file: RandomAccessFile) -> tuple[dict[str, StoredArray], dict[str, str]]:
+def _read_tensors(file: RandomAccessFile) -> tuple[dict[str, StoredArray], dict[str, str]]:
     """The tensors of a file by name, and what in it is no tensor."""
     is_zip = file.size >= 4 and bytes(file.read(0, 4)) == _ZIP
     described, storages = _in_archive(file) if is_zip else _in_sequence(file)
@@ -199,7 +199,7 @@ def _array(
 # ----------------------------------------------------------------------------------------------------------- writing
 
 
-def _assigned(path: str, tensors: Tensors, options: SinkOptions) -> Assigned:
+def _assigned_files(path: str, tensors: Tensors, options: SinkOptions) -> Assigned:
     """The files, several if a limit of their size is given: as Hugging Face names them, if the path is as theirs."""
     ending = next((ending for ending in _FILE_ENDINGS if path.removesuffix(".index.json").endswith(ending)), ".bin")
     return assigned_files(path, ending, tensors, options.shard_bytes)
@@ -246,12 +246,12 @@ class _PyTorchSink:
         if self._archive is None:
             self._file = BufferedFile(self.path, self._options, self._fs)
             self._archive = ArchiveWriter(self._file, _ALIGNMENT)
-            self._archive.add(f"{self._root}{_DESCRIPTION}", b"".join(_pickled(self._tensors)))
+            self._archive.add(f"{self._root}{_DESCRIPTION}", b"".join(_pickled_tensors(self._tensors)))
             self._archive.add(f"{self._root}/byteorder", b"little")
         return self._archive
 
 
-def _pickled(tensors: Tensors) -> Iterator[bytes]:
+def _pickled_tensors(tensors: Tensors) -> Iterator[bytes]:
     """The description of tensors: a pickle, of protocol 2, of an OrderedDict."""
     yield b"\x80\x02ccollections\nOrderedDict\n)R("
     for number, (name, tensor) in enumerate(tensors.items()):

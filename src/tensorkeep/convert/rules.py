@@ -87,7 +87,7 @@ class WithoutAverages:
     """Moving averages of variables that are there themselves are not converted."""
 
     def changes(self, tensors: Mapping[str, Lazy]) -> Sequence[Change]:
-        return [Change((name,), {}) for name in tensors if _averaged(name) in tensors]
+        return [Change((name,), {}) for name in tensors if _averaged_variable(name) in tensors]
 
 
 @dataclass(frozen=True)
@@ -95,14 +95,14 @@ class AveragesAsVariables:
     """Moving averages take the place of their variables, whose own values are left out."""
 
     def changes(self, tensors: Mapping[str, Lazy]) -> Sequence[Change]:
-        averages = {name: variable for name in tensors if (variable := _averaged(name)) in tensors}
+        averages = {name: variable for name in tensors if (variable := _averaged_variable(name)) in tensors}
         left_out = [Change((variable,), {}) for variable in averages.values()]
         return left_out + [
             Change((name,), {variable: tensors[name].told("the moving average")}) for name, variable in averages.items()
         ]
 
 
-def _averaged(name: str) -> str:
+def _averaged_variable(name: str) -> str:
     """The variable that a tensor is the moving average of, by its name; "" if it is none."""
     return name.removesuffix(AVERAGE_SUFFIX) if name.endswith(AVERAGE_SUFFIX) else ""
 

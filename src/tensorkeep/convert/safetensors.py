@@ -77,10 +77,10 @@ class SafetensorsFormat:
 
     def open_source(self, path: str, fs: FileSystem) -> TensorSource:
         if (index := _index_at(path, fs)) is not None:
-            return open_shards(index, self.name, _opened, fs)
+            return open_shards(index, self.name, _read_tensors, fs)
         file = fs.open(path)
         try:
-            return OpenTensors(path, self.name, _opened(file), file.close)
+            return OpenTensors(path, self.name, _read_tensors(file), file.close)
         except BaseException:
             file.close()
             raise
@@ -90,12 +90,12 @@ class SafetensorsFormat:
         return unholdable(tensors, _LABELS, "safetensors") + reserved
 
     def files(self, path: str, tensors: Tensors, options: SinkOptions) -> list[str]:
-        found = _assigned(path, tensors, options)
+        found = _assigned_files(path, tensors, options)
         return [*found.files, *([found.index] if found.index else [])]
 
     def create_sink(self, path: str, tensors: Tensors, options: SinkOptions, fs: FileSystem) -> TensorSink:
-        found = _assigned(path, tensors, options)
-        sinks = [FileSink(_planned(file, part), options, fs) for file, part in found.files.items()]
+        found = _assigned_files(path, tensors, options)
+        sinks = [FileSink(_planned_file(file, part), options, fs) for file, part in found.files.items()]
         return FilesSink(sinks, found.index, found.index_contents(), options, fs) if found.index else sinks[0]
 
 
@@ -108,7 +108,7 @@ def _index_at(path: str, fs: FileSystem) -> str | None:
     return index if index.endswith(_INDEX_ENDING) and fs.exists(index) else None
 
 
-def _opened(file: RandomAccessFile) -> dict[str, FileArray]:
+def _read_tensors(file: RandomAccessFile) -> dict[str, FileArray]:
     """The tensors of one file, by name, in the order of the header."""
     length = int.from_bytes(file.read(0, 8), "little") if file.size >= 8 else _MOST_HEADER + 1
     if length > min(_MOST_HEADER, file.size - 8):
@@ -161,7 +161,7 @@ def _check_cover(file: RandomAccessFile, start: int, found: Mapping[str, FileArr
 # ----------------------------------------------------------------------------------------------------------- writing
 
 
-def _assigned(path: str, tensors: Tensors, options: SinkOptions) -> Assigned:
+def _assigned_files(path: str, tensors: Tensors, options: SinkOptions) -> Assigned:
     """The files, and what each shall hold, the widest types first."""
     order = sorted(tensors, key=lambda name: (-tensors[name].dtype.itemsize, name))
     return assigned_files(path, ".safetensors", {name: tensors[name] for name in order}, options.shard_bytes)
@@ -172,12 +172,12 @@ def safetensors_files(
 ) -> tuple[dict[str, tuple[str, ...]], tuple[str, bytes] | None]:
     """The files for tensors of these types and shapes, with the names that each holds; and the index, if any."""
     tensors = {name: Made(dtype, shape, lambda: iter(())) for name, (dtype, shape) in kinds.items()}
-    found = _assigned(path, tensors, SinkOptions(shard_bytes=shard_bytes))
+    found = _assigned_files(path, tensors, SinkOptions(shard_bytes=shard_bytes))
     files = {file: tuple(part) for file, part in found.files.items()}
     return files, (found.index, found.index_contents()) if found.index else None
 
 
-def _planned(path: str, tensors: Mapping[str, Any]) -> Planned:
+def _planned_file(path: str, tensors: Mapping[str, Any]) -> Planned:
     """The file to be: its header is known before its first tensor."""
     header: dict[str, Any] = {_METADATA: {"format": "pt"}}
     at = 0

@@ -101,7 +101,7 @@ class Transpose:
 
         shape = tuple(tensor.shape[axis] for axis in self.axes)
         words = "transposed" if self.axes == (1, 0) else f"axes {list(self.axes)}"
-        return _made(tensor, shape, read, f"{words} {_change(tensor.shape, shape)}")
+        return _derived_tensor(tensor, shape, read, f"{words} {_change(tensor.shape, shape)}")
 
 
 @dataclass(frozen=True)
@@ -124,7 +124,7 @@ class Merge:
             return np.take(flat, range(start - first * inner, stop - first * inner), axis=at)
 
         shape = (*tensor.shape[:at], outer * inner, *tensor.shape[at + 2 :])
-        return _made(tensor, shape, read, f"reshaped {_change(tensor.shape, shape)}")
+        return _derived_tensor(tensor, shape, read, f"reshaped {_change(tensor.shape, shape)}")
 
 
 @dataclass(frozen=True)
@@ -146,7 +146,7 @@ class Split:
             return np.take(cut, range(left, right), axis=at + 1)
 
         shape = (*tensor.shape[:at], tensor.shape[at] // inner, inner, *tensor.shape[at + 1 :])
-        return _made(tensor, shape, read, f"reshaped {_change(tensor.shape, shape)}")
+        return _derived_tensor(tensor, shape, read, f"reshaped {_change(tensor.shape, shape)}")
 
 
 @dataclass(frozen=True)
@@ -162,7 +162,7 @@ class Insert:
             return tensor.read((*box[:at], *box[at + 1 :])).reshape(box_shape(box))
 
         shape = (*tensor.shape[:at], 1, *tensor.shape[at:])
-        return _made(tensor, shape, read, f"reshaped {_change(tensor.shape, shape)}")
+        return _derived_tensor(tensor, shape, read, f"reshaped {_change(tensor.shape, shape)}")
 
 
 @dataclass(frozen=True)
@@ -180,7 +180,7 @@ class Remove:
             return tensor.read((*box[:at], (0, 1), *box[at:])).reshape(box_shape(box))
 
         shape = (*tensor.shape[:at], *tensor.shape[at + 1 :])
-        return _made(tensor, shape, read, f"reshaped {_change(tensor.shape, shape)}")
+        return _derived_tensor(tensor, shape, read, f"reshaped {_change(tensor.shape, shape)}")
 
 
 @dataclass(frozen=True)
@@ -208,7 +208,7 @@ class Reorder:
                 start = end
             return np.concatenate(pieces, at)
 
-        return _made(tensor, tensor.shape, read, self.words or f"blocks {list(self.order)} of axis {at}")
+        return _derived_tensor(tensor, tensor.shape, read, self.words or f"blocks {list(self.order)} of axis {at}")
 
 
 @dataclass(frozen=True)
@@ -229,7 +229,7 @@ class Take:
             return tensor.read((*box[:at], (start + self.start, stop + self.start), *box[at + 1 :]))
 
         shape = (*tensor.shape[:at], self.stop - self.start, *tensor.shape[at + 1 :])
-        return _made(tensor, shape, read, f"{self.start}..{self.stop} of axis {at}")
+        return _derived_tensor(tensor, shape, read, f"{self.start}..{self.stop} of axis {at}")
 
 
 @dataclass(frozen=True)
@@ -254,7 +254,7 @@ class AddToBlock:
             found[part] = (found[part].astype(np.float64) + self.value).astype(found.dtype)
             return found
 
-        return _made(tensor, tensor.shape, read, self.words or f"{self.value:+g} to block {self.block}")
+        return _derived_tensor(tensor, tensor.shape, read, self.words or f"{self.value:+g} to block {self.block}")
 
 
 @dataclass(frozen=True)
@@ -262,7 +262,9 @@ class Zeros:
     """Zeros in the place of all elements."""
 
     def __call__(self, tensor: Lazy) -> Lazy:
-        return _made(tensor, tensor.shape, lambda box: np.zeros(box_shape(box), tensor.dtype.array_dtype), "zeros")
+        return _derived_tensor(
+            tensor, tensor.shape, lambda box: np.zeros(box_shape(box), tensor.dtype.array_dtype), "zeros"
+        )
 
 
 @dataclass(frozen=True)
@@ -279,7 +281,7 @@ class Cast:
             return cast_array(tensor.read(box), self.dtype)[0]
 
         words = f"{tensor.dtype} cast to {self.dtype}"
-        made = _made(replace(tensor, dtype=self.dtype), tensor.shape, read, words)
+        made = _derived_tensor(replace(tensor, dtype=self.dtype), tensor.shape, read, words)
         stream = partial(cast_chunks_of, tensor, self.dtype)
         return replace(made, stream=stream, casts=(*tensor.casts, (tensor, self.dtype)))
 
@@ -294,7 +296,7 @@ def concatenated_tensors(tensors: Sequence[Lazy], axis: int) -> Lazy:
     first = tensors[0]
     shapes = {(*item.shape[:axis], *item.shape[axis + 1 :]) for item in tensors}
     if len(shapes) > 1 or len({item.dtype for item in tensors}) > 1:
-        raise InvalidArgumentError(f"{', '.join(map(_described, tensors))} cannot be joined along axis {axis}")
+        raise InvalidArgumentError(f"{', '.join(map(_tensor_text, tensors))} cannot be joined along axis {axis}")
     ends = np.cumsum([item.shape[axis] for item in tensors]).tolist()
 
     def read(box: Box) -> Array:
@@ -315,7 +317,7 @@ def sum_of_tensors(tensors: Sequence[Lazy]) -> Lazy:
     """The sum of tensors of one type and shape."""
     first = tensors[0]
     if len({(item.dtype, item.shape) for item in tensors}) > 1:
-        raise InvalidArgumentError(f"{', '.join(map(_described, tensors))} cannot be added")
+        raise InvalidArgumentError(f"{', '.join(map(_tensor_text, tensors))} cannot be added")
 
     def read(box: Box) -> Array:
         total = np.array(tensors[0].read(box))
@@ -326,7 +328,7 @@ def sum_of_tensors(tensors: Sequence[Lazy]) -> Lazy:
     return _made_of(tensors, first.shape, read, "added")
 
 
-def _made(tensor: Lazy, shape: tuple[int, ...], read: Callable[[Box], Array], words: str) -> Lazy:
+def _derived_tensor(tensor: Lazy, shape: tuple[int, ...], read: Callable[[Box], Array], words: str) -> Lazy:
     history = (*tensor.history, words)
     return Lazy(tensor.dtype, shape, _unless_empty(read, tensor.dtype), None, tensor.origins, history, tensor.casts)
 
@@ -350,5 +352,5 @@ def _change(before: tuple[int, ...], after: tuple[int, ...]) -> str:
     return f"{list(before)} -> {list(after)}"
 
 
-def _described(tensor: Lazy) -> str:
+def _tensor_text(tensor: Lazy) -> str:
     return f'"{", ".join(tensor.origins)}" ({tensor.dtype} {list(tensor.shape)})'

@@ -47,7 +47,7 @@ def merge(
     checkpoints only one may be among them.
     """
     with ExitStack() as stack:
-        readers = _opened(sources, stack, fs)
+        readers = _open_sources(sources, stack, fs)
         plan: dict[str, Origin] = {}
         shared: list[str] = []
         for reader in readers:
@@ -85,7 +85,7 @@ def average(
     """
     shares = normal_shares(len(sources), weights)
     with ExitStack() as stack:
-        readers = _opened(sources, stack, fs)
+        readers = _open_sources(sources, stack, fs)
         _require_alike(readers)
         last = readers[-1]
         plan: dict[str, Origin] = {name: Stored(last, name) for name in last}
@@ -132,7 +132,7 @@ def normal_shares(count: int, weights: Sequence[float] | None) -> list[float]:
     return [weight / total for weight in weights]
 
 
-def _opened(sources: Sequence[PathLike], stack: ExitStack, fs: FileSystem) -> list[CheckpointReader]:
+def _open_sources(sources: Sequence[PathLike], stack: ExitStack, fs: FileSystem) -> list[CheckpointReader]:
     if isinstance(sources, str | bytes) or not sources:
         raise InvalidArgumentError(f"expected a list of checkpoints, got {sources!r}")
     return [stack.enter_context(open_checkpoint(source, fs=fs)) for source in sources]

@@ -217,11 +217,11 @@ def _value(origin: Origin, progress: Told) -> Any:
         return _in_slices(made, origin.slices) if origin.slices else made
     parts = origin.reader.slice_sources(origin.name)
     if not parts:
-        return _counted(origin.reader.source(origin.name), progress)
-    return PartitionedArray(origin.shape, [(part, _counted(source, progress)) for part, source in parts])
+        return _counted_source(origin.reader.source(origin.name), progress)
+    return PartitionedArray(origin.shape, [(part, _counted_source(source, progress)) for part, source in parts])
 
 
-def _counted(source: ArraySource, progress: Told) -> ArraySource:
+def _counted_source(source: ArraySource, progress: Told) -> ArraySource:
     return ArraySource(source.dtype, source.shape, progress.counted(map(np.asarray, source.chunks)))
 
 

@@ -97,9 +97,9 @@ def repair_state(
     state, problem = _known_state(folder, filename, fs)
     listed = {} if state is None else dict(zip(state.all_paths, _times(state, fs), strict=True))
     if state is not None:
-        listed.setdefault(state.latest, _modified(state.latest, fs))
+        listed.setdefault(state.latest, _modified_time(state.latest, fs))
     inside = {fs.canonical(path) for path in listed}
-    found = {path: _modified(path, fs) for path in checkpoints_in(folder, fs) if fs.canonical(path) not in inside}
+    found = {path: _modified_time(path, fs) for path in checkpoints_in(folder, fs) if fs.canonical(path) not in inside}
     reasons = {path: problem_of(path, verify, fs=fs) for path in (*listed, *found)}
     times = {path: when for path, when in (*found.items(), *listed.items()) if reasons[path] is None}
     if not times:
@@ -132,10 +132,10 @@ def _known_state(folder: str, filename: str, fs: FileSystem) -> tuple[Checkpoint
 
 
 def _times(state: CheckpointState, fs: FileSystem) -> Sequence[float]:
-    return state.timestamps or [_modified(path, fs) for path in state.all_paths]
+    return state.timestamps or [_modified_time(path, fs) for path in state.all_paths]
 
 
-def _modified(path: str, fs: FileSystem) -> float:
+def _modified_time(path: str, fs: FileSystem) -> float:
     return checkpoint_modified(path, fs=fs) or 0.0
 
 

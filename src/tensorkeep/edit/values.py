@@ -59,14 +59,14 @@ def cast(
             if info.dtype is not wanted:
                 chunks = partial(_cast_chunks, reader, name, wanted)
                 plan[name] = Made(wanted, info.shape, chunks, hash_slices(info.slices))
-        counted = [name for name in chosen if name in _made(plan) and options.wants(name)]
+        counted = [name for name in chosen if name in _made_names(plan) and options.wants(name)]
         losses = {name: counted_losses(reader.source(name).chunks, wanted) for name in counted}
         if not allow_loss:
             refuse_losses(f'casting "{reader.path}" to {wanted}', losses)
         return replace(write_plan(target, plan, options, fs=fs), losses=losses)
 
 
-def _made(plan: Mapping[str, Origin]) -> set[str]:
+def _made_names(plan: Mapping[str, Origin]) -> set[str]:
     return {name for name, origin in plan.items() if isinstance(origin, Made)}
 
 
@@ -113,12 +113,12 @@ def _new_value(
     if name not in reader:
         if not create:
             raise NotFoundError("there is no such tensor; it is added if you say so (create)")
-        return _held(given.dtype, given.shape, array), CastLoss()
+        return _held_array(given.dtype, given.shape, array), CastLoss()
     info = reader[name]
     if given.shape != info.shape:
         raise InvalidArgumentError(f"has shape {list(info.shape)}, got {list(given.shape)}")
     if given.dtype is info.dtype:
-        return _held(info.dtype, info.shape, array, info.slices), CastLoss()
+        return _held_array(info.dtype, info.shape, array, info.slices), CastLoss()
     if info.dtype.is_object or given.dtype.is_object:
         raise InvalidArgumentError(f"is {info.dtype}, got {given.dtype}")
     converted, loss = cast_array(array, info.dtype)
@@ -129,9 +129,9 @@ def _new_value(
         raise InvalidArgumentError(
             f"is {info.dtype}, which cannot hold {loss.example}: {loss}; give other values, or allow it (allow_loss)"
         )
-    return _held(info.dtype, info.shape, converted, info.slices), loss
+    return _held_array(info.dtype, info.shape, converted, info.slices), loss
 
 
-def _held(dtype: DType, shape: tuple[int, ...], array: Array, slices: Sequence[TensorSlice] = ()) -> Made:
+def _held_array(dtype: DType, shape: tuple[int, ...], array: Array, slices: Sequence[TensorSlice] = ()) -> Made:
     flat = array.reshape(-1) if element_count(shape) else array
     return Made(dtype, shape, lambda: iter((flat,)), hash_slices(slices))

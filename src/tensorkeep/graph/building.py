@@ -152,7 +152,7 @@ def unique_name(name: str, graph: Graph | None = None, mark_as_used: bool = True
 
 
 @contextmanager
-def _scoped(graph: Graph | None, **changes: Any) -> Iterator[None]:
+def _changed_scope(graph: Graph | None, **changes: Any) -> Iterator[None]:
     """Changes some of the builder's state, and puts it back."""
     scopes = (graph or current_graph()).scopes
     old = {name: getattr(scopes, name) for name in changes}
@@ -179,7 +179,7 @@ def device(place: str | DeviceFunction | Any | None, graph: Graph | None = None)
     else:
         devices = (*graph.scopes.devices, canonical_device(place if isinstance(place, str) else place.to_string()))
     outside = graph.scopes.uncolocated_devices
-    with _scoped(graph, devices=devices, uncolocated_devices=() if place is None and outside else outside):
+    with _changed_scope(graph, devices=devices, uncolocated_devices=() if place is None and outside else outside):
         yield
 
 
@@ -189,7 +189,7 @@ def control_dependencies(control_inputs: Sequence[Any] | None, graph: Graph | No
     graph = graph or current_graph()
     if control_inputs is None:
         cleared = ControlDependencies((), True, None, set())
-        with _scoped(graph, control_dependencies=(cleared,), control_flow=None):
+        with _changed_scope(graph, control_dependencies=(cleared,), control_flow=None):
             yield
         return
     if callable(control_inputs):
@@ -201,7 +201,7 @@ def control_dependencies(control_inputs: Sequence[Any] | None, graph: Graph | No
         if not op.attr("_has_manual_control_dependencies"):
             op.decorate("_has_manual_control_dependencies", True)
     entry = ControlDependencies(fresh, False, graph.scopes.control_flow, set())
-    with _scoped(graph, control_dependencies=(*graph.scopes.control_dependencies, entry)):
+    with _changed_scope(graph, control_dependencies=(*graph.scopes.control_dependencies, entry)):
         yield
 
 
@@ -225,14 +225,14 @@ def colocate_with(op: object, ignore_existing: bool = False, graph: Graph | None
     scopes = graph.scopes
     outside = scopes.devices if scopes.uncolocated_devices is None else scopes.uncolocated_devices
     colocation = outer if op is None else (*outer, operation_of(op))
-    with _scoped(graph, colocation=colocation, devices=(), uncolocated_devices=outside):
+    with _changed_scope(graph, colocation=colocation, devices=(), uncolocated_devices=outside):
         yield
 
 
 @contextmanager
 def control_flow(context: ControlFlowContext | None, graph: Graph | None = None) -> Iterator[None]:
     """Operations made inside belong to that branch or loop."""
-    with _scoped(graph, control_flow=context):
+    with _changed_scope(graph, control_flow=context):
         yield
 
 
@@ -244,14 +244,14 @@ def init_scope(graph: Graph | None = None) -> Iterator[None]:
     """
     scopes = (graph or current_graph()).scopes
     devices = scopes.devices or scopes.uncolocated_devices or ()
-    with control_dependencies(None, graph), _scoped(graph, devices=devices):
+    with control_dependencies(None, graph), _changed_scope(graph, devices=devices):
         yield
 
 
 @contextmanager
 def container(name: str, graph: Graph | None = None) -> Iterator[str]:
     """Resources made inside live in the container of that name."""
-    with _scoped(graph, container=name):
+    with _changed_scope(graph, container=name):
         yield name
 
 
@@ -259,7 +259,7 @@ def container(name: str, graph: Graph | None = None) -> Iterator[str]:
 def gradient_override_map(overrides: Mapping[str, str], graph: Graph | None = None) -> Iterator[None]:
     """Operations made inside of an op named here have the gradient registered under the name beside it."""
     graph = graph or current_graph()
-    with _scoped(graph, gradient_overrides={**graph.scopes.gradient_overrides, **overrides}):
+    with _changed_scope(graph, gradient_overrides={**graph.scopes.gradient_overrides, **overrides}):
         yield
 
 
@@ -268,7 +268,7 @@ def attr_scope(attrs: Mapping[str, Attr | None], graph: Graph | None = None) -> 
     """Operations made inside also have these attributes; None takes one away."""
     graph = graph or current_graph()
     merged = {**graph.scopes.attrs, **attrs}
-    with _scoped(graph, attrs={name: value for name, value in merged.items() if value is not None}):
+    with _changed_scope(graph, attrs={name: value for name, value in merged.items() if value is not None}):
         yield
 
 

@@ -141,16 +141,16 @@ class SparseTensor:
         return EXTENSIONS["eval"](self, feed_dict, session)
 
     def __mul__(self, other: TensorLike) -> SparseTensor:
-        return _operated("sparse_mul", self, other)
+        return _apply_operator("sparse_mul", self, other)
 
     def __truediv__(self, other: TensorLike) -> SparseTensor:
-        return _operated("sparse_truediv", self, other)
+        return _apply_operator("sparse_truediv", self, other)
 
     def __repr__(self) -> str:
         return f"SparseTensor(indices={self.indices}, values={self.values}, dense_shape={self.dense_shape})"
 
 
-def _operated(word: str, x: SparseTensor, y: Any) -> SparseTensor:
+def _apply_operator(word: str, x: SparseTensor, y: Any) -> SparseTensor:
     found: Any = OPERATORS[word](x, y)
     assert isinstance(found, SparseTensor)
     return found

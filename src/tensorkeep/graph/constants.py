@@ -185,7 +185,7 @@ def _partial(tensor: Tensor, depth: int) -> Shape:
             shape = shape.concatenate(_vector(part, depth))
         return shape
     if op.type == "StridedSlice":
-        return _sliced(op, depth) or unknown
+        return _sliced_sizes(op, depth) or unknown
     return unknown
 
 
@@ -212,7 +212,7 @@ def _size(tensor: Tensor) -> int | None:
     return None
 
 
-def _sliced(op: Operation, depth: int) -> Shape | None:
+def _sliced_sizes(op: Operation, depth: int) -> Shape | None:
     """A part of a vector of sizes, taken as a program takes it: `shape[1:3]`."""
     begin, end, strides = (constant_value(tensor) for tensor in op.inputs[1:4])
     masked = any(op.attr(name) for name in ("shrink_axis_mask", "ellipsis_mask", "new_axis_mask"))

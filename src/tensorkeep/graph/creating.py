@@ -35,9 +35,9 @@ def create_operation(
     for i, tensor in enumerate(inputs):
         if not isinstance(tensor, Tensor):
             raise WrongTypeError(f"Input #{i} is not a tensor: {tensor!r}")
-    given = {key: _decoded(key, value) for key, value in (attrs or {}).items()}
+    given = {key: _decoded_attr(key, value) for key, value in (attrs or {}).items()}
     spec = _spec(op_type, op_def)
-    complete = _completed(spec, inputs, given, name or op_type)
+    complete = _completed_attrs(spec, inputs, given, name or op_type)
     with all_or_nothing(graph):
         op = add(spec, list(inputs), complete, name, graph)
         check_inputs(op)
@@ -51,19 +51,19 @@ def _spec(op_type: str, op_def: Message | None) -> OpSpec:
     return found if found is not None else get_op(op_type)
 
 
-def _decoded(key: str, value: Any) -> Attr:
+def _decoded_attr(key: str, value: Any) -> Attr:
     if getattr(getattr(value, "DESCRIPTOR", None), "full_name", None) != "tensorflow.AttrValue":
         raise WrongTypeError(f"the value of attribute '{key}' must be an AttrValue message, got {value!r}")
     return decode_attr(value if isinstance(value, AttrValue) else parse(AttrValue, serialize(value), key))
 
 
-def _completed(spec: OpSpec, inputs: Sequence[Tensor], given: Mapping[str, Attr], name: str) -> dict[str, Attr]:
+def _completed_attrs(spec: OpSpec, inputs: Sequence[Tensor], given: Mapping[str, Attr], name: str) -> dict[str, Attr]:
     told = _told_by_inputs(spec.schema, inputs, given)
     for key, value in told.items():
         if given.get(key, value) != value:
             raise InvalidArgumentError(
-                f"Inconsistent values for attr '{key}' {_shown(value)} vs. {_shown(given[key])} while building NodeDef "
-                f"'{name}' using Op<{spec.schema}>"
+                f"Inconsistent values for attr '{key}' {_attr_text(value)} vs. {_attr_text(given[key])} while building "
+                f"NodeDef '{name}' using Op<{spec.schema}>"
             )
     attrs = {**given, **told}
     for attr in spec.schema.attrs:
@@ -107,5 +107,5 @@ def _count(arg: ArgSchema, given: Mapping[str, Attr], rest: int) -> int:
     return max(rest, 0)
 
 
-def _shown(value: Attr) -> str:
+def _attr_text(value: Attr) -> str:
     return str(getattr(value, "enum_name", value))

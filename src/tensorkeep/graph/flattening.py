@@ -34,7 +34,7 @@ class GraphCopy:
 
     def tensor(self, old: Tensor) -> Tensor:
         """The tensor of the copy that is one of the old graph."""
-        return self.graph.tensor(_numbered(self._names.get(old.name, old.name)))
+        return self.graph.tensor(_numbered_name(self._names.get(old.name, old.name)))
 
 
 def copied_graph(
@@ -193,5 +193,5 @@ def _edge(tensor: Tensor, scope: str, names: Mapping[str, str]) -> str:
     return names.get(tensor.name) or f"{scope}{tensor.op.name}:{tensor.index}"
 
 
-def _numbered(name: str) -> str:
+def _numbered_name(name: str) -> str:
     return name if ":" in name else f"{name}:0"

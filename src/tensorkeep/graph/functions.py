@@ -300,10 +300,10 @@ def called_functions(node: NodeDef, library: Mapping[str, FunctionDef]) -> Itera
     if node.op in library:
         yield node.op
     for value in node.attr.values():
-        yield from _referred(value, library)
+        yield from _referred_functions(value, library)
 
 
-def _referred(value: AttrValue, library: Mapping[str, FunctionDef]) -> Iterator[str]:
+def _referred_functions(value: AttrValue, library: Mapping[str, FunctionDef]) -> Iterator[str]:
     kind = value.WhichOneof("value")
     if kind == "func":
         references = [value.func]
@@ -315,7 +315,7 @@ def _referred(value: AttrValue, library: Mapping[str, FunctionDef]) -> Iterator[
         if reference.name in library:
             yield reference.name
         for inner in reference.attr.values():
-            yield from _referred(inner, library)
+            yield from _referred_functions(inner, library)
 
 
 def find_function(name: str, library: Mapping[str, FunctionDef]) -> FunctionDef:

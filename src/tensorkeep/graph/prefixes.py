@@ -9,7 +9,7 @@ def prepend_name_scope(name: str, import_scope: str | None) -> str:
     """The name below a scope: "loc:@w" in "a" is "loc:@a/w", "^w" is "^a/w"."""
     if not import_scope:
         return name
-    marker, rest = _split(name)
+    marker, rest = _split_sign(name)
     return f"{marker}{import_scope.removesuffix('/')}/{rest}"
 
 
@@ -21,7 +21,7 @@ def strip_name_scope(name: str, export_scope: str | None) -> str:
     return re.sub(pattern, r"\1\2", name, count=1)
 
 
-def _split(name: str) -> tuple[str, str]:
+def _split_sign(name: str) -> tuple[str, str]:
     """The sign that says what kind of reference a name is, and the name."""
     for marker in ("^", "loc:@"):
         if name.startswith(marker):

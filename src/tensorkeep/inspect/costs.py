@@ -67,7 +67,7 @@ class NodeCost:
 
 def graph_cost(graph_def: GraphDef) -> Cost:
     """What a graph costs, with the functions that it calls. A TensorKeepError if it is no sound graph."""
-    return _counted(graph_def, None)
+    return _count_graph(graph_def, None)
 
 
 def node_costs(graph_def: GraphDef, progress: Progress | None = None) -> dict[tuple[str, str], NodeCost]:
@@ -77,11 +77,11 @@ def node_costs(graph_def: GraphDef, progress: Progress | None = None) -> dict[tu
     `progress` is told how many nodes are done, and of how many at most; what it raises ends the work.
     """
     found: dict[tuple[str, str], NodeCost] = {}
-    _counted(graph_def, found, progress)
+    _count_graph(graph_def, found, progress)
     return found
 
 
-def _counted(
+def _count_graph(
     graph_def: GraphDef, nodes: dict[tuple[str, str], NodeCost] | None, progress: Progress | None = None
 ) -> Cost:
     graph = Graph()

@@ -166,15 +166,15 @@ def _box(name: str, nodes: Sequence[ShownNode]) -> Box:
 def graphviz(found: Picture) -> str:
     """The picture in Graphviz's language, for `dot`."""
     lines = ["digraph {", "  rankdir=TB;", '  node [shape=box, style=rounded, fontname="sans-serif", fontsize=10];']
-    lines += [f"  {_quoted(name)} [label={_quoted(box.label)}];" for name, box in found.boxes.items()]
+    lines += [f"  {_quoted_text(name)} [label={_quoted_text(box.label)}];" for name, box in found.boxes.items()]
     lines += [
-        f"  {_quoted(source)} -> {_quoted(target)}" + (f" [label={count}];" if count > 1 else ";")
+        f"  {_quoted_text(source)} -> {_quoted_text(target)}" + (f" [label={count}];" if count > 1 else ";")
         for (source, target), count in found.edges.items()
     ]
     return "\n".join((*lines, "}")) + "\n"
 
 
-def _quoted(text: str) -> str:
+def _quoted_text(text: str) -> str:
     escaped = text.replace("\\", "\\\\").replace('"', '\\"')
     return f'"{escaped}"'
 
@@ -192,7 +192,7 @@ def svg(found: Picture) -> str:
             left += _width(box) + _GAP
     height = len(layers) * _LAYER + _GAP
     lines = [_line(places[source], places[target], count) for (source, target), count in found.edges.items()]
-    boxes_drawn = [_drawn(found.boxes[name], place) for name, place in places.items()]
+    boxes_drawn = [_drawn_box(found.boxes[name], place) for name, place in places.items()]
     size = f'viewBox="0 0 {widest:.0f} {height:.0f}" width="{widest:.0f}" height="{height:.0f}"'
     head = f'<svg xmlns="http://www.w3.org/2000/svg" {size} font-family="sans-serif" font-size="11">'
     return "\n".join((head, f"<style>{_STYLE}</style>", *lines, *boxes_drawn, "</svg>")) + "\n"
@@ -217,7 +217,7 @@ def _in(layer: Sequence[str], found: Picture) -> list[Box]:
 
 
 def _width(box: Box) -> float:
-    return len(_shortened(box.label)) * _PER_LETTER + 16
+    return len(_shortened_label(box.label)) * _PER_LETTER + 16
 
 
 def _layers(found: Picture) -> list[list[str]]:
@@ -243,10 +243,10 @@ def _layers(found: Picture) -> list[list[str]]:
     layers: list[list[str]] = [[] for _ in range(max(level.values(), default=-1) + 1)]
     for name in found.boxes:
         layers[level[name]].append(name)
-    return _untangled(layers, before)
+    return _untangled_layers(layers, before)
 
 
-def _untangled(layers: Sequence[list[str]], before: Mapping[str, set[str]]) -> list[list[str]]:
+def _untangled_layers(layers: Sequence[list[str]], before: Mapping[str, set[str]]) -> list[list[str]]:
     """The same layers, each box near those that lead to it, so that fewer edges cross."""
     place: dict[str, float] = {}
     found: list[list[str]] = []
@@ -269,17 +269,17 @@ def _line(source: tuple[float, float, float], target: tuple[float, float, float]
     )
 
 
-def _drawn(box: Box, place: tuple[float, float, float]) -> str:
+def _drawn_box(box: Box, place: tuple[float, float, float]) -> str:
     left, top, width = place
     kind = "tk-op" if box.count == 1 else "tk-scope"
     return (
         f'<g><title>{escape(_printable(box.label))}</title><rect x="{left:.0f}" y="{top:.0f}" width="{width:.0f}" '
         f'height="{_HEIGHT:.0f}" rx="6" class="{kind}"/><text x="{left + width / 2:.0f}" y="{top + 18:.0f}" '
-        f'text-anchor="middle" class="tk-label">{escape(_printable(_shortened(box.label)))}</text></g>'
+        f'text-anchor="middle" class="tk-label">{escape(_printable(_shortened_label(box.label)))}</text></g>'
     )
 
 
-def _shortened(label: str) -> str:
+def _shortened_label(label: str) -> str:
     """A label that fits: of a long path the end, and of what is still too long both ends."""
     path, mark, rest = label.partition("/ (") if "/ (" in label else label.partition(": ")
     steps = path.split("/")

@@ -63,7 +63,7 @@ def list_checkpoints(
     latest = latest_checkpoint(folder, fs=fs)
     entries = [_entry(prefix, records.get(prefix), prefix == latest, fs) for prefix in checkpoints_of(folder, fs=fs)]
     if health:
-        entries = [_examined(entry, progress, fs) for entry in entries]
+        entries = [_examined_entry(entry, progress, fs) for entry in entries]
     return tuple(sorted(entries, key=lambda item: (item.time, item.step or 0, item.path)))
 
 
@@ -92,7 +92,7 @@ def _entry(prefix: str, record: Record | None, is_latest: bool, fs: FileSystem) 
     )
 
 
-def _examined(entry: FolderEntry, progress: Progress | None, fs: FileSystem) -> FolderEntry:
+def _examined_entry(entry: FolderEntry, progress: Progress | None, fs: FileSystem) -> FolderEntry:
     report = examine(entry.path, progress=progress, fs=fs)
     return FolderEntry(
         **{name: getattr(entry, name) for name in entry.__dataclass_fields__ if name != "health"}, health=report

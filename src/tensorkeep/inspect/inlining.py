@@ -64,7 +64,7 @@ def shown_graph(graph: GraphDef) -> ShownGraph:
     if not functions:
         return ShownGraph([_plain(node) for node in graph.node], _source)
     written = _Written(functions)
-    nodes = [_followed(node, written) for node in written.nodes(graph.node)]
+    nodes = [_followed_node(node, written) for node in written.nodes(graph.node)]
     shown, names = _with_variables(nodes)
 
     def source(tensor: str) -> str:
@@ -79,7 +79,7 @@ def _plain(node: Any) -> ShownNode:
     return ShownNode(node.name, node.op, sources, NodePlace("", node.name), slots)
 
 
-def _followed(node: ShownNode, written: _Written) -> ShownNode:
+def _followed_node(node: ShownNode, written: _Written) -> ShownNode:
     found = written.followed(node.input)
     return node._replace(input=tuple(found), slots=tuple(found.values()))
 
@@ -197,10 +197,10 @@ def _with_variables(nodes: Sequence[ShownNode]) -> tuple[list[ShownNode], Mappin
     }
     scopes |= {name: f"{VARIABLES}/{name}" for name in _only_for_kept(nodes, scopes)}
     free = _unique(nodes, scopes)
-    return [_renamed(node, free, users) for node in nodes], free
+    return [_renamed_node(node, free, users) for node in nodes], free
 
 
-def _renamed(node: ShownNode, free: Mapping[str, str], users: Mapping[str, str]) -> ShownNode:
+def _renamed_node(node: ShownNode, free: Mapping[str, str], users: Mapping[str, str]) -> ShownNode:
     pairs = zip(node.input, node.slots, strict=True)
     kept = [(free.get(item, item), slot) for item, slot in pairs if users.get(item, node.name) == node.name]
     sources, slots = tuple(item for item, _ in kept), tuple(slot for _, slot in kept)

@@ -104,7 +104,7 @@ def list_checkpoint(path: PathLike, *, fs: FileSystem = FILES) -> CheckpointList
         with closing(fs.open(index_path(prefix))) as file:
             if file.size <= _MOST_BYTES:
                 try:
-                    return _listed(prefix, Table(file), fs)
+                    return _list_bundle(prefix, Table(file), fs)
                 except DataLossError:  # the reader says what is left
                     return inspect.list_with_reader(prefix, fs=fs)
     return inspect.list_with_reader(given if prefix is None else prefix, fs=fs)
@@ -116,17 +116,19 @@ def _bundle_prefix(given: str, fs: FileSystem) -> str | None:
     return next((prefix for prefix in candidates if prefix and fs.exists(index_path(prefix))), None)
 
 
-def _listed(prefix: str, table: Table, fs: FileSystem) -> CheckpointListing:
+def _list_bundle(prefix: str, table: Table, fs: FileSystem) -> CheckpointListing:
     where = f'"{table.path}"'
     header = Header.decode(table.get(HEADER_KEY) or b"", f"{where}: header")
     contents = read_contents(table)
     if contents.damage:
         raise contents.damage[0]
-    tensors = [_stored(Entry.decode(name, value, where), contents, where) for name, value in contents.tensors.items()]
+    tensors = [
+        _stored_tensor(Entry.decode(name, value, where), contents, where) for name, value in contents.tensors.items()
+    ]
     return CheckpointListing(prefix, "V2", bundle_files(prefix, header.shard_count, fs), tuple(tensors))
 
 
-def _stored(entry: Entry, contents: IndexContents, where: str) -> StoredTensor:
+def _stored_tensor(entry: Entry, contents: IndexContents, where: str) -> StoredTensor:
     keys = [slice_key(encode_name(entry.name), part) for part in entry.slices]
     slices = [contents.slices[key] for key in keys if key in contents.slices]
     parts = [Entry.decode(entry.name, value, where) for value in slices] if entry.slices else [entry]

@@ -84,7 +84,7 @@ class Manifest:
             is_signed = isinstance(document, dict) and "dsseEnvelope" in document
             if is_signed:
                 document = json.loads(base64.b64decode(document["dsseEnvelope"]["payload"], validate=True))
-            return replace(_parsed(document, what), is_signed=is_signed)
+            return replace(_parsed_statement(document, what), is_signed=is_signed)
         except DataLossError:
             raise
         except (KeyError, TypeError, IndexError, ValueError, RecursionError, binascii.Error) as error:
@@ -93,7 +93,7 @@ class Manifest:
             raise DataLossError(f"{what} is not a statement of a model's digests: {why}") from None
 
 
-def _parsed(document: Any, what: str) -> Manifest:
+def _parsed_statement(document: Any, what: str) -> Manifest:
     if document["_type"] != _STATEMENT or document["predicateType"] != _PREDICATE:
         raise DataLossError(
             f"{what} is a statement of another kind: {document['_type']!r} with {document['predicateType']!r}, "

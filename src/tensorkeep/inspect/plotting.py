@@ -32,7 +32,7 @@ def line_plot(title: str, labels: Sequence[str], lines: Mapping[str, Sequence[fl
     parts = [*_grid(axis), *_ticks(labels)]
     for at, name in enumerate(drawn):
         parts.append(_line(lines[name], axis, _COLOURS[at]))
-        parts.append(_named(name, at))
+        parts.append(_legend_entry(name, at))
     if len(ranked) > len(drawn):
         parts.append(_text(_WIDTH - _LEGEND + 24, _TOP + 20 * len(drawn) + 4, f"and {len(ranked) - len(drawn):,} more"))
     size = f'viewBox="0 0 {_WIDTH:.0f} {_HEIGHT:.0f}" width="{_WIDTH:.0f}" height="{_HEIGHT:.0f}"'
@@ -103,7 +103,7 @@ def _line(values: Sequence[float | None], axis: _Axis, colour: str) -> str:
     return f'<path d="{"".join(steps)}" fill="none" stroke="{colour}" stroke-width="2"/>' + "".join(dots)
 
 
-def _named(name: str, at: int) -> str:
+def _legend_entry(name: str, at: int) -> str:
     x, y = _WIDTH - _LEGEND + 24, _TOP + 20 * at
     half = _MOST_LETTERS // 2
     shown = name if len(name) <= _MOST_LETTERS else f"{name[: half - 1]}…{name[-half:]}"

@@ -21,7 +21,7 @@ def list_with_reader(path: PathLike, *, fs: FileSystem = FILES) -> CheckpointLis
     """What the checkpoint at a path holds, in order of name."""
     with open_checkpoint(path, fs=fs) as reader:
         infos = reader.infos()
-        tensors = list(_stored(infos, reader.places()))
+        tensors = list(_stored_tensors(infos, reader.places()))
         files = {path: file_size(path, fs) for path in reader.files}
         return CheckpointListing(reader.path, reader.format, files, tuple(tensors), tuple(reader.remarks))
 
@@ -63,7 +63,9 @@ def list_opened(tensors: OpenedTensors, *, fs: FileSystem = FILES) -> Checkpoint
     return CheckpointListing(tensors.path, tensors.format, files, tuple(found), remarks=remarks)
 
 
-def _stored(infos: Mapping[str, TensorInfo], found: Iterable[tuple[str, Sequence[Place]]]) -> Iterator[StoredTensor]:
+def _stored_tensors(
+    infos: Mapping[str, TensorInfo], found: Iterable[tuple[str, Sequence[Place]]]
+) -> Iterator[StoredTensor]:
     """Tensors with where they lie. Most lie in one place, and there may be very many."""
     for name, places in found:
         info = infos[name]

@@ -45,14 +45,14 @@ def scan_all(
     of them, if there is nothing at some path.
     """
     chosen = policy or ScanPolicy()
-    expanded = [(path_text(path), _expanded(path_text(path), fs)) for path in paths]
+    expanded = [(path_text(path), _expanded_paths(path_text(path), fs)) for path in paths]
     if missing := [given for given, found in expanded if not found]:
         raise MissingFileError(f"there is nothing at {', '.join(map(repr, missing))}")
     unique = dict.fromkeys(path for _, found in expanded for path in found)
     return [report for path in unique for report in _reports(path, chosen, fs)]
 
 
-def _expanded(path: str, fs: FileSystem) -> list[str]:
+def _expanded_paths(path: str, fs: FileSystem) -> list[str]:
     if fs.exists(path):
         return [path]
     if checkpoint := [file for file in (meta_path(path), index_path(path)) if fs.exists(file)]:
@@ -130,11 +130,11 @@ def _unseen(path: str, policy: ScanPolicy, reason: str) -> ScanReport:
 
 def sarif(reports: Iterable[ScanReport]) -> str:
     """Several reports as one document in the static analysis results interchange format, version 2.1.0."""
-    findings = [_placed(item, report.path) for report in reports for item in report.findings]
+    findings = [_with_path(item, report.path) for report in reports for item in report.findings]
     whole = ScanReport("", tuple(findings), (), {}, {}, ())
     return json.dumps(json.loads(whole.to_sarif()), indent=2, sort_keys=True)
 
 
-def _placed(item: Finding, path: str) -> Finding:
+def _with_path(item: Finding, path: str) -> Finding:
     """The finding, with the path of its file, not only the name of the file in the model."""
     return item if item.file.startswith(path) else replace(item, file=posixpath.join(path, item.file))

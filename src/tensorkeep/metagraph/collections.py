@@ -188,7 +188,7 @@ class CollectionDecoder:
         if kind == "node_list":
             return self._graph.element(prepend_name_scope(value, self._scope))
         if kind == "bytes_list":
-            return _moved(value, self._scope)
+            return _moved_text(value, self._scope)
         return public_any(value) if kind == "any_list" else value
 
     def _variable(self, key: str, value: bytes, functions: ProtoFunctions) -> Any:
@@ -215,7 +215,7 @@ class CollectionDecoder:
             raise DataLossError(f"collection '{key}': the graph has no such object as {proto!r}: {error}") from error
 
 
-def _moved(value: bytes, scope: str) -> str | bytes:
+def _moved_text(value: bytes, scope: str) -> str | bytes:
     """A text below the scope, as if it were a name: as TensorFlow has it. Bytes that are no text stay as they are."""
     if not scope:
         return value

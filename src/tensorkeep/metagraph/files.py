@@ -27,13 +27,13 @@ def read_meta_graph_file(path: PathLike | bytes, fs: FileSystem = FILES) -> Meta
         data = bytes(file.read(0, file.size))
     finally:
         file.close()
-    proto = _parsed(data, name)
+    proto = _parse_meta_graph(data, name)
     if data and not proto.graph_def.node and (problem := wrong_file(name, data, FileKind.META_GRAPH)):
         raise MetaGraphFileError(problem)
     return proto
 
 
-def _parsed(data: bytes, name: str) -> MetaGraphDef:
+def _parse_meta_graph(data: bytes, name: str) -> MetaGraphDef:
     try:
         return parse(MetaGraphDef, data, name)
     except DataLossError as as_bytes:

@@ -60,7 +60,7 @@ def import_meta_graph(
             remember_foreign_ops(graph, ops)
         marks = says_trainable(proto.meta_info_def.tensorflow_version)
         decoder = CollectionDecoder(graph, scope, marks_trainable=marks)
-        for key, collection in _ordered(proto.collection_def):
+        for key, collection in _ordered_collections(proto.collection_def):
             if key != unbound_inputs_col_name and restore_collections_predicate(key):
                 for item in decoder.decode(key, collection):
                     add_to_collection(graph, key, item)
@@ -85,7 +85,7 @@ def check_unbound_inputs(proto: MetaGraphDef, input_map: Mapping[str, Any], coll
         )
 
 
-def _ordered(collections: Mapping[str, CollectionDef]) -> Iterable[tuple[str, CollectionDef]]:
+def _ordered_collections(collections: Mapping[str, CollectionDef]) -> Iterable[tuple[str, CollectionDef]]:
     """The trainable variables first, which tell what is trainable where files do not; the others by name."""
     return sorted(collections.items(), key=lambda item: (item[0] != GraphKeys.TRAINABLE_VARIABLES, item[0]))
 

@@ -84,10 +84,10 @@ def _join_field(field: ChunkedField, read: ReadChunk, into: Message, depth: int)
         return
     *way, (last, key) = _steps(field.field_tag)
     for number, inner in way:
-        into = _entered(into, number, inner)
+        into = _enter_message(into, number, inner)
     descriptor = _descriptor(into, last)
     if descriptor.message_type is not None:
-        _join(field.message, read, _entered(into, last, key), depth - 1)
+        _join(field.message, read, _enter_message(into, last, key), depth - 1)
         return
     value = _scalar(descriptor, read(field.message.chunk_index))
     if key is None:
@@ -125,7 +125,7 @@ def _descriptor(message: Message, number: int) -> FieldDescriptor:
     return descriptor
 
 
-def _entered(message: Message, number: int, key: int | str | bool | None) -> Message:
+def _enter_message(message: Message, number: int, key: int | str | bool | None) -> Message:
     """A message in a message, which is made if it is missing."""
     descriptor = _descriptor(message, number)
     if descriptor.message_type is None:

@@ -56,7 +56,7 @@ def _pieces(number: int, old: Message, edited: Message, parts: list[Part]) -> li
     if before == after and (not field.has_presence or edited.HasField(field.name) == old.HasField(field.name)):
         return [raw for raw, _ in parts]
     if field.message_type is not None:
-        return _repeated(field, before, after, parts)
+        return _repeated_fields(field, before, after, parts)
     return [*[b""] * len(parts), _alone(field, edited)] if len(parts) != 1 else [_alone(field, edited)]
 
 
@@ -118,7 +118,7 @@ def _single(field: FieldDescriptor, edited: Message, after: Message, parts: list
     return [*[b""] * len(parts), _alone(field, edited)]
 
 
-def _repeated(field: FieldDescriptor, before: Any, after: Any, parts: list[Part]) -> list[bytes]:
+def _repeated_fields(field: FieldDescriptor, before: Any, after: Any, parts: list[Part]) -> list[bytes]:
     """Items that were there before keep their bytes; if there are as many as before, each is compared with its own."""
     assert len(before) == len(parts)
     if len(before) == len(after):

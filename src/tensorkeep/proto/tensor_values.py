@@ -86,22 +86,22 @@ def _decode_pieces(dtype: DType, pieces: list[tuple[int, int | memoryview]]) -> 
         return items
     if dtype.proto_field in _FIXED:
         stored, single = _FIXED[dtype.proto_field]
-        numbers = _joined(stored, [_fixed(piece, stored, single, dtype) for piece in pieces])
+        numbers = _joined_arrays(stored, [_fixed_size_values(piece, stored, single, dtype) for piece in pieces])
         if numbers.nbytes % dtype.itemsize:
             raise DataLossError(f"{dtype.proto_field} has {numbers.nbytes} bytes, not a multiple of {dtype.itemsize}")
         return numbers.view(dtype.array_dtype)
     if dtype.proto_field == _BYTES:
         last = _view(pieces[-1][1], dtype) if pieces else memoryview(b"")
         return np.frombuffer(bytes(last), dtype.array_dtype)
-    values = _joined(np.dtype(np.uint64), [_varints(piece, dtype) for piece in pieces])
+    values = _joined_arrays(np.dtype(np.uint64), [_varints(piece, dtype) for piece in pieces])
     return _narrow(values, dtype)
 
 
-def _joined(dtype: np.dtype[Any], arrays: list[Array]) -> Array:
+def _joined_arrays(dtype: np.dtype[Any], arrays: list[Array]) -> Array:
     return arrays[0] if len(arrays) == 1 else np.concatenate([np.empty(0, dtype), *arrays])
 
 
-def _fixed(piece: tuple[int, int | memoryview], stored: np.dtype[Any], single: int, dtype: DType) -> Array:
+def _fixed_size_values(piece: tuple[int, int | memoryview], stored: np.dtype[Any], single: int, dtype: DType) -> Array:
     wire_type, value = piece
     if wire_type == single and isinstance(value, int):
         return np.frombuffer(value.to_bytes(stored.itemsize, "little"), stored)

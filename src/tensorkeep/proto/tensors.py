@@ -153,7 +153,7 @@ def _elements(proto: TensorProto, dtype: DType, shape: tuple[int, ...], count: i
         if dtype is STRING:
             return _strings_of_content(proto.tensor_content, shape, count, what)
         return _of_content(proto.tensor_content, dtype, shape, count, what)
-    values = _listed(proto, dtype)
+    values = _listed_values(proto, dtype)
     if len(values) < count:
         if count > 1 and len(values) > 1:
             values = np.concatenate([values, np.full(count - len(values), values[-1], values.dtype)])
@@ -189,7 +189,7 @@ def _strings_of_content(content: bytes, shape: tuple[int, ...], count: int, what
     return values.reshape(shape)
 
 
-def _listed(proto: TensorProto, dtype: DType) -> Array:
+def _listed_values(proto: TensorProto, dtype: DType) -> Array:
     field = getattr(proto, dtype.proto_field)
     if dtype in (STRING, VARIANT):
         values = np.empty(len(field), object)

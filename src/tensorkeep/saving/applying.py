@@ -52,7 +52,7 @@ def retain(
     if not fs.is_directory(folder):
         raise MissingFileError(f'there is no folder "{folder}"')
     names = {posixpath.basename(pin) for pin in pins}
-    records = [_pinned(item.record, names) for item in scan(folder, fs=fs)]
+    records = [_pinned_record(item.record, names) for item in scan(folder, fs=fs)]
     if unknown := sorted(names - {posixpath.basename(item.path) for item in records}):
         known = ", ".join(posixpath.basename(item.path) for item in records) or "none"
         raise NotFoundError(f'"{folder}" has no checkpoint {", ".join(unknown)}; there are {known}')
@@ -62,7 +62,7 @@ def retain(
     return Retained(kept, doomed, dry_run, unmeasured_checkpoints(rule, kept))
 
 
-def _pinned(record: Record, names: set[str]) -> Record:
+def _pinned_record(record: Record, names: set[str]) -> Record:
     return replace(record, pinned=True) if posixpath.basename(record.path) in names else record
 
 

@@ -96,7 +96,7 @@ def freeze(
         return _freeze_loaded(graph_def, source, outputs, options)
     if isinstance(source, Runs):
         return _freeze_from_session(graph_def, source, outputs, options)
-    with _opened(source, fs) as reader:
+    with _open_reader(source, fs) as reader:
         return _freeze_by_name(graph_def, reader, outputs, options, {})
 
 
@@ -139,7 +139,7 @@ def freeze_meta_graph(
         return freeze_with_saver(
             meta_graph.graph_def, meta_graph.saver_def, checkpoint, outputs, options, op_list=op_list, fs=fs
         )
-    with _opened(checkpoint, fs) as reader:
+    with _open_reader(checkpoint, fs) as reader:
         return _freeze_by_name(meta_graph.graph_def, reader, outputs, options, parts_of_meta_graph(meta_graph))
 
 
@@ -166,7 +166,7 @@ def opened_to_restore(checkpoint: PathLike, fs: FileSystem) -> Iterator[Checkpoi
         there = what_else_is_there(text, fs)
         raise InvalidArgumentError(f"The passed save_path is not a valid checkpoint: {text}{there}")
     LOG.info("Restoring parameters from %s", text)
-    with _opened(checkpoint, fs) as reader:
+    with _open_reader(checkpoint, fs) as reader:
         yield by_any_name(reader)
 
 
@@ -234,7 +234,7 @@ def _has_rows(found: object) -> bool:
 # ------------------------------------------------------------------------------------------------------------ freezing
 
 
-def _opened(checkpoint: PathLike, fs: FileSystem) -> CheckpointReader:
+def _open_reader(checkpoint: PathLike, fs: FileSystem) -> CheckpointReader:
     return open_checkpoint(checkpoint, fs=fs)
 
 
@@ -246,7 +246,7 @@ def _freeze_from_session(
     sub_graph = extract_sub_graph(graph_def, outputs)
     variables = variables_of(sub_graph, options.selection)
     tables = session_tables(session, tables_of(sub_graph, options.selection))
-    return _frozen(sub_graph, session_values(session, variables), options, tables)
+    return _frozen_graph(sub_graph, session_values(session, variables), options, tables)
 
 
 def _freeze_loaded(
@@ -262,7 +262,7 @@ def _freeze_loaded(
             return _freeze_from_session(graph_def, session, outputs, options)
     sub_graph = extract_sub_graph(graph_def, outputs)
     tables = loaded.tables(tables_of(sub_graph, options.selection))
-    return _frozen(sub_graph, loaded.values(variables_of(sub_graph, options.selection)), options, tables)
+    return _frozen_graph(sub_graph, loaded.values(variables_of(sub_graph, options.selection)), options, tables)
 
 
 def _freeze_by_name(
@@ -297,10 +297,10 @@ def _freeze_by_name(
             f'"{reader.path}" has no values for {", ".join(lacking)}; it has {", ".join(list(reader)[:10])}. Name '
             "operations that initialize the rest, or use a saver or a meta graph that says under which names they are"
         )
-    return _frozen(sub_graph, read_stored(named, stored), options)
+    return _frozen_graph(sub_graph, read_stored(named, stored), options)
 
 
-def _frozen(
+def _frozen_graph(
     sub_graph: GraphDef,
     values: Mapping[str, Array],
     options: FreezeOptions,

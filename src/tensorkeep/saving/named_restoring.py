@@ -37,7 +37,7 @@ def restore_by_name(
     with open_checkpoint(checkpoint, fs=fs) as opened:
         reader = by_any_name(opened)
         stored = stored_values(variables, variables, reader, parts_of_meta_graph(meta_graph))
-        wanted = {node.name: _wanted(node, stored.get(node.name)) for node in variables}
+        wanted = {node.name: _wanted_tensor(node, stored.get(node.name)) for node in variables}
         plan = plan_restore(list(wanted.values()), reader, mapping=mapping, on_mismatch=on_mismatch)
         nodes = {id(item): node for node, item in zip(variables, wanted.values(), strict=True)}
         read = list(plan.read(reader, lambda item: _present(session, nodes[id(item)])))
@@ -48,7 +48,7 @@ def restore_by_name(
     return outcome
 
 
-def _wanted(node: VariableNode, place: StoredValue | None) -> Wanted:
+def _wanted_tensor(node: VariableNode, place: StoredValue | None) -> Wanted:
     if place is None or place.part is None:
         return Wanted(node.name if place is None else place.key, node.dtype, node.shape.dims)
     return Wanted(place.key, node.dtype, None, place.part, node.name)

@@ -91,7 +91,7 @@ def checked_metrics(metrics: Mapping[str, float] | None) -> dict[str, float]:
     return checked
 
 
-def _appended(records: Sequence[Record], record: Record) -> tuple[Record, ...]:
+def _appended_records(records: Sequence[Record], record: Record) -> tuple[Record, ...]:
     """The records with one more at the end; an older one of the same path is this one, saved anew."""
     return (*(item for item in records if item.path != record.path), record)
 
@@ -120,7 +120,7 @@ class KeepRecent:
     def advance(self, history: History, record: Record) -> tuple[History, tuple[Record, ...]]:
         if not self.count:
             return history, ()
-        kept = _appended(history.kept, record)
+        kept = _appended_records(history.kept, record)
         if len(kept) <= self.count:
             return replace(history, kept=kept), ()
         oldest, *rest = kept
@@ -166,7 +166,7 @@ class KeepActive:
         return History(tuple(unique.values()), mark)
 
     def advance(self, history: History, record: Record) -> tuple[History, tuple[Record, ...]]:
-        kept, mark = list(_appended(history.kept, record)), history.mark
+        kept, mark = list(_appended_records(history.kept, record)), history.mark
         doomed: list[Record] = []
         while self.count is not None and len(kept) > self.count:
             oldest = kept.pop(0)
@@ -204,7 +204,7 @@ class Rule(ABC):
         return History()
 
     def advance(self, history: History, record: Record) -> tuple[History, tuple[Record, ...]]:
-        kept, doomed = self.plan(_appended(history.kept, record))
+        kept, doomed = self.plan(_appended_records(history.kept, record))
         return History(kept), doomed
 
     def __or__(self, other: Rule) -> AnyOf:

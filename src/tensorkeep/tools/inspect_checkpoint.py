@@ -74,7 +74,7 @@ def _print_checkpoint(
 ) -> bool:
     """Prints what is asked for, and says whether all of it could be."""
     try:
-        with _opened(file_name) as checkpoint:
+        with _open_named(file_name) as checkpoint:
             is_whole = True
             if all_tensors or all_tensor_names:
                 is_whole = _print_all(checkpoint, with_values=all_tensors)
@@ -92,7 +92,7 @@ def _print_checkpoint(
         return False
 
 
-def _opened(file_name: str) -> CheckpointDescription:
+def _open_named(file_name: str) -> CheckpointDescription:
     """The checkpoint, with a word on standard error if it is not quite the one that was named."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")

@@ -106,12 +106,12 @@ def _truth(text: str) -> bool:
     return _TRUTHS[text.lower()]
 
 
-def normalized(arguments: Sequence[str]) -> list[str]:
+def normalized_arguments(arguments: Sequence[str]) -> list[str]:
     """The arguments with flags in one form: absl also takes one dash, --noall and --all; we, hyphens."""
     names = {flag.name: flag.is_switch for flag in _FLAGS}
     found = []
     for item in arguments:
-        dashes, word, equals, value = _split(item)
+        dashes, word, equals, value = _split_flag(item)
         if dashes and word in names:
             switch = "=true" if names[word] and not equals else ""
             found.append(f"--{word}{equals}{value}{switch}")
@@ -122,7 +122,7 @@ def normalized(arguments: Sequence[str]) -> list[str]:
     return found
 
 
-def _split(item: str) -> tuple[str, str, str, str]:
+def _split_flag(item: str) -> tuple[str, str, str, str]:
     word = item.lstrip("-")
     dashes = item[: len(item) - len(word)]
     name, equals, value = word.partition("=")
@@ -131,7 +131,7 @@ def _split(item: str) -> tuple[str, str, str, str]:
 
 def _read_flags(arguments: Sequence[str]) -> argparse.Namespace:
     parser = create_parser()
-    given = parser.parse_args(normalized(arguments))
+    given = parser.parse_args(normalized_arguments(arguments))
     if given.command is None:
         parser.error("Too few arguments.")
     for name in _REQUIRED.get(given.command, ()):

@@ -162,11 +162,11 @@ class Viewer:
                 return await self._waited(request, key, job)
             raise NotFoundError(f'there is no question "{name[:100]}"')
         except TensorKeepError as error:
-            return _failed(error)
+            return _failure_response(error)
         except MemoryError:
-            return _failed(TensorKeepError("there is not enough memory for it"))
+            return _failure_response(TensorKeepError("there is not enough memory for it"))
         except (RecursionError, UnicodeError) as error:
-            return _failed(InvalidArgumentError(f"the question cannot be understood: {error}"))
+            return _failure_response(InvalidArgumentError(f"the question cannot be understood: {error}"))
 
     async def _polled(self, request: Request, given: Mapping[str, Any]) -> Response:
         key = str(given.get("id", ""))
@@ -196,7 +196,7 @@ class Viewer:
         try:
             size, chunks = await run_in_threadpool(npy_file, Asked(self.sources, given))
         except TensorKeepError as error:
-            return _failed(error)
+            return _failure_response(error)
         file = quote(name.replace("/", "_") or "tensor", safe="")
         headers = {"Content-Length": str(size), "Content-Disposition": f"attachment; filename*=UTF-8''{file}.npy"}
         return StreamingResponse(
@@ -230,7 +230,7 @@ def _json(value: Mapping[str, Any]) -> Response:
     return Response(answer_text(value), media_type="application/json")
 
 
-def _failed(error: TensorKeepError) -> Response:
+def _failure_response(error: TensorKeepError) -> Response:
     """An error as the page tells it. It is an answer like any other: nothing is wrong with the server."""
     message = str(error.args[0]) if error.args and isinstance(error.args[0], str) else str(error)
     return Response(

@@ -14,7 +14,7 @@ import pytest
 import tensorkeep as tk
 from tensorkeep.io.files.paths import leads_elsewhere
 from tensorkeep.io.stores.environment import environment_options
-from tensorkeep.io.stores.store_errors import translated
+from tensorkeep.io.stores.store_errors import translated_error
 from tests.support.fault_proxy import Fault, fault_proxy
 from tests.support.stores import memory_bucket, s3_bucket, s3_endpoint
 
@@ -160,7 +160,7 @@ def test_a_secret_in_a_url_is_refused_and_not_repeated(url: str) -> None:
 
 
 def test_an_error_that_nobody_foresaw_shows_nothing_of_itself() -> None:
-    error = translated(RuntimeError("planted-token"), "read", "s3://b/k")
+    error = translated_error(RuntimeError("planted-token"), "read", "s3://b/k")
     assert isinstance(error, tk.StorageError)
     assert "planted" not in str(error)
 

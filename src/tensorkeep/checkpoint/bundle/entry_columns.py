@@ -63,11 +63,11 @@ def encode_entries(
     columns += (np.full((count, 1), CHECKSUM_TAG, np.uint8), masked_crcs.astype("<u4").view(np.uint8).reshape(-1, 4))
     needed += [np.broadcast_to((masked_crcs > 0)[:, None], (count, 5))]
     present = np.concatenate(needed, axis=1)
-    rows = _cut(np.concatenate(columns, axis=1)[present], present.sum(axis=1))
+    rows = _cut_bytes(np.concatenate(columns, axis=1)[present], present.sum(axis=1))
     return rows if len(heads) == 1 else [heads[kind] + row for kind, row in zip(kinds.tolist(), rows, strict=True)]
 
 
-def _cut(data: npt.NDArray[np.uint8], lengths: Integers) -> list[bytes]:
+def _cut_bytes(data: npt.NDArray[np.uint8], lengths: Integers) -> list[bytes]:
     """Bytes cut into pieces of those lengths. Pieces in a row that are of one length, none empty, are cut together."""
     breaks = (np.flatnonzero(np.diff(lengths)) + 1).tolist()
     if len(breaks) >= lengths.size // _FEW or not lengths.all():

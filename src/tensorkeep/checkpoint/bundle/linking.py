@@ -55,7 +55,7 @@ class LinkedTensors:
             raise InvalidArgumentError(
                 f'"{reader.path}" has its data in another byte order than the checkpoints before it'
             )
-        keys, values, labels = zip(*_encoded(reader, names), strict=True) if names else ((), (), ())
+        keys, values, labels = zip(*_renamed_entries(reader, names), strict=True) if names else ((), (), ())
         shards = _shards(reader, values, labels)
         numbers = np.zeros(reader.shard_count, np.int64)
         for shard in np.unique(shards).tolist():
@@ -73,7 +73,7 @@ class LinkedTensors:
         return dict(zip(self._entries, renumbered_entries(list(self._entries.values()), numbers), strict=True))
 
 
-def _encoded(reader: Linkable, names: Mapping[str, str]) -> Iterator[tuple[bytes, bytes, str]]:
+def _renamed_entries(reader: Linkable, names: Mapping[str, str]) -> Iterator[tuple[bytes, bytes, str]]:
     """The new key of each stored tensor and slice, its entry as it is stored, and what it is called in messages."""
     for name, new in names.items():
         key = encode_name(new)

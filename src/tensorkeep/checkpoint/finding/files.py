@@ -46,7 +46,7 @@ def open_prefix(given: str, options: ReadOptions, fs: FileSystem, *, stacklevel:
 
     `stacklevel` says to whom a warning is addressed, as for `warnings.warn`.
     """
-    path = _meant(given, fs, stacklevel + 1)
+    path = _meant_checkpoint(given, fs, stacklevel + 1)
     layout = layout_of(path, fs)
     if layout is not None:
         return layout.open(path, options, fs)
@@ -56,14 +56,14 @@ def open_prefix(given: str, options: ReadOptions, fs: FileSystem, *, stacklevel:
         raise MissingFileError(f"{error.message}{what_else_is_there(path, fs)}") from None
 
 
-def _meant(given: str, fs: FileSystem, stacklevel: int) -> str:
+def _meant_checkpoint(given: str, fs: FileSystem, stacklevel: int) -> str:
     """The checkpoint that somebody means who gives the name of one of its files, with a warning; else what is given."""
     prefix = prefix_of_file(given)
     if BUNDLES.matches(given, fs):
         return given
     if prefix is not None and checkpoint_exists(prefix, fs=fs):
         warnings.warn(f'"{given}" is one file of a checkpoint; opening "{prefix}"', stacklevel=stacklevel)
-        return _meant(prefix, fs, stacklevel + 1)
+        return _meant_checkpoint(prefix, fs, stacklevel + 1)
     shard = parse_shard_path(given) if fs.exists(given) else None
     if shard is None or shard[2] == 1:
         return given

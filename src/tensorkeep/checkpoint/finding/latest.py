@@ -26,7 +26,7 @@ from tensorkeep.checkpoint.slices.tiling import copies_for
 from tensorkeep.errors import DataLossError, InvalidArgumentError, TensorKeepError
 from tensorkeep.io.files.everywhere import FILES
 from tensorkeep.io.files.filesystem import FileSystem, PathLike, path_text
-from tensorkeep.io.files.paths import leads_elsewhere, tidied
+from tensorkeep.io.files.paths import leads_elsewhere, tidied_path
 
 LOG: Final = logging.getLogger("tensorkeep")
 
@@ -55,7 +55,7 @@ def latest_checkpoint(
     if state is None:
         complete = (prefix for prefix in checkpoints_in(folder, fs) if _problem(prefix, _check_quickly, fs) is None)
         return next(complete, None)
-    found = _located(state, folder, fs).latest
+    found = _located_state(state, folder, fs).latest
     return found if _is_there(found, folder, fs) else None
 
 
@@ -70,14 +70,14 @@ def recorded_state(
     """
     folder = path_text(directory)
     state = read_known_state(folder, filename or STATE_FILE, fs=fs)
-    return None if state is None else _located(state, folder, fs)
+    return None if state is None else _located_state(state, folder, fs)
 
 
 def located_state(directory: PathLike, filename: str = STATE_FILE, *, fs: FileSystem = FILES) -> CheckpointState | None:
     """As `read_checkpoint_state`; and paths that lead nowhere because the folder was moved lead into the folder."""
     folder = path_text(directory)
     state = read_checkpoint_state(folder, filename, fs=fs)
-    return None if state is None else _located(state, folder, fs)
+    return None if state is None else _located_state(state, folder, fs)
 
 
 def recorded_checkpoint(directory: PathLike, filename: str | None = None, *, fs: FileSystem = FILES) -> str | None:
@@ -110,7 +110,7 @@ Check = Callable[[CheckpointReader], None]
 
 
 def _latest_whole(folder: str, filename: str, check: Check, fs: FileSystem) -> str | None:
-    listed = _listed(folder, filename, fs)
+    listed = _listed_checkpoints(folder, filename, fs)
     seen: set[str] = set()
     for prefix in (*listed, *checkpoints_in(folder, fs)):
         place = fs.canonical(prefix)
@@ -126,7 +126,7 @@ def _latest_whole(folder: str, filename: str, check: Check, fs: FileSystem) -> s
     return None
 
 
-def _listed(folder: str, filename: str, fs: FileSystem) -> list[str]:
+def _listed_checkpoints(folder: str, filename: str, fs: FileSystem) -> list[str]:
     """The checkpoints that the state file lists and that exist, newest first."""
     try:
         state = read_checkpoint_state(folder, filename, fs=fs)
@@ -135,7 +135,7 @@ def _listed(folder: str, filename: str, fs: FileSystem) -> list[str]:
         return []
     if state is None:
         return []
-    state = _located(state, folder, fs)
+    state = _located_state(state, folder, fs)
     paths = dict.fromkeys((state.latest, *reversed(state.all_paths)))
     missing = [path for path in paths if not _is_there(path, folder, fs)]
     if missing:
@@ -206,17 +206,17 @@ def _is_there(path: str, folder: str, fs: FileSystem) -> bool:
     return checkpoint_exists(path, fs=fs)
 
 
-def _located(state: CheckpointState, folder: str, fs: FileSystem) -> CheckpointState:
+def _located_state(state: CheckpointState, folder: str, fs: FileSystem) -> CheckpointState:
     """A state whose paths lead to where its checkpoints are, be it that the folder was moved."""
     for path in (state.latest, *state.all_paths[: -_MOST_TRIED - 1 : -1]):
         if not leads_elsewhere(path, folder) and checkpoint_exists(path, fs=fs):
             return state
         root = _old_root(path, folder, fs)
         if root is not None:
-            moved = _moved(path, root, folder)
+            moved = _moved_path(path, root, folder)
             LOG.warning('The state file of "%s" names "%s", which does not exist; taking "%s"', folder, path, moved)
-            paths = tuple(_moved(item, root, folder) for item in state.all_paths)
-            return replace(state, latest=_moved(state.latest, root, folder), all_paths=paths)
+            paths = tuple(_moved_path(item, root, folder) for item in state.all_paths)
+            return replace(state, latest=_moved_path(state.latest, root, folder), all_paths=paths)
     return state
 
 
@@ -225,7 +225,7 @@ def _old_root(path: str, folder: str, fs: FileSystem) -> str | None:
 
     If there are several, the one nearest to the root of the file system.
     """
-    parts = tidied(path).split("/")
+    parts = tidied_path(path).split("/")
     if ".." in parts:
         return None
     for start in range(max(1, len(parts) - _MOST_TRIED), len(parts)):
@@ -234,7 +234,7 @@ def _old_root(path: str, folder: str, fs: FileSystem) -> str | None:
     return None
 
 
-def _moved(path: str, root: str, folder: str) -> str:
+def _moved_path(path: str, root: str, folder: str) -> str:
     """The path, with the new folder in the place of the old root if it lies below that."""
-    normal = tidied(path)
+    normal = tidied_path(path)
     return posixpath.join(folder, normal[len(root) :].lstrip("/")) if normal.startswith(f"{root}/") else path

@@ -16,7 +16,7 @@ from tensorkeep.checkpoint.finding.file_names import index_path
 from tensorkeep.errors import AbortedError, DataLossError, InvalidArgumentError, TensorKeepError
 from tensorkeep.io.files.everywhere import FILES
 from tensorkeep.io.files.filesystem import Durability, FileSystem, PathLike, atomic_write, path_text
-from tensorkeep.io.files.paths import is_absolute, is_in_store, join_to_folder, tidied
+from tensorkeep.io.files.paths import is_absolute, is_in_store, join_to_folder, tidied_path
 from tensorkeep.proto import messages
 from tensorkeep.proto.text import format_text, parse_text
 
@@ -213,9 +213,9 @@ def _is_text(path: str) -> bool:
 def _given_path(path: str, folder: str, relative: bool) -> str:
     if not relative or not is_absolute(path):
         return path
-    inside = f"{tidied(folder)}/"
+    inside = f"{tidied_path(folder)}/"
     if is_in_store(path) or is_in_store(folder):
-        return tidied(path).removeprefix(inside)
+        return tidied_path(path).removeprefix(inside)
     return posixpath.relpath(path, folder)
 
 

@@ -45,7 +45,9 @@ def variable_names(reader: CheckpointReader) -> VariableNames | None:
     """What the tensors of an open checkpoint are called; None if it was not saved from objects."""
     if OBJECT_GRAPH_KEY not in reader:
         return None
-    return _named(ObjectGraph.read(reader).attributes, list(reader), lambda one, other: _is_same(reader, one, other))
+    return _named_keys(
+        ObjectGraph.read(reader).attributes, list(reader), lambda one, other: _is_same(reader, one, other)
+    )
 
 
 def named_variables(reader: CheckpointReader) -> CheckpointReader:
@@ -57,7 +59,7 @@ def named_variables(reader: CheckpointReader) -> CheckpointReader:
     return reader if names is None else RenamedReader(reader, names.keys)
 
 
-def _named(
+def _named_keys(
     attributes: Iterable[SavedAttribute], stored: Iterable[str], is_same: Callable[[str, str], bool]
 ) -> VariableNames:
     """Decides what each of the stored keys is called."""

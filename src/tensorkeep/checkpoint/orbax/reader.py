@@ -165,7 +165,7 @@ def _remarks(step: SavedStep, trees: Mapping[str, SavedTree]) -> Iterator[str]:
     for item, tree in trees.items():
         of_item = f' of item "{item}"' if len(trees) > 1 else ""
         if tree.empty:
-            told = _listed([f'"{name}" ({what})' for name, what in tree.empty.items()])
+            told = _some_items([f'"{name}" ({what})' for name, what in tree.empty.items()])
             yield f"leaves without a value{of_item} are left out: {told}"
         if tree.arrays is None:
             yield f'there is no "{METADATA}"{of_item}: arrays go by the names of the store, their keys joined by "."'
@@ -183,5 +183,5 @@ def _contents(path: str, fs: FileSystem) -> bytes:
         file.close()
 
 
-def _listed(items: Sequence[str]) -> str:
+def _some_items(items: Sequence[str]) -> str:
     return ", ".join(items[:_MOST_TOLD]) + (f" and {len(items) - _MOST_TOLD} more" if items[_MOST_TOLD:] else "")

@@ -196,7 +196,7 @@ def plan_restore(
     tensors = wanted_tensors(wanted)
     policy = policy_of(on_mismatch)
     given = _checked_mapping(mapping)
-    with _opened(checkpoint, fs) as reader:
+    with _opened_reader(checkpoint, fs) as reader:
         stored = dict(reader)
         objects = ObjectGraph.read(reader) if OBJECT_GRAPH_KEY in stored else None
     full_names = {} if objects is None else _stored_names(objects.keys_by_full_name(), stored)
@@ -217,7 +217,7 @@ def plan_restore(
 
 
 @contextmanager
-def _opened(checkpoint: PathLike | CheckpointReader, fs: FileSystem) -> Iterator[CheckpointReader]:
+def _opened_reader(checkpoint: PathLike | CheckpointReader, fs: FileSystem) -> Iterator[CheckpointReader]:
     """The reader of the checkpoint to plan with: a given one, which stays open, or one for a path, which is closed at
     the end.
     """
@@ -340,7 +340,7 @@ def restore_arrays(
     What the policy skips keeps the values given, as does the rest of what grows. The outcome is logged.
     """
     given = {name: np.asarray(array) for name, array in arrays.items()}
-    with _opened(checkpoint, fs) as reader:
+    with _opened_reader(checkpoint, fs) as reader:
         plan = plan_restore(given, reader, mapping=mapping, on_mismatch=on_mismatch)
         read = {wanted.key: array for wanted, array in plan.read(reader, lambda wanted: given[wanted.key])}
     outcome = plan.outcome()

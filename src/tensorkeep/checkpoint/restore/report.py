@@ -231,7 +231,7 @@ def mapping_literal(findings: Findings) -> str:
     reasons = {item.wanted.key: item.suggestions[0].reason for item in findings.items if item.mapped is not None}
     entries: list[tuple[str, str, str]] = []
     for scope in findings.scopes:
-        covered = _covered(scope, mapping, findings)
+        covered = _covered_names(scope, mapping, findings)
         if len(covered) > 1:
             entries.append((scope.wanted or "/", scope.stored or "/", f"{len(covered)} tensors"))
             mapping = {name: key for name, key in mapping.items() if name not in covered}
@@ -245,7 +245,7 @@ def mapping_literal(findings: Findings) -> str:
     return "\n".join(["{", *lines, "  }"])
 
 
-def _covered(scope: ScopeChange, mapping: Mapping[str, str], findings: Findings) -> set[str]:
+def _covered_names(scope: ScopeChange, mapping: Mapping[str, str], findings: Findings) -> set[str]:
     """The names that an entry for the whole scope would map as the mapping does; none if it would map others too."""
     covered: set[str] = set()
     for name in {item.wanted.key for item in findings.items}:

@@ -112,7 +112,7 @@ def _read_runs(file: RandomAccessFile, offset: int, starts: Positions, length: i
     in_parallel(read, _groups(starts * width, size, gaps, cost), cost.in_flight)
 
 
-def _joined(gaps: Positions, cost: AccessCost) -> int:
+def _joined_gap(gaps: Positions, cost: AccessCost) -> int:
     """The largest gap that is read over: more than `cost.gap` if that leaves too many reads, and wastes little."""
     wide = np.sort(gaps[gaps > cost.gap])
     if not cost.waste or wide.size < cost.reads:
@@ -124,7 +124,7 @@ def _joined(gaps: Positions, cost: AccessCost) -> int:
 
 def _groups(positions: Positions, size: int, gaps: Positions, cost: AccessCost) -> Iterator[tuple[int, int]]:
     """Cuts runs into groups, each read in one go: neighbours less than a gap apart, within a span."""
-    edges = [0, *(np.flatnonzero(gaps > _joined(gaps, cost)) + 1).tolist(), positions.size]
+    edges = [0, *(np.flatnonzero(gaps > _joined_gap(gaps, cost)) + 1).tolist(), positions.size]
     for low, high in pairwise(edges):
         first = low
         while first < high:

@@ -58,7 +58,7 @@ def _run(given: Namespace, output: Output) -> int:
         names = some_of([posixpath.basename(item.path) for item in records], 3)
         output.note(
             f'{amount_of(len(records), "checkpoint")} without the metric "{shown_value(metric)}" kept, as it is not '
-            f"known whether they are among the best: {shown_value(names)}{_known(done)}"
+            f"known whether they are among the best: {shown_value(names)}{_known_metrics(done)}"
         )
     if output.is_table:
         size = size_text(sum(item.nbytes or 0 for item in done.doomed))
@@ -67,7 +67,7 @@ def _run(given: Namespace, output: Output) -> int:
     return DONE
 
 
-def _known(done: Retained) -> str:
+def _known_metrics(done: Retained) -> str:
     names = sorted({name for item in (*done.kept, *done.doomed) for name in item.metrics})
     return (
         f"; metrics of this folder: {shown_value(', '.join(names))}"

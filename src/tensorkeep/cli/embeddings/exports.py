@@ -90,7 +90,7 @@ def _run_export(given: Namespace, output: Output) -> int:
         return _run_maxcompute(given, output)
     extension = _extension(given.target, _EXPORTS)
     export = _EXPORTS[extension]
-    chosen = _chosen(given, extension, export)
+    chosen = _chosen_options(given, extension, export)
     targets = parquet_paths(given.target, chosen.get("parts", 1)) if extension == ".parquet" else [given.target]
     if (given.cluster or given.resume) and extension != ".parquet":
         option = "--cluster" if given.cluster else "--resume"
@@ -128,7 +128,7 @@ def _counts(given: Namespace) -> dict[str, str]:
 
 def _run_maxcompute(given: Namespace, output: Output) -> int:
     table = MaxComputeTable.of(given.target)
-    chosen = _chosen(given, _MAXCOMPUTE, _EXPORTS[_MAXCOMPUTE])
+    chosen = _chosen_options(given, _MAXCOMPUTE, _EXPORTS[_MAXCOMPUTE])
     return write(
         given,
         output,
@@ -142,7 +142,7 @@ def _run_maxcompute(given: Namespace, output: Output) -> int:
     )
 
 
-def _chosen(given: Namespace, extension: str, export: _Export) -> dict[str, Any]:
+def _chosen_options(given: Namespace, extension: str, export: _Export) -> dict[str, Any]:
     """The options that were given, by the names of the function's arguments. Options that the format does not have are
     refused.
     """

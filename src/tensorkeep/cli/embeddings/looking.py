@@ -43,12 +43,12 @@ def _run_stats(given: Namespace, output: Output) -> int:
     output.table(_COLUMNS, [_row(item) for item in found.values()])
     for item in found.values() if given.histograms else ():
         if item.frequencies is not None:
-            output.line(f"{shown_value(item.name)} occurrences: {_used(item.frequencies)}")
-        output.line(f"{shown_value(item.name)} norms: {_used(item.norms)}")
+            output.line(f"{shown_value(item.name)} occurrences: {_used_bins(item.frequencies)}")
+        output.line(f"{shown_value(item.name)} norms: {_used_bins(item.norms)}")
     return DONE
 
 
-def _used(found: Histogram) -> str:
+def _used_bins(found: Histogram) -> str:
     """The bins of a histogram that are not empty, as text: the lower edge of each, and how many numbers are in it."""
     pairs = zip(found.edges, found.counts, strict=True)
     return ", ".join(f"{edge:g}+: {count:,}" for edge, count in pairs if count)
@@ -98,7 +98,7 @@ def _add_look_up(parser: Parser) -> None:
 
 def _run_look_up(given: Namespace, output: Output) -> int:
     found = look_up(given.path, given.name, given.keys, given.slot, delta=given.delta)
-    rows = [_found(found, at) for at in range(len(found.keys))]
+    rows = [_row_data(found, at) for at in range(len(found.keys))]
     if output.is_json:
         output.data("ev.lookup/1", {"path": given.path, "name": given.name, "slot": given.slot, "rows": rows})
     else:
@@ -107,7 +107,7 @@ def _run_look_up(given: Namespace, output: Output) -> int:
     return DONE if found.is_stored.all() else FOUND
 
 
-def _found(found: FoundRows, at: int) -> dict[str, Any]:
+def _row_data(found: FoundRows, at: int) -> dict[str, Any]:
     state = "stored" if found.is_stored[at] else "filtered" if found.is_filtered[at] else "absent"
     return {
         "key": int(found.keys[at]),

@@ -53,14 +53,14 @@ def open_any(path: str) -> TensorSource:
     path = meant_path(path)
     if not _is_other(path):
         try:
-            return _named(tk.open_checkpoint(path))
+            return _by_variable_names(tk.open_checkpoint(path))
         except DataLossError:
             if not holds_other(path):
                 raise
     return tk.convert.open_tensors(path)
 
 
-def _named(reader: CheckpointReader) -> CheckpointReader:
+def _by_variable_names(reader: CheckpointReader) -> CheckpointReader:
     """The checkpoint by the names of its variables; if these cannot be told, by its keys, as `list_any` lists them."""
     try:
         return tk.named_variables(reader)

@@ -64,7 +64,7 @@ def _run(given: Namespace, output: Output) -> int:
     return _run_two(given, output) if len(given.paths) == 2 else _run_many(given, output)
 
 
-def _opened(paths: Sequence[str], stack: ExitStack) -> list[Tensors]:
+def _open_all(paths: Sequence[str], stack: ExitStack) -> list[Tensors]:
     return [stack.enter_context(_open(path)) for path in paths]
 
 
@@ -92,7 +92,7 @@ def _run_two(given: Namespace, output: Output) -> int:
     names = {new: old for old, new in pairs_of(given.rename, "--rename").items()}
     with ExitStack() as stack, watching(output) as bar:
         executor = stack.enter_context(cluster_of(given))
-        first, second = _opened(given.paths, stack)
+        first, second = _open_all(given.paths, stack)
         _require_names(names, first, second)
         if executor is not None:
             old, new = map(_checkpoint, given.paths)
@@ -253,7 +253,7 @@ def _run_many(given: Namespace, output: Output) -> int:
     if given.plot:
         require_free(given.plot, given.force or given.dry_run)
     with ExitStack() as stack, watching(output) as bar:
-        tensors = _opened(given.paths, stack)
+        tensors = _open_all(given.paths, stack)
         # Each is read with the one before and the one after it, the first and the last once more with each other.
         watch = Told(bar, 2 * sum(map(bytes_of, tensors)))
         found = drift([(path, Watched(item, watch)) for path, item in zip(given.paths, tensors, strict=True)])

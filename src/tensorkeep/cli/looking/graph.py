@@ -43,7 +43,7 @@ def _add_arguments(parser: Parser) -> None:
 def _run(given: Namespace, output: Output) -> int:
     for path in filter(None, (given.dot, given.svg)):
         require_free(path, given.force or given.dry_run)
-    graphs = _chosen(read_graphs(given.path), given.tag_set)
+    graphs = _chosen_graphs(read_graphs(given.path), given.tag_set)
     if (given.dot or given.svg) and len(graphs) > 1:
         labels = ", ".join(repr(label) for label, _ in graphs)
         raise InvalidArgumentError(f"there are several graphs: say which to draw, --tag_set of {labels}")
@@ -68,7 +68,7 @@ def _run(given: Namespace, output: Output) -> int:
     return DONE
 
 
-def _chosen(graphs: Sequence[tuple[str, MetaGraphDef]], tags: str | None) -> Sequence[tuple[str, MetaGraphDef]]:
+def _chosen_graphs(graphs: Sequence[tuple[str, MetaGraphDef]], tags: str | None) -> Sequence[tuple[str, MetaGraphDef]]:
     wanted = None if tags is None else set(tags.split(","))
     found = [item for item in graphs if wanted is None or set(item[0].split(",")) == wanted]
     if not found:

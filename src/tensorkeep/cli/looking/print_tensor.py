@@ -27,7 +27,7 @@ def _add_arguments(parser: Parser) -> None:
 
 def _run(given: Namespace, output: Output) -> int:
     with open_any(given.path) as opened:
-        reader, name = _meant(opened, given.name)
+        reader, name = _meant_tensor(opened, given.name)
         info = reader[name]
         array = _read(reader, name, given.part)
     if output.is_json:
@@ -43,7 +43,7 @@ def _run(given: Namespace, output: Output) -> int:
     return DONE
 
 
-def _meant(reader: TensorSource, given: str) -> tuple[TensorSource, str]:
+def _meant_tensor(reader: TensorSource, given: str) -> tuple[TensorSource, str]:
     """The open file that holds the wanted tensor, and the name of the tensor in it. Names in a graph and keys of a file
     are understood too.
     """

@@ -126,7 +126,7 @@ def _add_health(parser: Parser) -> None:
 def _run_health(given: Namespace, output: Output) -> int:
     paths = [prefix for path in given.paths for prefix in checkpoints_of(meant_path(path)) or [meant_path(path)]]
     with watching(output) as bar, cluster_of(given) as executor:
-        reports = [_examined(path, given.absurd, bar, executor) for path in paths]
+        reports = [_examine_path(path, given.absurd, bar, executor) for path in paths]
     is_ill = any(report.findings if given.strict else not report.is_healthy for report in reports)
     if output.is_json:
         output.data("health/1", {"checkpoints": [_health_data(report) for report in reports]})
@@ -136,7 +136,7 @@ def _run_health(given: Namespace, output: Output) -> int:
     return FOUND if is_ill else DONE
 
 
-def _examined(path: str, absurd: float, progress: Progress, executor: Executor | None) -> HealthReport:
+def _examine_path(path: str, absurd: float, progress: Progress, executor: Executor | None) -> HealthReport:
     if executor is not None:
         require_checkpoint(path, ", which a cluster does not read")
         return examine_on_cluster(path, executor, absurd=absurd, progress=progress)

@@ -44,7 +44,7 @@ def _run(given: Namespace, output: Output) -> int:
         model_of(given), tags_of(given), given.signature_def, split_names(given.allow), limits_of(given), given.engine
     )
     result = run_signature(request, values, timing=given.timing)
-    paths = _saved(result, given) if given.outdir else {}
+    paths = _save_results(result, given) if given.outdir else {}
     if output.is_json:
         output.data("saved-model.run/1", _data(result, paths, given))
         return DONE
@@ -58,7 +58,7 @@ def _run(given: Namespace, output: Output) -> int:
     return DONE
 
 
-def _saved(result: RunResult, given: Namespace) -> Mapping[str, str]:
+def _save_results(result: RunResult, given: Namespace) -> Mapping[str, str]:
     if given.dry_run:
         paths = output_paths(result.outputs, given.outdir, overwrite=given.overwrite)
         return dict(zip(sorted(result.outputs), paths, strict=True))

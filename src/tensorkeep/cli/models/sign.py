@@ -37,7 +37,7 @@ def _add_sign(parser: Parser) -> None:
 
 def _run_sign(given: Namespace, output: Output) -> int:
     require_free(given.manifest, given.force)
-    manifest = _digests(given, output) if given.dry_run or given.private_key is None else _signed(given)
+    manifest = _digests(given, output) if given.dry_run or given.private_key is None else _sign_given(given)
     if not given.dry_run and given.private_key is None:
         write_manifest(manifest, given.manifest, overwrite=given.force)
     if output.is_json:
@@ -61,7 +61,7 @@ def _digests(given: Namespace, output: Output) -> Manifest:
         bar.clear()
 
 
-def _signed(given: Namespace) -> Manifest:
+def _sign_given(given: Namespace) -> Manifest:
     return sign_model(
         given.model,
         given.manifest,

@@ -70,7 +70,7 @@ def best_part(part: ScorePart) -> npt.NDArray[np.float64]:
     """The best scores of a part of a table, no more of them than are kept of all."""
     count = part.rule.count
     best = np.zeros(0, np.float64)
-    for scores, _ in _scored(part):
+    for scores, _ in _scored_batches(part):
         best = np.concatenate([best, scores])
         if best.size > count:
             best = np.partition(best, best.size - count)[best.size - count :]
@@ -80,12 +80,12 @@ def best_part(part: ScorePart) -> npt.NDArray[np.float64]:
 def ties_part(part: ScorePart) -> Integers:
     """How many keys of each bucket have just the least score."""
     ties = np.zeros(BUCKETS, np.int64)
-    for scores, batch in _scored(part):
+    for scores, batch in _scored_batches(part):
         ties += np.bincount(buckets_of(batch.keys[scores == part.least]), minlength=BUCKETS)
     return ties
 
 
-def _scored(part: ScorePart) -> Iterator[tuple[npt.NDArray[np.float64], Batch]]:
+def _scored_batches(part: ScorePart) -> Iterator[tuple[npt.NDArray[np.float64], Batch]]:
     """The scores of the keys of a part, batch by batch."""
     with opened_for_tools(part.path, part.fs) as reader:
         entry = Rewrite.of(reader, part.fs).embeddings[part.name]

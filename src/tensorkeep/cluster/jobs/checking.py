@@ -92,11 +92,11 @@ def _problems(
             else:
                 found[extent.name] = found[extent.name] or outcome
     for name, crc in sums.items():
-        found[name] = found[name] or _compared(reader, name, crc)
+        found[name] = found[name] or _compare_checksum(reader, name, crc)
     return [found[name] for name in names]
 
 
-def _compared(reader: CheckpointReader, name: str, crc: int) -> TensorProblem | None:
+def _compare_checksum(reader: CheckpointReader, name: str, crc: int) -> TensorProblem | None:
     try:
         stored = stored_bytes_of(reader, name)
         assert stored is not None

@@ -111,7 +111,7 @@ def cast(
     found = count_losses(job, sizes, executor, fs)
     if not allow_loss:
         refuse_losses(f'casting "{path}" to {wanted}', found)
-    done = _written(job, place, target, sizes, executor, options, fs)
+    done = _write_parts(job, place, target, sizes, executor, options, fs)
     made = {name: counts[name] * wanted.itemsize for name in found}
     return replace(done, losses=found, written_bytes=sum((sizes | made).values()))
 
@@ -144,7 +144,7 @@ def average(
             paths.append(place_for_workers(reader.path, fs))
             sizes = _sizes(reader, fs)
     job = _Average(tuple(paths), options.durability, None if weights is None else tuple(weights))
-    return _written(job, place, target, sizes, executor, options, fs)
+    return _write_parts(job, place, target, sizes, executor, options, fs)
 
 
 def split(
@@ -168,7 +168,7 @@ def split(
         if groups[-1] and sum(sizes[name] for name in (*groups[-1], *names)) > size:
             groups.append([])
         groups[-1] += names
-    return _written(job, place, target, sizes, executor, options, fs, groups)
+    return _write_parts(job, place, target, sizes, executor, options, fs, groups)
 
 
 def _whole_files(reader: CheckpointReader, limit: int) -> list[list[str]]:
@@ -203,7 +203,7 @@ def _sizes(reader: CheckpointReader, fs: FileSystem) -> dict[str, int]:
     return {name: reader[name].nbytes for name in reader}
 
 
-def _written(
+def _write_parts(
     job: _Cast | _Average | _Split,
     place: str,
     target: PathLike,

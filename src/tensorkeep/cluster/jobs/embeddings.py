@@ -103,7 +103,7 @@ def repartition_checkpoint(
         for entry, count in wanted:
             work.drop(entry, count)
             units |= _stems(reader, entry, count)
-        units |= _kept(work, reader, fs)
+        units |= _kept_tensors(work, reader, fs)
         job = _Repartition((place_for_workers(reader.path, fs),), tuple((entry.name, n) for entry, n in wanted))
     run_writing(job, place_for_workers(target, fs), units, executor, fs=fs, progress=progress)
     return path_text(target)
@@ -130,7 +130,7 @@ def compact_checkpoint(
         for name in stored_deltas(changes):
             entry = work.embeddings[name]
             units |= _stems(reader, entry, entry.shard_count)
-        units |= _kept(work, reader, fs)
+        units |= _kept_tensors(work, reader, fs)
     job = _Compact((place_for_workers(prefix, fs), place_for_workers(newest, fs)))
     run_writing(job, place_for_workers(target, fs), units, executor, fs=fs, progress=progress)
     return path_text(target)
@@ -157,7 +157,7 @@ def prune_checkpoint(
         for entry in entries:
             work.drop(entry)
             units |= _stems(reader, entry, entry.shard_count)
-        units |= _kept(work, reader, fs)
+        units |= _kept_tensors(work, reader, fs)
         rules = {entry.name: resolved_rule(rule, place, entry, executor, fs) for entry in entries}
         job = _Prune((place,), tuple(rules.items()), keep_filtered)
         output = place_for_workers(target, fs)
@@ -214,7 +214,7 @@ def _stems(reader: CheckpointReader, entry: StoredEmbedding, count: int) -> dict
     return found
 
 
-def _kept(work: Rewrite, reader: CheckpointReader, fs: FileSystem) -> dict[str, int]:
+def _kept_tensors(work: Rewrite, reader: CheckpointReader, fs: FileSystem) -> dict[str, int]:
     """The tensors that stay as they are."""
     kept = work.units()
     refuse_records(reader, kept, fs)

@@ -29,14 +29,14 @@ class GatheredSnapshot:
         whole = np.concatenate(keys)
         order = order_of(whole)
         self.keys: Integers = whole[order]
-        self.freqs = _joined([found[number][1] for number in range(parts)], order)
-        self.versions = _joined([found[number][2] for number in range(parts)], order)
+        self.freqs = _joined_parts([found[number][1] for number in range(parts)], order)
+        self.versions = _joined_parts([found[number][2] for number in range(parts)], order)
         counted = np.concatenate([found[number][3] for number in range(parts)])
         counted_order = order_of(counted)
         self.filtered_keys: Integers = counted[counted_order]
-        freqs = _joined([found[number][4] for number in range(parts)], counted_order)
+        freqs = _joined_parts([found[number][4] for number in range(parts)], counted_order)
         self.filtered_freqs: Integers = np.zeros(0, np.int64) if freqs is None else freqs
-        self.filtered_versions = _joined([found[number][5] for number in range(parts)], counted_order)
+        self.filtered_versions = _joined_parts([found[number][5] for number in range(parts)], counted_order)
         # In order, the keys of a part stand as they do in the part itself: a stretch has a stretch of each.
         self._shards = shards_of(self.keys, parts)
         self._before = np.empty((parts, self.keys.size + 1), np.int64)
@@ -68,7 +68,7 @@ class GatheredSnapshot:
         self.close()
 
 
-def _joined(parts: Sequence[Integers | None], order: Integers) -> Integers | None:
+def _joined_parts(parts: Sequence[Integers | None], order: Integers) -> Integers | None:
     there = [part for part in parts if part is not None]
     if len(there) < len(parts):
         return None

@@ -89,13 +89,13 @@ def save_parts(
         merge_bundles(written, target, durability=durability, fs=fs)
         is_saved = not is_delta
     finally:
-        _emptied(fs, folder)
+        _remove_parts(fs, folder)
         for link in links:
-            _released(link, token, is_saved)
+            _release_part(link, token, is_saved)
     return target
 
 
-def _released(link: PartitionLink, token: str, is_saved: bool) -> None:
+def _release_part(link: PartitionLink, token: str, is_saved: bool) -> None:
     """Lets parts forget what they kept. One that died meanwhile has forgotten it, and is told to who asks next."""
     try:
         link.ask(_all(link, "release", token, is_saved))
@@ -117,12 +117,12 @@ def _remove_abandoned(fs: FileSystem, directory: str, now: float) -> None:
         try:
             times = [fs.modified(posixpath.join(folder, item)) for item in fs.list(folder)]
             if times and max(times) < now - _ABANDONED:
-                _emptied(fs, folder)
+                _remove_parts(fs, folder)
         except TensorKeepError:
             continue  # its own writer, or another one, was quicker
 
 
-def _emptied(fs: FileSystem, folder: str) -> None:
+def _remove_parts(fs: FileSystem, folder: str) -> None:
     """Removes a folder of parts with what is in it."""
     if fs.is_directory(folder):
         delete_quietly(fs, [posixpath.join(folder, name) for name in fs.list(folder)])

@@ -110,7 +110,7 @@ class ShardedEmbeddingTable:
         """Another process attaches to the same parts."""
         if not isinstance(self._link, RayLink):
             raise InvalidArgumentError(f'"{self.name}" has its parts in this process, which others cannot reach')
-        return _attached, (self.name,)
+        return _attach_table, (self.name,)
 
     # ------------------------------------------------------------------------------------------------ What it is
 
@@ -497,7 +497,7 @@ def _link(
     return RayLink.made(spec, processors=processors, memory=memory)
 
 
-def _attached(name: str) -> ShardedEmbeddingTable:
+def _attach_table(name: str) -> ShardedEmbeddingTable:
     return ShardedEmbeddingTable.attached(name)
 
 

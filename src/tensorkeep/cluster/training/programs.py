@@ -91,10 +91,10 @@ class BuiltProgram:
             tables = {name: item for name, item in variables.items() if _is_table(item)}
             loading = {name: _loading_of(variable) for name, variable in dense.items()}
             initializer = global_variables_initializer()
-        exchanged = _exchanged(graph, program)
+        exchanged = _exchanged_tensors(graph, program)
         _check_fed(program, exchanged)
         built = cls(graph, program, Session(graph), exchanged, dense, tables, loading, initializer)
-        reached = _reached([item.tensor for item in exchanged])
+        reached = _reached_operations([item.tensor for item in exchanged])
         built.needed = [name for name, variable in dense.items() if variable.op in reached]
         return built
 
@@ -158,7 +158,7 @@ def _loading_of(variable: Any) -> tuple[Tensor, Operation]:
     return given, getattr(assigned, "op", assigned)
 
 
-def _exchanged(graph: Graph, program: TrainingProgram) -> list[Exchanged]:
+def _exchanged_tensors(graph: Graph, program: TrainingProgram) -> list[Exchanged]:
     counts = graph.extras.get(COUNTS, {})
     found: list[Exchanged] = []
     for gradient, _ in program.gradients:
@@ -178,7 +178,7 @@ def _check_fed(program: TrainingProgram, exchanged: Sequence[Exchanged]) -> None
     """InvalidArgumentError if updates need more of a batch than its gradients: a server has no batch."""
     fed = {item.tensor for item in exchanged}
     inputs = {tensor.op: name for name, tensor in program.inputs.items()}
-    needed = sorted(inputs[op] for op in _reached([program.train_op], fed) if op in inputs)
+    needed = sorted(inputs[op] for op in _reached_operations([program.train_op], fed) if op in inputs)
     if needed:
         raise InvalidArgumentError(
             f"the updates of the program need {', '.join(needed)} besides gradients: give all gradients that train_op "
@@ -187,7 +187,7 @@ def _check_fed(program: TrainingProgram, exchanged: Sequence[Exchanged]) -> None
         )
 
 
-def _reached(starts: Sequence[Any], fed: set[Tensor] | None = None) -> set[Operation]:
+def _reached_operations(starts: Sequence[Any], fed: set[Tensor] | None = None) -> set[Operation]:
     """The operations that some tensors or operations are computed from, where some tensors are given."""
     known = fed or set()
     waiting = [start if isinstance(start, Operation) else start.op for start in starts]

@@ -112,7 +112,7 @@ def export_maxcompute(
         raise InvalidArgumentError(f"form is {form!r}, expected one of {', '.join(_FORMS)}")
     odps = _pyodps()
     client = _client(odps, table) if client is None else client
-    with opened_for_export(source, name, column, fs) as found, _explained(odps, table):
+    with opened_for_export(source, name, column, fs) as found, _explained_errors(odps, table):
         known = _found_table(client, table, overwrite)
         stored = known or _made_table(odps, client, table, numbers, form)
         columns = _checked_columns(stored, table, numbers)
@@ -231,7 +231,7 @@ def _client(odps: Any, table: MaxComputeTable) -> Any:
 
 
 @contextmanager
-def _explained(odps: Any, table: MaxComputeTable) -> Iterator[None]:
+def _explained_errors(odps: Any, table: MaxComputeTable) -> Iterator[None]:
     """Errors of the service and of the network as errors of our own."""
     try:
         yield

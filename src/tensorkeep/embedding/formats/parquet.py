@@ -97,7 +97,7 @@ def read_parquet(
             raise DataLossError(f'"{path}" cannot be read as Parquet: {error}') from error
         finally:
             file.close()
-    return taken.snapshot(_filtered(others))
+    return taken.snapshot(_filtered_keys(others))
 
 
 def import_parquet(
@@ -245,7 +245,7 @@ def _rows(arrow: Any, path: str, column: Any) -> Array:
     return values.reshape(len(column), -1) if len(column) else np.zeros((0, 0), np.float32)
 
 
-def _filtered(others: list[tuple[Array, Array, Array | None]]) -> tuple[Array, Array, Array | None] | None:
+def _filtered_keys(others: list[tuple[Array, Array, Array | None]]) -> tuple[Array, Array, Array | None] | None:
     if not others:
         return None
     versions = [part[2] for part in others if part[2] is not None]

@@ -81,7 +81,7 @@ def export_resp(
             for start in range(0, batch.keys.size, _AT_ONCE):
                 keys = batch.keys[start : start + _AT_ONCE].tolist()
                 rows = _rows(batch.values[start : start + _AT_ONCE])
-                file.write(b"".join(map(_encoded, layout.commands(found.column.name, keys, rows))))
+                file.write(b"".join(map(_encoded_command, layout.commands(found.column.name, keys, rows))))
             told.add(batch.keys.size)
     return path
 
@@ -93,7 +93,7 @@ def _rows(values: Array) -> list[bytes]:
     return [flat[at : at + size] for at in range(0, len(flat), size)]
 
 
-def _encoded(words: tuple[bytes, ...]) -> bytes:
+def _encoded_command(words: tuple[bytes, ...]) -> bytes:
     parts = [b"*%d\r\n" % len(words)]
     for word in words:
         parts.append(b"$%d\r\n%b\r\n" % (len(word), word))

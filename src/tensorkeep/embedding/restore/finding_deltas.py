@@ -32,11 +32,11 @@ def newest_delta(full: str, *, folder: str | None = None, fs: FileSystem = FILES
     By itself it is looked for where DeepRec leaves it, in the folder `.incremental_checkpoint` beside the full one.
     """
     place = posixpath.join(posixpath.dirname(full), DELTA_FOLDER) if folder is None else folder
-    step = _split(full)[1]
+    step = _split_step(full)[1]
     if not fs.is_directory(place):
         return None
     found = [name.removesuffix(".index") for name in fs.list(place) if name.endswith(".index")]
-    newer = [(number, name) for name in found if (number := _split(name)[1]) is not None and number > (step or 0)]
+    newer = [(number, name) for name in found if (number := _split_step(name)[1]) is not None and number > (step or 0)]
     return posixpath.join(place, max(newer)[1]) if newer else None
 
 
@@ -45,12 +45,12 @@ def later_full(full: str, delta: str, fs: FileSystem = FILES) -> int | None:
 
     It lies beside the earlier one, has the same name, and is not later than the incremental one.
     """
-    name, own = _split(posixpath.basename(full))
-    last = _split(delta)[1]
+    name, own = _split_step(posixpath.basename(full))
+    last = _split_step(delta)[1]
     folder = posixpath.dirname(full) or "."
     if last is None or not fs.is_directory(folder):
         return None
-    others = [_split(item.removesuffix(".index")) for item in fs.list(folder) if item.endswith(".index")]
+    others = [_split_step(item.removesuffix(".index")) for item in fs.list(folder) if item.endswith(".index")]
     first = -1 if own is None else own
     return max(
         (step for other, step in others if other == name and step is not None and first < step <= last), default=None
@@ -82,10 +82,10 @@ def check_goes_over_model(model: CheckpointReader, delta: PathLike, fs: FileSyst
 
 def _full_before(delta: str, fs: FileSystem) -> int | None:
     """The step of the full checkpoint that an incremental one goes with, if it lies where it was saved."""
-    folder, last = posixpath.dirname(posixpath.dirname(delta)), _split(delta)[1]
+    folder, last = posixpath.dirname(posixpath.dirname(delta)), _split_step(delta)[1]
     if last is None or posixpath.basename(posixpath.dirname(delta)) != DELTA_FOLDER or not fs.is_directory(folder):
         return None
-    steps = [_split(item.removesuffix(".index"))[1] for item in fs.list(folder) if item.endswith(".index")]
+    steps = [_split_step(item.removesuffix(".index"))[1] for item in fs.list(folder) if item.endswith(".index")]
     return max((step for step in steps if step is not None and step <= last), default=None)
 
 
@@ -97,7 +97,7 @@ def check_goes_with(full: CheckpointReader, delta: CheckpointReader, fs: FileSys
             f'"{delta.path}" is no incremental checkpoint: those have tensors called like "...{DELTA_KEYS}", and whole '
             "tables have no place in them"
         )
-    own, last = _split(full.path)[1], _split(delta.path)[1]
+    own, last = _split_step(full.path)[1], _split_step(delta.path)[1]
     if own is not None and last is not None and last < own:
         raise InvalidArgumentError(
             f'"{delta.path}", of step {last}, is older than "{full.path}", of step {own}: that has its changes already'
@@ -109,7 +109,7 @@ def check_goes_with(full: CheckpointReader, delta: CheckpointReader, fs: FileSys
         )
 
 
-def _split(prefix: str) -> tuple[str, int | None]:
+def _split_step(prefix: str) -> tuple[str, int | None]:
     """The name of a checkpoint without its step, and the step, if it has one."""
     found = _NAMED.fullmatch(prefix)
     return (found[1], int(found[2])) if found else (prefix, None)

@@ -130,10 +130,10 @@ def delta_tensors(
     is_counted &= ~there if form.filtered else False
     mine, others = positions[there], counted[is_counted]
     keys = snapshot.keys[mine]
-    freqs, versions = _kept(snapshot.freqs, form.frequencies), _kept(snapshot.versions, form.versions)
+    freqs, versions = _kept_field(snapshot.freqs, form.frequencies), _kept_field(snapshot.versions, form.versions)
     if form.frequencies and form.admitted_frequency is not None:
         freqs = np.full(snapshot.keys.size, form.admitted_frequency, np.int64)
-    filtered_versions = _kept(snapshot.filtered_versions, form.versions)
+    filtered_versions = _kept_field(snapshot.filtered_versions, form.versions)
     presence = np.array([freqs is not None, versions is not None, filtered_versions is not None], np.int8)
     tensors: dict[str, Array | ArraySource] = {
         DELTA_OFFSETS: bucket_offsets(keys).astype(np.int32),
@@ -280,7 +280,7 @@ class OverlaidColumn:
             positions, there = find_in_order(old.keys, gone)
             kept[positions[there]] = False
         positions, there = find_in_order(old.keys, new.keys)
-        old = _overwritten(old, new.taken(there), positions[there])
+        old = _overwritten_rows(old, new.taken(there), positions[there])
         if not kept.all():
             old = old.taken(kept)
         if there.all():
@@ -289,7 +289,7 @@ class OverlaidColumn:
         return batch if is_in_order(batch.keys) else batch.taken(order_of(batch.keys))
 
 
-def _overwritten(old: Batch, new: Batch, positions: Integers) -> Batch:
+def _overwritten_rows(old: Batch, new: Batch, positions: Integers) -> Batch:
     """The old rows, with the new ones at these positions. A field that only one of the two has is filled up: counts
     with 1, versions with -1.
     """
@@ -314,7 +314,7 @@ def of_partition(keys: Keys, partition: Iterable[int]) -> Keys:
     return chosen
 
 
-def _kept(numbers: Keys | None, is_wanted: bool) -> Keys | None:
+def _kept_field(numbers: Keys | None, is_wanted: bool) -> Keys | None:
     return numbers if is_wanted else None
 
 

@@ -97,7 +97,7 @@ def restore_column(
     rules = _Rules(replace, extend, reset_version, missing)
     _check_reader(reader)
     checkpoint = SurveyedCheckpoint(reader, stored)
-    return _restored(_prepared(table, checkpoint, (stem, column, primary), partition, rules, fs))
+    return _restore_column(_prepared_restore(table, checkpoint, (stem, column, primary), partition, rules, fs))
 
 
 def restore_surveyed_column(
@@ -113,10 +113,10 @@ def restore_surveyed_column(
 ) -> ColumnReport:
     """`restore_column` from a checkpoint that several columns and tables are restored from, one after the other."""
     rules = _Rules(True, extend, reset_version, None)
-    return _restored(_prepared(table, checkpoint, (stem, column, None), partition, rules, fs))
+    return _restore_column(_prepared_restore(table, checkpoint, (stem, column, None), partition, rules, fs))
 
 
-def _restored(column: _Restore) -> ColumnReport:
+def _restore_column(column: _Restore) -> ColumnReport:
     report = column.run()
     column.table.settle()
     return report
@@ -142,7 +142,7 @@ def restore_table(
     _check_reader(reader)
     checkpoint = SurveyedCheckpoint(reader)
     columns = [
-        _prepared(table, checkpoint, (slot_stem(stem, info.name), info.name, stem), partition, rules, fs)
+        _prepared_restore(table, checkpoint, (slot_stem(stem, info.name), info.name, stem), partition, rules, fs)
         for info in table.columns
     ]
     together = [column for column in columns[1:] if columns[0].goes_with(column)]
@@ -209,7 +209,7 @@ class _Restore:
         if filled is None:
             return None
         if filled.repeated:
-            raise _repeated(source, filled.repeated)
+            raise _repeated_keys_error(source, filled.repeated)
         return self._reports(source, 0, filled.count, filled.slots, slots)
 
     def _side_by_side(self, slots: Sequence[_Restore], *, is_checked: bool) -> SideBySide:
@@ -244,7 +244,7 @@ class _Restore:
         """Drops what was there and is not stored, and puts the counted keys without rows in place."""
         inserted = len(self.table) - before
         if inserted > count or (not before and inserted != count):
-            raise _repeated(source, count - inserted)
+            raise _repeated_keys_error(source, count - inserted)
         is_replaced = self.rules.replace and count - inserted != before
         surplus = self._surplus(source) if is_replaced else np.zeros(0, np.int64)
         if surplus.size:
@@ -365,7 +365,7 @@ class _Restore:
         return int(column.bucket_sizes[buckets_of_partition(self.partition)].sum())
 
 
-def _prepared(
+def _prepared_restore(
     table: EmbeddingTable,
     checkpoint: SurveyedCheckpoint,
     wanted: tuple[str, str, str | None],
@@ -396,7 +396,7 @@ def _check_reader(reader: object) -> None:
         raise WrongTypeError(f"reader is the path {str(reader)!r}, expected an open checkpoint: open_checkpoint(path)")
 
 
-def _repeated(source: StoredColumn, count: int) -> DataLossError:
+def _repeated_keys_error(source: StoredColumn, count: int) -> DataLossError:
     return DataLossError(f'"{source.name}": {count} keys are stored twice')
 
 

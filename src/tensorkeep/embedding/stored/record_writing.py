@@ -73,7 +73,7 @@ class WithoutRecords:
 
     def rows(self, column: str, start: int, stop: int) -> Array:
         """The rows of a column that belong to `keys[start:stop]`."""
-        return _picked(self._whole, column, self._kept[start:stop])
+        return _picked_rows(self._whole, column, self._kept[start:stop])
 
     def close(self) -> None:
         """Nothing: who took the snapshot closes it."""
@@ -136,7 +136,7 @@ class _Records:
         records = np.zeros((positions.size, self.size), np.uint8)
         at = 0
         for column in self.columns:
-            rows = np.ascontiguousarray(_picked(self.snapshot, column.name, positions), "<f4")
+            rows = np.ascontiguousarray(_picked_rows(self.snapshot, column.name, positions), "<f4")
             records[:, at : at + 4 * column.dim] = rows.view(np.uint8)
             at += padded_row_size(column.dim)
         for numbers, absent in ((self.snapshot.freqs, 0), (self.snapshot.versions, _NEVER)):
@@ -146,7 +146,7 @@ class _Records:
         return records
 
 
-def _picked(snapshot: TableSnapshot, column: str, positions: Integers) -> Array:
+def _picked_rows(snapshot: TableSnapshot, column: str, positions: Integers) -> Array:
     """The rows of a column at ascending positions."""
     if not positions.size:
         return snapshot.rows(column, 0, 0)

@@ -363,12 +363,12 @@ def joined_batches(batches: Sequence[Batch]) -> Batch:
     return Batch(
         keys,
         values,
-        _filled([b.freqs for b in batches], batches, 1),
-        _filled([b.versions for b in batches], batches, -1),
+        _filled_field([b.freqs for b in batches], batches, 1),
+        _filled_field([b.versions for b in batches], batches, -1),
     )
 
 
-def _filled(parts: Sequence[Keys | None], batches: Sequence[Batch], value: int) -> Keys | None:
+def _filled_field(parts: Sequence[Keys | None], batches: Sequence[Batch], value: int) -> Keys | None:
     if all(part is None for part in parts):
         return None
     whole = [

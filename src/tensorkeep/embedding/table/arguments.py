@@ -120,12 +120,14 @@ def checked_rule(name: str, numbers: Mapping[str, Any], dtype: np.dtype[Any]) ->
         raise InvalidArgumentError(f"{name} takes {', '.join(rule.numbers)}; got {', '.join(problems)}")
     least = dict(rule.whole)
     return rule, [
-        _counted(name, word, given[word], least[word]) if word in least else _number(name, word, given[word], dtype)
+        _count_argument(name, word, given[word], least[word])
+        if word in least
+        else _number(name, word, given[word], dtype)
         for word in rule.numbers
     ]
 
 
-def _counted(rule: str, word: str, value: Any, least: int) -> int:
+def _count_argument(rule: str, word: str, value: Any, least: int) -> int:
     """A number that counts steps: in the type of weights it would be rounded."""
     array = np.asarray(value)
     if array.ndim or array.dtype.kind not in "iuf" or int(array) != array:

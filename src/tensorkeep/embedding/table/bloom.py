@@ -22,7 +22,7 @@ _MIXER: Final = np.uint64(0x2127599BF4325C37)
 _KEY_LENGTH: Final = np.uint64(8)
 
 
-def _mixed(values: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint64]:
+def _mix_bits(values: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint64]:
     values = values ^ (values >> np.uint64(23))
     values = values * _MIXER
     return values ^ (values >> np.uint64(47))
@@ -32,18 +32,18 @@ def hash64(keys: Keys, seed: int) -> npt.NDArray[np.uint64]:
     """DeepRec's hash of each key."""
     with np.errstate(over="ignore"):
         # The tail of a key of eight bytes is empty, and mixes to nothing.
-        return _mixed(_taken_in(keys, seed) * _MULTIPLIER)
+        return _mix_bits(_taken_in(keys, seed) * _MULTIPLIER)
 
 
 def hash64_without_tail(keys: Keys, seed: int) -> npt.NDArray[np.uint64]:
     """The hash that the filters of DeepRec's hash tables have, which leave an empty tail out."""
     with np.errstate(over="ignore"):
-        return _mixed(_taken_in(keys, seed))
+        return _mix_bits(_taken_in(keys, seed))
 
 
 def _taken_in(keys: Keys, seed: int) -> npt.NDArray[np.uint64]:
     start = np.uint64(seed) ^ (_KEY_LENGTH * _MULTIPLIER)
-    return (start ^ _mixed(keys.astype(np.int64).view(np.uint64))) * _MULTIPLIER
+    return (start ^ _mix_bits(keys.astype(np.int64).view(np.uint64))) * _MULTIPLIER
 
 
 def hash_count(false_positive: float) -> int:

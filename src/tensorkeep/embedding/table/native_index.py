@@ -33,7 +33,7 @@ class NativeIndex:
     def __init__(self, compiled: Functions, threads: int = 1) -> None:
         self._compiled = compiled
         self._threads = threads
-        self._handle: int = _made(compiled.index_new())
+        self._handle: int = _require_handle(compiled.index_new())
         weakref.finalize(self, compiled.index_free, self._handle)
 
     @property
@@ -192,7 +192,7 @@ def in_parts(work: Callable[[slice], Any], count: int, threads: int, least: int 
     in_parallel(work, parts_of(count, threads, least), threads)
 
 
-def _made(handle: int | None) -> int:
+def _require_handle(handle: int | None) -> int:
     if handle is None:
         raise ResourceExhaustedError("no memory is left for an index of keys")
     return handle

@@ -115,7 +115,7 @@ class RowStore:
         rows = max(_FIRST_ROWS, _CHUNK_BYTES // max(dim * dtype.itemsize, 1))
         self.chunks = Chunks(dim, dtype, rows.bit_length() - 1)
         self._kernels = kernels
-        self._allocate = allocate or _aligned
+        self._allocate = allocate or _aligned_memory
         self._shared = 0  # chunks that a snapshot looks at
         self._limit = 0
 
@@ -221,7 +221,7 @@ class RowStore:
             self.chunks.replace(0, new)
 
 
-def _aligned(size: int) -> Bytes:
+def _aligned_memory(size: int) -> Bytes:
     """Memory that begins with a cache line, so that rows lie in as few of them as can be, or with a large page."""
     alignment = _LARGE_PAGE if size >= _LARGE_PAGE else _CACHE_LINE
     memory = np.empty(size + alignment, np.uint8)

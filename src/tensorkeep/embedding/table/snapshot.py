@@ -139,12 +139,14 @@ class ArraySnapshot:
         filtered_order = order_of(filtered)
         return cls(
             found[order],
-            {name: _taken(rows, order, f'column "{name}"', None) for name, rows in columns.items()},
-            None if freqs is None else _taken(freqs, order, "freqs"),
-            None if versions is None else _taken(versions, order, "versions"),
+            {name: _taken_in_order(rows, order, f'column "{name}"', None) for name, rows in columns.items()},
+            None if freqs is None else _taken_in_order(freqs, order, "freqs"),
+            None if versions is None else _taken_in_order(versions, order, "versions"),
             filtered[filtered_order],
-            _taken(filtered_freqs, filtered_order, "filtered_freqs"),
-            None if filtered_versions is None else _taken(filtered_versions, filtered_order, "filtered_versions"),
+            _taken_in_order(filtered_freqs, filtered_order, "filtered_freqs"),
+            None
+            if filtered_versions is None
+            else _taken_in_order(filtered_versions, filtered_order, "filtered_versions"),
         )
 
     @property
@@ -176,7 +178,7 @@ class ArraySnapshot:
         )
 
 
-def _taken(values: npt.ArrayLike, order: npt.NDArray[np.int64], what: str, dtype: Any = np.int64) -> Array:
+def _taken_in_order(values: npt.ArrayLike, order: npt.NDArray[np.int64], what: str, dtype: Any = np.int64) -> Array:
     array = np.asarray(values)
     if array.size == 0 and dtype is not None:
         array = array.astype(dtype)

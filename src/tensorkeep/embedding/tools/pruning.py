@@ -205,7 +205,7 @@ def prune_checkpoint(
     """
     with opened_for_tools(source, fs) as reader:
         work = Rewrite.of(reader, fs, progress, only)
-        pruned = _pruned(work, rule, names, keep_filtered)
+        pruned = _pruned_columns(work, rule, names, keep_filtered)
         if not allow_empty:
             _check_something_is_left(reader.path, rule, pruned)
         for entry, weights, kept in pruned:
@@ -225,7 +225,7 @@ def plan_pruning(
 ) -> dict[str, PruneReport]:
     """What `prune_checkpoint` would report, and refuse; nothing is written."""
     with opened_for_tools(source, fs) as reader:
-        pruned = _pruned(Rewrite.of(reader, fs), rule, names, keep_filtered)
+        pruned = _pruned_columns(Rewrite.of(reader, fs), rule, names, keep_filtered)
         if not allow_empty:
             _check_something_is_left(reader.path, rule, pruned)
         return {entry.name: _report(weights, kept) for entry, weights, kept in pruned}
@@ -235,7 +235,9 @@ _Pruned = tuple[StoredEmbedding, OrderedColumn, ChosenColumn]
 """An embedding, its weights, and those of its keys that are kept."""
 
 
-def _pruned(work: Rewrite, rule: PruneRule, names: Collection[str] | None, keep_filtered: bool) -> list[_Pruned]:
+def _pruned_columns(
+    work: Rewrite, rule: PruneRule, names: Collection[str] | None, keep_filtered: bool
+) -> list[_Pruned]:
     filtered = rule.filtered if keep_filtered else _none
     pruned = []
     for entry in work.chosen_embeddings(names):

@@ -64,7 +64,9 @@ def quantise_checkpoint(
                     part = (number, entry.shard_count)
                     work.put(stem, stored, part)
                     if slots or not column:
-                        work.put_tensors(_quantised(stem, stored, part, precision, work.added_tensor(stem + VALUES)))
+                        work.put_tensors(
+                            _quantised_column(stem, stored, part, precision, work.added_tensor(stem + VALUES))
+                        )
         return work.write(target)
 
 
@@ -85,11 +87,11 @@ def plan_quantising(
                 stored = entry.open(reader, column, fs=fs)
                 parts = [(number, entry.shard_count) for number in entry.stems_of(column)]
                 name = f"{entry.name}/{column}" if column else entry.name
-                losses[name] = sum((_counted(name, stored, part, precision) for part in parts), CastLoss())
+                losses[name] = sum((_counted_loss(name, stored, part, precision) for part in parts), CastLoss())
     return losses
 
 
-def _counted(stem: str, column: OrderedColumn, part: tuple[int, int], precision: Precision) -> CastLoss:
+def _counted_loss(stem: str, column: OrderedColumn, part: tuple[int, int], precision: Precision) -> CastLoss:
     scales = _scales(stem, column, part) if precision == "int8" else None
     total = CastLoss()
     for batch in in_order(column, part, Fields(values=True)):
@@ -114,7 +116,7 @@ def _whole(values: Array, scales: npt.NDArray[np.float32]) -> Array:
     return np.clip(np.rint(values.astype(np.float32) / divisors), -_LARGEST, _LARGEST)
 
 
-def _quantised(
+def _quantised_column(
     stem: str, column: OrderedColumn, part: tuple[int, int], precision: Precision, values: ArraySource
 ) -> dict[str, ArraySource]:
     if precision != "int8":

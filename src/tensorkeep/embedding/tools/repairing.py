@@ -76,7 +76,7 @@ def compare_keys(
         found = {}
         for entry in Rewrite.of(reader, fs).chosen_embeddings(names):
             weights = entry.open(reader, fs=fs)
-            slots = tuple(_compared(weights, entry.open(reader, slot, fs=fs), slot) for slot in entry.slots)
+            slots = tuple(_compare_keys(weights, entry.open(reader, slot, fs=fs), slot) for slot in entry.slots)
             found[entry.name] = KeyComparison(entry.name, weights.count, slots)
         return found
 
@@ -106,7 +106,7 @@ def repair_checkpoint(
         for entry in entries:
             weights = entry.open(reader, fs=fs)
             slots = {slot: entry.open(reader, slot, fs=fs) for slot in entry.slots}
-            compared = tuple(_compared(weights, column, slot) for slot, column in slots.items())
+            compared = tuple(_compare_keys(weights, column, slot) for slot, column in slots.items())
             found[entry.name] = KeyComparison(entry.name, weights.count, compared)
             strict = [column for slot, column in slots.items() if slot not in (fill or {})]
             kept = _in_all(weights, strict)
@@ -131,7 +131,7 @@ def _in_all(weights: StoredColumn, slots: Sequence[StoredColumn]) -> OrderedColu
     return ChosenColumn(weights, SelectedKeys(Selection.of(weights, choose, Fields()))) if slots else weights
 
 
-def _compared(weights: StoredColumn, slot: StoredColumn, name: str) -> SlotKeys:
+def _compare_keys(weights: StoredColumn, slot: StoredColumn, name: str) -> SlotKeys:
     missing = surplus = 0
     examples: list[int] = []
     for group in grouped_buckets(weights.bucket_sizes + slot.bucket_sizes, np.arange(1000)):

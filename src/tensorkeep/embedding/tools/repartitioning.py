@@ -25,8 +25,8 @@ class RepartitionReport:
     filtered: tuple[int, ...]
 
     def __str__(self) -> str:
-        counted = f"; {_spread(self.filtered)} counted ones" if any(self.filtered) else ""
-        return f"{self.parts_before} -> {len(self.keys)} parts; {_spread(self.keys)} keys{counted}"
+        counted = f"; {_spread_text(self.filtered)} counted ones" if any(self.filtered) else ""
+        return f"{self.parts_before} -> {len(self.keys)} parts; {_spread_text(self.keys)} keys{counted}"
 
 
 def repartition_checkpoint(
@@ -81,7 +81,7 @@ def wanted_shards(work: Rewrite, shards: int | Mapping[str, int]) -> list[tuple[
     return [(entry, wanted[entry.name]) for entry in chosen]
 
 
-def _spread(counts: tuple[int, ...]) -> str:
+def _spread_text(counts: tuple[int, ...]) -> str:
     if len(counts) <= _FEW:
         return " + ".join(map(str, counts))
     return f"{sum(counts)} ({min(counts)} to {max(counts)} a part)"

@@ -140,12 +140,12 @@ class _Counts:
         finite = np.isfinite(norms)
         self.not_finite += int((~finite).sum())
         self.zero += int((norms == 0).sum())
-        self.norms += _placed(norms[finite], _NORMS)
-        self.keys = _widened(self.keys, batch.keys)
+        self.norms += _bin_counts(norms[finite], _NORMS)
+        self.keys = _widened_extent(self.keys, batch.keys)
         if batch.freqs is not None:
             self.frequencies += _occurrences(batch.freqs)
         if batch.versions is not None:
-            self.versions = _widened(self.versions, batch.versions)
+            self.versions = _widened_extent(self.versions, batch.versions)
 
 
 def _statistics(
@@ -180,7 +180,7 @@ def _statistics(
     )
 
 
-def _widened(extent: tuple[int | None, int | None], numbers: Integers) -> tuple[int | None, int | None]:
+def _widened_extent(extent: tuple[int | None, int | None], numbers: Integers) -> tuple[int | None, int | None]:
     if not numbers.size:
         return extent
     low, high = int(numbers.min()), int(numbers.max())
@@ -193,9 +193,9 @@ def _by_powers(counts: Integers) -> Histogram:
 
 def _occurrences(freqs: Integers) -> Integers:
     """A histogram of frequencies: below 1, then by powers of two."""
-    return _placed(freqs.astype(np.float64), (-np.inf, *_POWERS))
+    return _bin_counts(freqs.astype(np.float64), (-np.inf, *_POWERS))
 
 
-def _placed(numbers: npt.NDArray[np.float64], edges: tuple[float, ...]) -> Integers:
+def _bin_counts(numbers: npt.NDArray[np.float64], edges: tuple[float, ...]) -> Integers:
     places = np.searchsorted(np.asarray(edges), numbers, side="right") - 1
     return np.bincount(places, minlength=len(edges)).astype(np.int64)

@@ -31,7 +31,7 @@ def read_graph(path: str, fs: FileSystem = FILES) -> GraphDef:
     finally:
         file.close()
     try:
-        graph = _parsed(data, path)
+        graph = _parse_graph(data, path)
     except DataLossError as error:
         raise DataLossError(wrong_file(path, data, FileKind.GRAPH) or str(error)) from error
     if data and not graph.node and (problem := wrong_file(path, data, FileKind.GRAPH)):
@@ -39,7 +39,7 @@ def read_graph(path: str, fs: FileSystem = FILES) -> GraphDef:
     return graph
 
 
-def _parsed(data: bytes, path: str) -> GraphDef:
+def _parse_graph(data: bytes, path: str) -> GraphDef:
     try:
         return parse(GraphDef, data, path)
     except DataLossError:

@@ -261,7 +261,7 @@ class _Importer:
 
     def _move_colocation(self, node: NodeDef) -> None:
         groups = node.attr["_class"].list.s
-        groups[:] = [_moved(group, self._name) if group.startswith(b"loc:@") else group for group in groups]
+        groups[:] = [_moved_group(group, self._name) if group.startswith(b"loc:@") else group for group in groups]
 
     def _tensor(self, edge: str, user: str) -> Tensor | None:
         if self._replaced and self._is_replaced(edge):
@@ -421,7 +421,7 @@ def unique_from(name: str, graph: Graph, taken: Container[str] = ()) -> str:
     return f"{name}_{count}"
 
 
-def _moved(group: bytes, name: Callable[[str], str]) -> bytes:
+def _moved_group(group: bytes, name: Callable[[str], str]) -> bytes:
     """A colocation group after a change of names: "loc:@a" is "loc:@scope/a" if `name` makes "scope/a" of "a"."""
     try:
         return b"loc:@" + name(group[5:].decode()).encode()

@@ -155,7 +155,7 @@ def _destination(url: str) -> Capability | None:
     return None if lowered.startswith("memcbk://") else Capability.WRITES_FILES
 
 
-def _debugged(attribute: Callable[[str], object]) -> Iterator[Capability]:
+def _debugger_capabilities(attribute: Callable[[str], object]) -> Iterator[Capability]:
     """What an op of the debugger does: it sends what it sees to the addresses in its attributes."""
     urls = _strings(attribute("debug_urls"))
     for specification in _strings(attribute("debug_ops_spec")):
@@ -163,12 +163,12 @@ def _debugged(attribute: Callable[[str], object]) -> Iterator[Capability]:
     yield from (capability for url in urls if (capability := _destination(url)) is not None)
 
 
-def _printed(attribute: Callable[[str], object]) -> Iterator[Capability]:
+def _printing_capabilities(attribute: Callable[[str], object]) -> Iterator[Capability]:
     if any(stream.startswith("file:") for stream in _strings(attribute("output_stream"))):
         yield Capability.WRITES_FILES
 
 
-def _described(attribute: Callable[[str], object]) -> Iterator[Capability]:
+def _parsing_capabilities(attribute: Callable[[str], object]) -> Iterator[Capability]:
     """What an op that parses messages does: it reads their description from a file, unless the attribute holds it or
     names our own.
     """
@@ -176,7 +176,7 @@ def _described(attribute: Callable[[str], object]) -> Iterator[Capability]:
         yield Capability.READS_FILES
 
 
-def _sampled(attribute: Callable[[str], object]) -> Iterator[Capability]:
+def _sampling_capabilities(attribute: Callable[[str], object]) -> Iterator[Capability]:
     if _strings(attribute("vocab_file")):
         yield Capability.READS_FILES
 
@@ -187,7 +187,7 @@ _MAPPED_TO_FILES: Final = frozenset((3, 11))
 """Those on persistent memory, for which DeepRec maps a file at `storage_path` (`experimental_pmem_allocator`)."""
 
 
-def _stored(attribute: Callable[[str], object]) -> Iterator[Capability]:
+def _storage_capabilities(attribute: Callable[[str], object]) -> Iterator[Capability]:
     """What the initializer of an embedding variable does: with some storage types it keeps rows in a file, in a folder
     that the attributes name.
     """
@@ -197,17 +197,21 @@ def _stored(attribute: Callable[[str], object]) -> Iterator[Capability]:
 
 _READS: Final = frozenset((Capability.READS_FILES,))
 _WRITES: Final = frozenset((Capability.WRITES_FILES,))
-_DEBUGGED: Final = _ByAttribute(("debug_urls", "debug_ops_spec"), _debugged, _WRITES | {Capability.USES_NETWORK})
+_DEBUGGED: Final = _ByAttribute(
+    ("debug_urls", "debug_ops_spec"), _debugger_capabilities, _WRITES | {Capability.USES_NETWORK}
+)
 _BY_ATTRIBUTE: Final[dict[str, _ByAttribute]] = {
     **dict.fromkeys(("Copy", "CopyHost"), _DEBUGGED),
     **dict.fromkeys(("DebugIdentity", "DebugIdentityV2", "DebugIdentityV3", "DebugNanCount"), _DEBUGGED),
     "DebugNumericSummary": _DEBUGGED,
-    "PrintV2": _ByAttribute(("output_stream",), _printed, _WRITES),
-    **dict.fromkeys(("DecodeProtoV2", "EncodeProto"), _ByAttribute(("descriptor_source",), _described, _READS)),
-    "FixedUnigramCandidateSampler": _ByAttribute(("vocab_file",), _sampled, _READS),
+    "PrintV2": _ByAttribute(("output_stream",), _printing_capabilities, _WRITES),
+    **dict.fromkeys(
+        ("DecodeProtoV2", "EncodeProto"), _ByAttribute(("descriptor_source",), _parsing_capabilities, _READS)
+    ),
+    "FixedUnigramCandidateSampler": _ByAttribute(("vocab_file",), _sampling_capabilities, _READS),
     **dict.fromkeys(
         ("InitializeKvVariableOp", "InitializeKvVariableV2Op", "KvResourceImportV2"),
-        _ByAttribute(("storage_type",), _stored, _WRITES),
+        _ByAttribute(("storage_type",), _storage_capabilities, _WRITES),
     ),
 }
 

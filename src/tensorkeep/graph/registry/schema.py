@@ -337,7 +337,7 @@ def _fill_attr(proto: OpDef.AttrDef, attr: AttrSchema) -> None:
         proto.allowed_values.CopyFrom(encode_attr(attr.allowed))
 
 
-def _listed(value: Attr) -> tuple[Attr, ...]:
+def _allowed_values(value: Attr) -> tuple[Attr, ...]:
     """The allowed values of an attribute as a tuple: a graph may give several, a single one without a list, or none."""
     return value if isinstance(value, tuple) else () if value is None else (value,)
 
@@ -348,7 +348,7 @@ def _attr_of(proto: OpDef.AttrDef) -> AttrSchema:
         proto.type,
         decode_attr(proto.default_value) if proto.HasField("default_value") else MISSING,
         proto.minimum if proto.has_minimum else None,
-        _listed(decode_attr(proto.allowed_values)) if proto.HasField("allowed_values") else (),
+        _allowed_values(decode_attr(proto.allowed_values)) if proto.HasField("allowed_values") else (),
     )
 
 

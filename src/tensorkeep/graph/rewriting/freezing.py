@@ -94,7 +94,7 @@ def convert_variables_to_constants(
     changes a variable that is to be a constant; nothing is built then.
     """
     variables = [variable for variable in variables_of(graph_def) if variable.name in values]
-    arrays = {variable.name: _checked(variable, values[variable.name]) for variable in variables}
+    arrays = {variable.name: _checked_value(variable, values[variable.name]) for variable in variables}
     _check_size(graph_def, arrays, most_bytes)
     conversion = Conversion(graph_def)
     for variable in variables:
@@ -103,7 +103,7 @@ def convert_variables_to_constants(
     return conversion.result()
 
 
-def _checked(variable: VariableNode, value: Any) -> Array:
+def _checked_value(variable: VariableNode, value: Any) -> Array:
     array = np.asarray(value)
     if variable.dtype.is_object:
         fits = array.dtype == object and all(isinstance(item, bytes | str) for item in array.reshape(-1).tolist())

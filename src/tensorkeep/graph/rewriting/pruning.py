@@ -73,14 +73,14 @@ def needed_nodes(graph_def: GraphDef, dest_nodes: Iterable[str]) -> set[str]:
     wanted = list(dest_nodes)
     if missing := [name for name in wanted if name not in nodes]:
         raise MissingNodeError(f"{', '.join(map(str, missing))} {'are' if missing[1:] else 'is'} not in graph")
-    return _reached(nodes, wanted)
+    return _reached_nodes(nodes, wanted)
 
 
 def _nodes_by_name(graph_def: GraphDef) -> dict[str, NodeDef]:
     return {source_of(node.name): node for node in graph_def.node}
 
 
-def _reached(nodes: Mapping[str, NodeDef], wanted: list[str]) -> set[str]:
+def _reached_nodes(nodes: Mapping[str, NodeDef], wanted: list[str]) -> set[str]:
     kept: set[str] = set()
     dangling: list[str] = []
     while wanted:
@@ -147,13 +147,13 @@ def _add_spliced(graph_def: GraphDef, nodes: list[NodeDef], ops: frozenset[str],
         controls = [edge[1:] for edge in node.input if edge.startswith("^")]
         held.update(controls, [node.name] if controls else ())
     bridges = {node.name: node.input[0] for node in nodes if node.op in ops and node.name not in held and node.input}
-    bridged = _bridged(bridges)
+    bridged = _bridged_edge(bridges)
     for node in nodes:
         if node.name not in bridges:
             graph_def.node.append(_with_inputs(node, map(bridged, node.input)))
 
 
-def _bridged(bridges: Mapping[str, str]) -> Callable[[str], str]:
+def _bridged_edge(bridges: Mapping[str, str]) -> Callable[[str], str]:
     """What an edge becomes when the nodes that have bridges are gone."""
 
     def bridged(edge: str) -> str:

@@ -27,7 +27,7 @@ def highway_hash(key: tuple[int, int, int, int], data: bytes) -> int:
     return state.finish()
 
 
-def _swapped(word: int) -> int:
+def _swap_halves(word: int) -> int:
     return (word >> 32) | (word & _LOW) << 32
 
 
@@ -35,7 +35,7 @@ class _State:
     def __init__(self, key: tuple[int, int, int, int]) -> None:
         self.mul0, self.mul1 = list(_MUL_0), list(_MUL_1)
         self.v0 = [mul ^ part for mul, part in zip(_MUL_0, key, strict=True)]
-        self.v1 = [mul ^ _swapped(part) for mul, part in zip(_MUL_1, key, strict=True)]
+        self.v1 = [mul ^ _swap_halves(part) for mul, part in zip(_MUL_1, key, strict=True)]
 
     def update(self, lanes: tuple[int, ...]) -> None:
         v0, v1, mul0, mul1 = self.v0, self.v1, self.mul0, self.mul1
@@ -46,7 +46,7 @@ class _State:
             mul1[i] ^= (v0[i] & _LOW) * (v1[i] >> 32)
         for source, target in ((v1, v0), (v0, v1)):
             for i in (0, 2):
-                low, high = _zipped(source[i + 1], source[i])
+                low, high = _zip_words(source[i + 1], source[i])
                 target[i] = (target[i] + low) & _MASK
                 target[i + 1] = (target[i + 1] + high) & _MASK
 
@@ -55,7 +55,7 @@ class _State:
         for i in range(4):
             self.v0[i] = (self.v0[i] + (size << 32) + size) & _MASK
             low, high = self.v1[i] & _LOW, self.v1[i] >> 32
-            self.v1[i] = _rotated(low, size) | _rotated(high, size) << 32
+            self.v1[i] = _rotate_word(low, size) | _rotate_word(high, size) << 32
         packet = bytearray(32)
         whole = size & ~3
         packet[:whole] = rest[:whole]
@@ -68,16 +68,16 @@ class _State:
 
     def finish(self) -> int:
         for _ in range(4):
-            self.update(tuple(_swapped(self.v0[i]) for i in (2, 3, 0, 1)))
+            self.update(tuple(_swap_halves(self.v0[i]) for i in (2, 3, 0, 1)))
         return (self.v0[0] + self.v1[0] + self.mul0[0] + self.mul1[0]) & _MASK
 
 
-def _rotated(word: int, count: int) -> int:
+def _rotate_word(word: int, count: int) -> int:
     count &= 31
     return ((word << count) | word >> (32 - count)) & _LOW if count else word
 
 
-def _zipped(v1: int, v0: int) -> tuple[int, int]:
+def _zip_words(v1: int, v0: int) -> tuple[int, int]:
     """The bytes of two words in another order, and as two words again."""
     low = (
         ((v0 & 0xFF000000) | (v1 & 0xFF00000000)) >> 24

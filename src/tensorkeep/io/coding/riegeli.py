@@ -167,12 +167,12 @@ def _decompressor(kind: int) -> Decompress:
     if kind == 0:
         return lambda data, most: data
     if kind == ord("s"):
-        return lambda data, most: _checked(lambda packed, size: decompress_snappy(packed), data, most)
+        return lambda data, most: _decompress_checked(lambda packed, size: decompress_snappy(packed), data, most)
     if kind not in _OPTIONAL:
         raise DataLossError(f"its compression is of type {kind}, expected none, brotli, zstd or snappy")
     package, unpack = _OPTIONAL[kind]
     module = _optional(package, package)
-    return lambda data, most: _checked(lambda packed, size: unpack(module, packed, size), data, most)
+    return lambda data, most: _decompress_checked(lambda packed, size: unpack(module, packed, size), data, most)
 
 
 def _unpack_brotli(module: Any, packed: bytes, size: int) -> bytes:
@@ -211,7 +211,7 @@ def _optional(module: str, package: str) -> Any:
         ) from error
 
 
-def _checked(decompress: Callable[[bytes, int], bytes], data: memoryview, most: int) -> bytes:
+def _decompress_checked(decompress: Callable[[bytes, int], bytes], data: memoryview, most: int) -> bytes:
     size, at = decode_varint(data, 0)
     if size > most:
         raise DataLossError(f"a part says it decompresses to {size} bytes, at most {most} can be")

@@ -29,7 +29,7 @@ from tensorkeep.io.files.filesystem import (
     prepare_directory,
     temporary_path,
 )
-from tensorkeep.io.files.paths import tidied
+from tensorkeep.io.files.paths import tidied_path
 
 _AT_ONCE: Final = 1 << 22
 _LOCK: Final = re.compile(r"\.tensorkeep-[0-9a-f]{16}\.lock\Z")
@@ -41,7 +41,7 @@ def files_below(fs: FileSystem, directory: str) -> Iterator[str]:
 
 
 def _files_below(fs: FileSystem, directory: str, above: tuple[str, ...]) -> Iterator[str]:
-    places = _entered(fs, directory, above)
+    places = _enter_folder(fs, directory, above)
     for name in fs.list(directory):
         path = posixpath.join(directory, name)
         if fs.is_directory(path):
@@ -50,7 +50,7 @@ def _files_below(fs: FileSystem, directory: str, above: tuple[str, ...]) -> Iter
             yield name
 
 
-def _entered(fs: FileSystem, directory: str, above: tuple[str, ...]) -> tuple[str, ...]:
+def _enter_folder(fs: FileSystem, directory: str, above: tuple[str, ...]) -> tuple[str, ...]:
     """The places of a folder and of those on the way to it, which may be links; an error if it is one of these."""
     place = fs.canonical(directory)
     if place in above:
@@ -108,7 +108,7 @@ def _copy_tree(
     without: Collection[str],
     above: tuple[str, ...],
 ) -> None:
-    places = _entered(fs, source, above)
+    places = _enter_folder(fs, source, above)
     fs.make_directory(target)
     for name in fs.list(source):
         path, copy = posixpath.join(source, name), posixpath.join(target, name)
@@ -134,7 +134,7 @@ def remove_tree(fs: FileSystem, directory: str) -> None:
 def _is_link(fs: FileSystem, path: str) -> bool:
     """Whether a path leads elsewhere than to what is in its folder under its name."""
     folder, name = posixpath.split(path)
-    return fs.canonical(path) != tidied(posixpath.join(fs.canonical(folder or "."), name))
+    return fs.canonical(path) != tidied_path(posixpath.join(fs.canonical(folder or "."), name))
 
 
 def replace_directory(fs: FileSystem, target: str, write: Callable[[str], None]) -> None:

@@ -16,7 +16,7 @@ from tensorkeep.io.files.directories import copy_file
 from tensorkeep.io.files.directories import remove_tree as remove_folder
 from tensorkeep.io.files.everywhere import FILES
 from tensorkeep.io.files.filesystem import Durability, RandomAccessFile, UploadedFile
-from tensorkeep.io.files.paths import is_in_store, tidied
+from tensorkeep.io.files.paths import is_in_store, tidied_path
 from tensorkeep.io.files.places import place_of, text_of
 
 _BUFFER: Final = 1 << 20
@@ -25,7 +25,7 @@ _BUFFER: Final = 1 << 20
 def store_url(path: PathOrBytes) -> str | None:
     """The URL that a path is, tidied; None if it leads to this machine."""
     text = text_of(path)
-    return tidied(text) if is_in_store(text) else None
+    return tidied_path(text) if is_in_store(text) else None
 
 
 def any_in_store(*paths: PathOrBytes) -> bool:

@@ -61,8 +61,8 @@ class LocalFile:
         self.path = path
         self._map: mmap.mmap | None = None
         self._lock = threading.Lock()
-        with _explained("open", path):
-            self._open: OpenFile | None = _opened(path)
+        with _explained_errors("open", path):
+            self._open: OpenFile | None = _open_file(path)
             status = os.fstat(self._open.number)
         if not stat.S_ISREG(status.st_mode):
             self.close()
@@ -106,7 +106,7 @@ class LocalFile:
         with self._lock:
             mapped = self._map
             if mapped is None:
-                with _explained("map", self.path):
+                with _explained_errors("map", self.path):
                     mapped = self._map = mmap.mmap(descriptor.number, self.size, access=mmap.ACCESS_READ)
         return memoryview(mapped)[offset : offset + length]
 
@@ -136,7 +136,7 @@ class LocalFile:
         return descriptor
 
 
-def _opened(path: str) -> OpenFile:
+def _open_file(path: str) -> OpenFile:
     try:
         return OpenFile(path)
     except IsADirectoryError:
@@ -154,7 +154,7 @@ class LocalWritableFile:
         self.path = path
         self._written = self._reserved = 0
         while True:
-            with _explained("create", path):
+            with _explained_errors("create", path):
                 self._descriptor = create(path)
                 if lock_new_file(self._descriptor):
                     break
@@ -177,13 +177,13 @@ class LocalWritableFile:
     def write(self, data: Buffer) -> None:
         view = memoryview(data)
         done = 0
-        with _explained("write", self.path):
+        with _explained_errors("write", self.path):
             while done < len(view):
                 done += os.write(self._descriptor, view[done:] if done else view)
         self._written += done
 
     def reserve(self, size: int) -> None:
-        with _explained("write", self.path):
+        with _explained_errors("write", self.path):
             code = reserve(self._descriptor, size)
             if _ERRORS.get(code) is ResourceExhaustedError:  # only a lack of space is an error
                 raise OSError(code, os.strerror(code))
@@ -193,13 +193,13 @@ class LocalWritableFile:
         start_writing(self._descriptor)
 
     def sync(self) -> None:
-        with _explained("sync", self.path):
+        with _explained_errors("sync", self.path):
             self._give_back()
             flush_file(self._descriptor)
 
     def close(self) -> None:
         if self._descriptor >= 0:
-            with _explained("close", self.path):
+            with _explained_errors("close", self.path):
                 try:
                     self._give_back()
                 finally:
@@ -241,7 +241,7 @@ class LocalFileSystem(FileSystem):
         return LocalWritableFile(path)
 
     def rename(self, source: str, target: str) -> None:
-        with _explained("rename", source, target):
+        with _explained_errors("rename", source, target):
             _require_replaceable(target)
             if (written := _being_written(source)) is not None:
                 written.move(target)
@@ -249,7 +249,7 @@ class LocalFileSystem(FileSystem):
                 os.replace(source, target)
 
     def link(self, source: str, target: str) -> None:
-        with _explained("link", source, target):
+        with _explained_errors("link", source, target):
             try:
                 os.link(source, target)
             except OSError as error:
@@ -258,7 +258,7 @@ class LocalFileSystem(FileSystem):
                 _copy(source, target)
 
     def delete(self, path: str) -> None:
-        with _explained("delete", path):
+        with _explained_errors("delete", path):
             if (written := _being_written(path)) is not None:
                 written.close()
             os.unlink(path)
@@ -270,27 +270,27 @@ class LocalFileSystem(FileSystem):
         return os.path.isdir(folder_of_system(path)) and not has_scheme(path)
 
     def list(self, directory: str) -> Sequence[str]:
-        with _explained("list", directory):
+        with _explained_errors("list", directory):
             return sorted(os.listdir(folder_of_system(directory)))
 
     def modified(self, path: str) -> float:
-        with _explained("look at", path):
+        with _explained_errors("look at", path):
             return os.stat(path).st_mtime
 
     def set_modified(self, path: str, time: float) -> None:
-        with _explained("set the time of", path):
+        with _explained_errors("set the time of", path):
             os.utime(path, (os.stat(path).st_atime, time))
 
     def make_directory(self, path: str) -> None:
-        with _explained("make folder", path):
+        with _explained_errors("make folder", path):
             os.makedirs(folder_of_system(path), exist_ok=True)
 
     def remove_directory(self, path: str) -> None:
-        with _explained("remove folder", path):
+        with _explained_errors("remove folder", path):
             os.rmdir(path)
 
     def sync(self, path: str) -> None:
-        with _explained("sync", path):
+        with _explained_errors("sync", path):
             flush_path(path)
 
     def canonical(self, path: str) -> str:
@@ -298,20 +298,20 @@ class LocalFileSystem(FileSystem):
         return with_slashes(os.path.realpath(path))
 
     def sync_directory(self, path: str) -> None:
-        with _explained("sync folder", path):
+        with _explained_errors("sync folder", path):
             flush_folder(folder_of_system(path))
 
     @contextmanager
     def locked(self, directory: str) -> Iterator[None]:
         with ExitStack() as stack:
-            with _explained("write to folder", directory):
+            with _explained_errors("write to folder", directory):
                 stack.enter_context(locked_folder(folder_of_system(directory)))
             yield
-            with _explained("write to folder", directory):
+            with _explained_errors("write to folder", directory):
                 stack.close()
 
     def delete_abandoned(self, path: str) -> bool:
-        with _explained("delete", path):
+        with _explained_errors("delete", path):
             return delete_if_abandoned(path)
 
 
@@ -349,7 +349,7 @@ def _copied_by_system(source: int, target: int) -> bool:
 
 
 @contextmanager
-def _explained(action: str, path: str, target: str | None = None) -> Iterator[None]:
+def _explained_errors(action: str, path: str, target: str | None = None) -> Iterator[None]:
     """Turns the system's errors into ours, naming what was tried and on which path.
 
     UnimplementedError for a path with a scheme: it would lead to a folder with the scheme's name.

@@ -35,11 +35,11 @@ def sign_files(
     try:
         signer = signing.Config().use_elliptic_key_signer(private_key=private_key, password=password)
     except Exception as error:
-        raise InvalidArgumentError(f'"{private_key}" cannot be used to sign: {_told(error)}') from error
+        raise InvalidArgumentError(f'"{private_key}" cannot be used to sign: {_error_text(error)}') from error
     try:  # before there is any file of ours, which could lie among those that are signed
         found = hashing.Config().set_ignored_paths(paths=ignored).hash(path, files_to_hash=files)
     except Exception as error:
-        raise InvalidArgumentError(f'"{path}" cannot be signed: {_told(error)}') from error
+        raise InvalidArgumentError(f'"{path}" cannot be signed: {_error_text(error)}') from error
     with TemporaryFile(FILES, signature) as temporary:
         signer.set_hashing_config(_Known(found)).sign(path, temporary.path)
         temporary.commit(Durability.DISK)
@@ -55,12 +55,14 @@ def verified_statement(signature: str, public_key: str) -> Mapping[str, Any]:
     try:
         verifier = verifying.Config().use_elliptic_key_verifier(public_key=public_key)
     except Exception as error:
-        raise InvalidArgumentError(f'"{public_key}" cannot be used to verify: {_told(error)}') from error
+        raise InvalidArgumentError(f'"{public_key}" cannot be used to verify: {_error_text(error)}') from error
     caught = _Caught()
     try:
         verifier.set_hashing_config(caught).verify("", signature)
     except Exception as error:
-        raise DataLossError(f'"{signature}" is no signature by the key of "{public_key}": {_told(error)}') from error
+        raise DataLossError(
+            f'"{signature}" is no signature by the key of "{public_key}": {_error_text(error)}'
+        ) from error
     found = caught.manifest
     resources = [
         {"name": item.identifier, "algorithm": item.digest.algorithm, "digest": item.digest.digest_hex}
@@ -118,6 +120,6 @@ def _module(name: str) -> Any:
         ) from None
 
 
-def _told(error: Exception) -> str:
+def _error_text(error: Exception) -> str:
     """What the package, or one that it uses, says; some say nothing but their name."""
     return " ".join(str(error).split()) or type(error).__name__

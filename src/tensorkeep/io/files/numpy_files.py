@@ -43,7 +43,7 @@ def read_numpy_file(path: str, fs: FileSystem, allow_pickle: bool = False) -> Ar
             f'"{path}" is neither an .npy nor an .npz file. If it is a pickle, loading it runs the Python code in it, '
             "which must be allowed; better, save the array with numpy.save"
         )
-    with _explained(path):
+    with _explained_errors(path):
         found = np.load(BytesIO(data), allow_pickle=allow_pickle)
         if not isinstance(found, np.lib.npyio.NpzFile):
             return found
@@ -55,7 +55,7 @@ def read_numpy_file(path: str, fs: FileSystem, allow_pickle: bool = False) -> Ar
 
 
 @contextmanager
-def _explained(path: str) -> Iterator[None]:
+def _explained_errors(path: str) -> Iterator[None]:
     """One of our errors for whatever NumPy, and what it stands on, raise for damaged files, which is not documented."""
     try:
         yield
@@ -88,7 +88,7 @@ def npy_header(dtype: np.dtype[Any], shape: tuple[int, ...]) -> bytes:
 def decode_npy(data: bytes | bytearray | memoryview, what: str) -> Array:
     """The array of an .npy file in memory, as a view of it. Never a pickle: PickleRefusedError."""
     view = memoryview(data)
-    with _explained(what):
+    with _explained_errors(what):
         start, dtype, fortran, shape = _npy_header(bytes(view[:_MOST_HEADER]))
         if dtype.hasobject:
             raise PickleRefusedError(f'"{what}" holds Python objects in a pickle: save numbers, or text such as S10')
@@ -125,7 +125,7 @@ def _header_fields(header: bytes, encoding: str) -> tuple[np.dtype[Any], bool, t
 def decode_npz(data: bytes | bytearray | memoryview, what: str, most_bytes: int) -> dict[str, Array]:
     """The arrays of an .npz file in memory, by name; ResourceExhaustedError if they take more than so many bytes."""
     found: dict[str, Array] = {}
-    with _explained(what), zipfile.ZipFile(BytesIO(data)) as archive:
+    with _explained_errors(what), zipfile.ZipFile(BytesIO(data)) as archive:
         members = archive.infolist()
         size = sum(member.file_size for member in members)
         if size > most_bytes:

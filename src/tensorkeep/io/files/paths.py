@@ -105,7 +105,7 @@ def leads_elsewhere(path: str, folder: str) -> bool:
     return there is not None and there[0] != "file" and (here is None or there[:2] != here[:2])
 
 
-def tidied(path: str) -> str:
+def tidied_path(path: str) -> str:
     """The path without `.`, `..` and doubled slashes, as far as that can be told without a look at the disk."""
     parts = split_scheme(path)
     if parts is None:

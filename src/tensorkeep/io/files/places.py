@@ -24,7 +24,7 @@ from tensorkeep.errors import (
     UnimplementedError,
 )
 from tensorkeep.io.coding.text_and_bytes import PathOrBytes, as_bytes
-from tensorkeep.io.files.paths import IS_WINDOWS, is_in_store, tidied, with_slashes, without_scheme
+from tensorkeep.io.files.paths import IS_WINDOWS, is_in_store, tidied_path, with_slashes, without_scheme
 from tensorkeep.io.files.system_errors import COMMON, with_system_number
 
 _ERRORS: Final[Mapping[int, type[TensorKeepError]]] = {
@@ -62,7 +62,7 @@ def place_of(path: PathOrBytes) -> str:
     if "\0" in text:
         raise InvalidArgumentError(f"{text!r} cannot be a path: it holds a NUL")
     if is_in_store(text):
-        return tidied(text)
+        return tidied_path(text)
     text = without_scheme(text)
     if IS_WINDOWS:  # two slashes begin the name of a server
         return posixpath.normpath(with_slashes(text)) if text else text

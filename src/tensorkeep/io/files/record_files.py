@@ -129,10 +129,10 @@ def read_record_file(
     DataLossError at a record that is damaged or cut off; those before it have been given by then. Of a compressed file
     no more than a piece is held in memory, besides the record.
     """
-    return _decompressed(fs, path, compression) if compression.kind else read_records(fs, path)
+    return _decompressed_records(fs, path, compression) if compression.kind else read_records(fs, path)
 
 
-def _decompressed(fs: FileSystem, path: str, compression: RecordCompression) -> Iterator[bytes]:
+def _decompressed_records(fs: FileSystem, path: str, compression: RecordCompression) -> Iterator[bytes]:
     file = fs.open(path)
     try:
         stream = InflatedBytes(file, compression)

@@ -40,7 +40,7 @@ class MappedMemory:
             descriptor, path = tempfile.mkstemp(prefix=".tensorkeep-", suffix=".rows", dir=folder)
             self._descriptor = delete_when_closed(descriptor, path)
         except OSError as error:
-            raise _explained(error, folder) from error
+            raise _explained_error(error, folder) from error
         weakref.finalize(self, os.close, self._descriptor)
 
     @property
@@ -58,7 +58,7 @@ class MappedMemory:
             mapped = mmap.mmap(self._descriptor, size, offset=offset)
         except OSError as error:
             self._give_back(size, offset)
-            raise _explained(error, self._folder) from error
+            raise _explained_error(error, self._folder) from error
         weakref.finalize(mapped, self._give_back, size, offset)
         return np.frombuffer(mapped, np.uint8)
 
@@ -71,7 +71,7 @@ class MappedMemory:
             else:
                 os.ftruncate(self._descriptor, offset + size)
         except OSError as error:
-            raise _explained(error, self._folder) from error
+            raise _explained_error(error, self._folder) from error
         self._size += size
         return offset
 
@@ -80,7 +80,7 @@ class MappedMemory:
         self._free.setdefault(size, []).append(offset)
 
 
-def _explained(error: OSError, folder: str) -> StorageError:
+def _explained_error(error: OSError, folder: str) -> StorageError:
     what = f'cannot keep rows in a file in "{folder}": {error.strerror or error}'
     kind = COMMON.get(error.errno or 0, StorageError)
     if error.errno == errno.ENOSPC:

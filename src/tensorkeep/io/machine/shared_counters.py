@@ -34,7 +34,7 @@ class CounterMemory:
     def __init__(self, path: str | None = None, size: int = _SIZE) -> None:
         self.path = path
         try:
-            self._map = mmap.mmap(-1, size) if path is None else _mapped(path, size)
+            self._map = mmap.mmap(-1, size) if path is None else _map_file(path, size)
         except OSError as error:
             raise StorageError(f'cannot count in "{path}": {error.strerror or error}') from error
         self.values = memoryview(self._map).cast("d")
@@ -77,7 +77,7 @@ class CounterMemory:
         self._map.close()
 
 
-def _mapped(path: str, size: int) -> mmap.mmap:
+def _map_file(path: str, size: int) -> mmap.mmap:
     descriptor = os.open(path, os.O_RDWR | os.O_CREAT | getattr(os, "O_CLOEXEC", 0), 0o600)
     try:
         os.ftruncate(descriptor, size)

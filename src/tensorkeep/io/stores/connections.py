@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 from tensorkeep.errors import UnimplementedError
 from tensorkeep.io.stores.environment import Options, environment_options
 from tensorkeep.io.stores.settings import Storage, settings_of
-from tensorkeep.io.stores.store_errors import explained
+from tensorkeep.io.stores.store_errors import explained_errors
 from tensorkeep.io.stores.urls import StoreUrl
 
 if TYPE_CHECKING:
@@ -27,12 +27,12 @@ def connection(url: StoreUrl) -> ObjectStore:
         known = _STORES.get(url.root)
         if known is not None and known[0] == said:
             return known[1]
-        store = _connected(url, said)
+        store = _connect_store(url, said)
         _STORES[url.root] = (said, store)
         return store
 
 
-def _connected(url: StoreUrl, said: Storage) -> ObjectStore:
+def _connect_store(url: StoreUrl, said: Storage) -> ObjectStore:
     stores = imported_obstore(url).store
     if url.scheme == "memory":
         if url.container not in _MEMORY:
@@ -53,7 +53,7 @@ def _connected(url: StoreUrl, said: Storage) -> ObjectStore:
         "retry_timeout": timedelta(seconds=max(said.timeout, 1) * (said.retries + 1)),
         "backoff": {"init_backoff": timedelta(milliseconds=100), "max_backoff": timedelta(seconds=15), "base": 2},
     }
-    with explained("reach", url.root):
+    with explained_errors("reach", url.root):
         if url.scheme in ("http", "https"):
             served: ObjectStore = stores.HTTPStore.from_url(url.root, client_options=client, retry_config=retry)
             return served

@@ -17,7 +17,7 @@ from tensorkeep.errors import (
     UnimplementedError,
 )
 from tensorkeep.io.stores.connections import connection, imported_obstore
-from tensorkeep.io.stores.store_errors import CutAnswerError, explained, translated
+from tensorkeep.io.stores.store_errors import CutAnswerError, explained_errors, translated_error
 from tensorkeep.io.stores.urls import StoreUrl
 
 if TYPE_CHECKING:
@@ -67,18 +67,18 @@ class Objects:
 
     def head(self, key: str) -> Found:
         """What is known of an object. MissingFileError if there is none."""
-        with explained("look at", self.url(key)):
-            return _found(self._obstore.head(self._store, key))
+        with explained_errors("look at", self.url(key)):
+            return _found_object(self._obstore.head(self._store, key))
 
     def tail(self, key: str, size: int) -> tuple[Found, memoryview]:
         """What is known of an object, and up to so many of its last bytes; none where a store has no such request."""
 
         def ask() -> tuple[Found, memoryview]:
             result = self._obstore.get(self._store, key, options={"range": {"suffix": size}})
-            return _found(result.meta), memoryview(result.bytes())
+            return _found_object(result.meta), memoryview(result.bytes())
 
         try:
-            with explained("read", self.url(key)):
+            with explained_errors("read", self.url(key)):
                 return self._retried(ask)
         except UnimplementedError:  # Azure knows no such ranges, and an empty object has none
             return self.head(key), memoryview(b"")
@@ -98,7 +98,7 @@ class Objects:
             return data
 
         try:
-            with explained("read", self.url(key)):
+            with explained_errors("read", self.url(key)):
                 return self._retried(ask)
         except (FailedPreconditionError, MissingFileError):
             raise FailedPreconditionError(
@@ -107,7 +107,7 @@ class Objects:
 
     def put(self, key: str, data: bytes) -> Version:
         """Puts an object in place, whole, by one request."""
-        with explained("write", self.url(key)):
+        with explained_errors("write", self.url(key)):
             return _version(self._obstore.put(self._store, key, data, use_multipart=False))
 
     def put_if(self, key: str, data: bytes, expected: Version | None) -> Version | None:
@@ -119,7 +119,7 @@ class Objects:
         if expected is not None and expected.number and expected.number != "null":
             mode["version"] = expected.number
         try:
-            with explained("write", self.url(key)):
+            with explained_errors("write", self.url(key)):
                 return _version(self._obstore.put(self._store, key, data, mode=mode))
         except (AlreadyExistsError, FailedPreconditionError):
             return None
@@ -149,24 +149,24 @@ class Objects:
 
     def copy(self, source: str, target: str) -> None:
         """Has the store copy an object over another, or to where none is."""
-        with explained("copy", self.url(source)):
+        with explained_errors("copy", self.url(source)):
             self._retried(lambda: self._obstore.copy(self._store, source, target))
 
     def delete(self, key: str) -> None:
         """Deletes an object; fine if there is none."""
         try:
-            with explained("delete", self.url(key)):
+            with explained_errors("delete", self.url(key)):
                 self._retried(lambda: self._obstore.delete(self._store, key))
         except MissingFileError:
             return
 
     def list(self, folder: str) -> Listing:
         """What lies in a folder, not what lies in folders below it."""
-        with explained("list", self.url(folder)):
+        with explained_errors("list", self.url(folder)):
             found = self._retried(lambda: self._obstore.list_with_delimiter(self._store, folder or None))
         start = len(folder) + 1 if folder else 0
         # An object with the name of the folder itself is a mark by which other programs show empty folders.
-        objects = {item["path"][start:]: _found(item) for item in found["objects"] if item["path"] != folder}
+        objects = {item["path"][start:]: _found_object(item) for item in found["objects"] if item["path"] != folder}
         return Listing(objects, frozenset(path.rstrip("/")[start:] for path in found["common_prefixes"]))
 
     def below(self, folder: str) -> Iterator[str]:
@@ -186,7 +186,7 @@ class Objects:
             stream = self._obstore.list(self._store, folder or None, offset=after, chunk_size=_LISTED)
             return [item["path"] for item in next(iter(stream), ())]
 
-        with explained("list", self.url(folder)):
+        with explained_errors("list", self.url(folder)):
             return self._retried(ask)
 
     def _retried(self, ask: Callable[[], T]) -> T:
@@ -196,14 +196,14 @@ class Objects:
             try:
                 return ask()
             except Exception as error:
-                if not isinstance(translated(error, "ask", self._url.root), CutAnswerError):
+                if not isinstance(translated_error(error, "ask", self._url.root), CutAnswerError):
                     raise
             time.sleep(pause)
             pause *= 2
         return ask()
 
 
-def _found(item: Any) -> Found:
+def _found_object(item: Any) -> Found:
     return Found(item["size"], Version(item.get("e_tag"), item.get("version")), item["last_modified"].timestamp())
 
 

@@ -64,17 +64,17 @@ class CutAnswerError(UnavailableError):
 
 
 @contextmanager
-def explained(action: str, url: str) -> Iterator[None]:
+def explained_errors(action: str, url: str) -> Iterator[None]:
     """Turns the errors of obstore into ours, naming what was tried, on which URL, and what to do."""
     try:
         yield
     except TensorKeepError:
         raise
     except Exception as error:
-        raise translated(error, action, url) from None  # whose text may hold secrets
+        raise translated_error(error, action, url) from None  # whose text may hold secrets
 
 
-def translated(error: BaseException, action: str, url: str) -> TensorKeepError:
+def translated_error(error: BaseException, action: str, url: str) -> TensorKeepError:
     """One of our errors for one of obstore's."""
     if isinstance(error, TensorKeepError):
         return error
@@ -96,7 +96,7 @@ def translated(error: BaseException, action: str, url: str) -> TensorKeepError:
         return _unknown_user(what, url, code)
     if kind == "PermissionDeniedError" or isinstance(error, PermissionError) or status == 403:
         return PermissionDeniedError(
-            f"{what}: permission denied{_shown(code)}; the credentials in use lack the right, or the bucket lets "
+            f"{what}: permission denied{_code_text(code)}; the credentials in use lack the right, or the bucket lets "
             "nobody in without some"
         )
     if kind in ("NotSupportedError", "NotImplementedError"):
@@ -118,20 +118,20 @@ def _by_code(code: str, status: int, what: str, url: str) -> TensorKeepError | N
         return _unknown_user(what, url, code)
     if code in _WRONG_REGION or status == 301:
         return FailedPreconditionError(
-            f"{what}: the bucket is in another region{_shown(code)}; set AWS_REGION, or "
+            f"{what}: the bucket is in another region{_code_text(code)}; set AWS_REGION, or "
             "tensorkeep.storage(url, region=...)"
         )
     if code in ("SlowDown", "TooManyRequests", "ServerBusy") or status in (429, 503):
-        return UnavailableError(f"{what}: the store asks for fewer requests{_shown(code)}, after several attempts")
+        return UnavailableError(f"{what}: the store asks for fewer requests{_code_text(code)}, after several attempts")
     if code in ("QuotaExceeded", "InsufficientStorage") or status == 507:
-        return ResourceExhaustedError(f"{what}: no space is left in the store{_shown(code)}")
+        return ResourceExhaustedError(f"{what}: no space is left in the store{_code_text(code)}")
     return None
 
 
 def _unknown_user(what: str, url: str, code: str) -> TensorKeepError:
     return UnauthenticatedError(
-        f"{what}: the store does not accept the credentials in use{_shown(code)}; see how {url.partition('://')[0]}:// "
-        f"finds them: {_finding(url)}"
+        f"{what}: the store does not accept the credentials in use{_code_text(code)}; see how "
+        f"{url.partition('://')[0]}:// finds them: {_finding(url)}"
     )
 
 
@@ -146,16 +146,16 @@ def _on_the_way(text: str, status: int, what: str, url: str, code: str) -> Tenso
             f"{what}: the store cannot be reached, after several attempts; look at the network, and at the endpoint"
         )
     if status >= 500:
-        return UnavailableError(f"{what}: the store answers {status}{_shown(code)}, after several attempts")
+        return UnavailableError(f"{what}: the store answers {status}{_code_text(code)}, after several attempts")
     if "NotPartial" in text or "UnexpectedRange" in text or status == 416:
         return UnimplementedError(f"{what}: the server does not serve ranges of it")
     if not status and ("incomplete" in text or "body" in text.lower() or "Truncated" in text):
         return CutAnswerError(f"{what}: the connection ended before the answer did, after several attempts")
-    shown = f"status {status}{_shown(code)}" if status else "the request failed"
+    shown = f"status {status}{_code_text(code)}" if status else "the request failed"
     return StorageError(f"{what}: {shown}")
 
 
-def _shown(code: str) -> str:
+def _code_text(code: str) -> str:
     return f" ({code})" if code else ""
 
 

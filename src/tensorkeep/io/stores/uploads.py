@@ -15,7 +15,7 @@ from typing import Final
 
 from tensorkeep.errors import TensorKeepError
 from tensorkeep.io.stores.objects import Objects, Version
-from tensorkeep.io.stores.store_errors import translated
+from tensorkeep.io.stores.store_errors import translated_error
 
 PART: Final = 8 << 20  # bytes; S3 takes 5 MiB at least
 _MOST_PARTS: Final = 9_000  # S3 takes 10,000
@@ -70,7 +70,7 @@ class Upload:
 
     def _raise_failure(self) -> None:
         if self._failure is not None and not isinstance(self._failure, _AbandonedError):
-            raise translated(self._failure, "write", self._objects.url(self.key)) from None
+            raise translated_error(self._failure, "write", self._objects.url(self.key)) from None
 
     def _send(self) -> None:
         try:

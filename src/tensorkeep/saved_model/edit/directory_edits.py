@@ -69,7 +69,7 @@ def rewrite_model(
     """
     directory = path_text(source)
     before = read_saved_model(directory, fs)
-    model, name, data = _changed(before, directory, edits, fs)
+    model, name, data = _changed_model(before, directory, edits, fs)
     renamed = _renamed_assets(before, model)
     left_over = {*renamed.values()} - {*asset_names(model)}
     if target is None or fs.canonical(path_text(target)) == fs.canonical(directory):
@@ -112,21 +112,23 @@ def write_model_file(model: SavedModel, source: PathLike, target: PathLike, *, f
 
     It is of the same kind, bytes or text, and keeps the bytes of what was not changed.
     """
-    name, data = _encoded(model, path_text(source), fs)
+    name, data = _encoded_file(model, path_text(source), fs)
     folder = path_text(target)
     fs.make_directory(folder)
     _write_in_place(folder, model, name, data, fs, Durability.DISK)
     return join(folder, name)
 
 
-def _changed(model: SavedModel, source: str, edits: Iterable[Edit], fs: FileSystem) -> tuple[SavedModel, str, bytes]:
+def _changed_model(
+    model: SavedModel, source: str, edits: Iterable[Edit], fs: FileSystem
+) -> tuple[SavedModel, str, bytes]:
     for edit in edits:
         model = edit(model)
-    name, data = _encoded(model, source, fs)
+    name, data = _encoded_file(model, source, fs)
     return model, name, data
 
 
-def _encoded(model: SavedModel, source: str, fs: FileSystem) -> tuple[str, bytes]:
+def _encoded_file(model: SavedModel, source: str, fs: FileSystem) -> tuple[str, bytes]:
     """The name of the file and what it is to hold."""
     path = model_file(source, fs)
     name = MODEL_FILE if path is None else posixpath.basename(path)

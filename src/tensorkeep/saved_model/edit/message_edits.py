@@ -40,12 +40,12 @@ def edited_model(model: SavedModel, tags: Tags, change: Callable[[MetaGraphDef],
     """A copy of a model in which some meta graphs are changed; NoSuchTagsError if none has the tags."""
     copy = SavedModel()
     copy.CopyFrom(model)
-    for meta_graph in _chosen(copy, tags):
+    for meta_graph in _chosen_meta_graphs(copy, tags):
         change(meta_graph)
     return copy
 
 
-def _chosen(model: SavedModel, tags: Tags) -> Sequence[MetaGraphDef]:
+def _chosen_meta_graphs(model: SavedModel, tags: Tags) -> Sequence[MetaGraphDef]:
     if tags is None:
         return model.meta_graphs
     wanted = _tag_set(tags)

@@ -75,7 +75,7 @@ def _prune(keys: Collection[str], meta_graph: MetaGraphDef) -> None:
         prune_objects(meta_graph, keys)
         pruned = _of_objects(meta_graph, nodes)
     else:
-        pruned = _narrowed(meta_graph, nodes)
+        pruned = _narrowed_graph(meta_graph, nodes)
     for key in [key for key in meta_graph.signature_def if key not in keys and key != INIT_OP_SIGNATURE_KEY]:
         del meta_graph.signature_def[key]
     replace_graph(meta_graph, pruned)
@@ -86,7 +86,7 @@ def _prune(keys: Collection[str], meta_graph: MetaGraphDef) -> None:
         prune_library(meta_graph)
 
 
-def _narrowed(meta_graph: MetaGraphDef, nodes: set[str]) -> GraphDef:
+def _narrowed_graph(meta_graph: MetaGraphDef, nodes: set[str]) -> GraphDef:
     """The graph that some nodes need, with a saver that saves and restores the variables in it."""
     pruned = _with_variables(meta_graph, meta_graph.graph_def, nodes)
     if not any(node.op in (*VARIABLE_OPS, "KvVarHandleOp", "HashTableOp") for node in pruned.node):

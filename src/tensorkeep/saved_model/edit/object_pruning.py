@@ -23,7 +23,7 @@ def prune_objects(meta_graph: MetaGraphDef, keys: Collection[str]) -> None:
     objects = meta_graph.object_graph_def
     signatures = object_signatures(meta_graph)
     _keep_where(signatures, [child.local_name in keys for child in signatures])
-    kept = _kept(objects, {child.node_id for child in signatures})
+    kept = _kept_objects(objects, {child.node_id for child in signatures})
     for node in (objects.nodes[number] for number in kept):
         _keep_where(node.children, [child.node_id in kept for child in node.children])
         _keep_where(node.dependencies, [child.node_id in kept for child in node.dependencies])
@@ -64,7 +64,7 @@ def _with_gradients(meta_graph: MetaGraphDef, library: FunctionLibrary, called: 
         used |= more
 
 
-def _kept(objects: SavedObjectGraph, signatures: set[int]) -> set[int]:
+def _kept_objects(objects: SavedObjectGraph, signatures: set[int]) -> set[int]:
     """The numbers of the objects that stay: those that the root and the signatures lead to, over others too."""
     found: set[int] = set()
     waiting = [0, *signatures]

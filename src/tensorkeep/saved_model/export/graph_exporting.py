@@ -86,7 +86,7 @@ def from_checkpoint(
         options = GraphOptions(
             saver=saver, clear_devices=True, main_op=main_op, assets=_needed_files(meta_graph, copy, fills, made)
         )
-        return _written(directory, None, tags, made, options, fs)
+        return _write_model(directory, None, tags, made, options, fs)
 
 
 def from_function(
@@ -108,7 +108,7 @@ def from_function(
     graph = Graph()
     with building(graph):
         given = {name: placeholder(dtype, shape, name=_node_name(name)) for name, (dtype, shape) in inputs.items()}
-        outputs = _named(function(**given))
+        outputs = _named_results(function(**given))
         made = {signature: _predict_signature(given, outputs)}
         fills = _group(
             item.op if isinstance(item, Tensor) else item
@@ -119,10 +119,10 @@ def from_function(
             session.run(start)
             files = get_collection(graph, GraphKeys.ASSET_FILEPATHS)
             options = GraphOptions(main_op=fills, assets=files, saver=_FirstValuesSaver(graph))
-            return _written(directory, session, tags, made, options, fs)
+            return _write_model(directory, session, tags, made, options, fs)
 
 
-def _written(
+def _write_model(
     directory: PathLike,
     session: Any,
     tags: Iterable[str],
@@ -141,7 +141,7 @@ def _written(
 # -------------------------------------------------------------------------------------------------------- functions
 
 
-def _named(results: Any) -> dict[str, Any]:
+def _named_results(results: Any) -> dict[str, Any]:
     listed = [results] if isinstance(results, _TENSORS) else results
     if isinstance(listed, list | tuple):
         listed = {f"output_{number}": item for number, item in enumerate(listed)}

@@ -91,7 +91,7 @@ def asset_problems(meta_graph: MetaGraphDef, directory: str, fs: FileSystem) -> 
         if not fs.exists(path)
     }
     if absent and not meta_graph.object_graph_def.nodes:
-        reached = _reached(meta_graph)
+        reached = _reached_nodes(meta_graph)
         absent = {path: asset for path, asset in absent.items() if _node_of(asset) in reached}
     return [MissingFileError(f'"{path}" is missing: the graph reads it') for path in absent]
 
@@ -100,13 +100,13 @@ def _node_of(asset: AssetFileDef) -> str:
     return source_of(asset.tensor_info.name)
 
 
-def _reached(meta_graph: MetaGraphDef) -> set[str]:
+def _reached_nodes(meta_graph: MetaGraphDef) -> set[str]:
     """The nodes that run when the model is loaded and used."""
     names = {node.name for node in meta_graph.graph_def.node}
-    return needed_nodes(meta_graph.graph_def, {source_of(name) for name in _started(meta_graph)} & names)
+    return needed_nodes(meta_graph.graph_def, {source_of(name) for name in _starting_names(meta_graph)} & names)
 
 
-def _started(meta_graph: MetaGraphDef) -> Iterator[str]:
+def _starting_names(meta_graph: MetaGraphDef) -> Iterator[str]:
     yield from initial_operations(meta_graph)
     for key in signature_keys(meta_graph):
         for info in meta_graph.signature_def[key].outputs.values():

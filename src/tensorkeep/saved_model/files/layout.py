@@ -198,11 +198,11 @@ def describe_meta_graph(meta_graph: MetaGraphDef) -> str:
 
 def describe_signature(signature: SignatureDef) -> str:
     """Inputs and outputs of a signature with dtypes and shapes."""
-    inputs = _described(sorted(signature.inputs.items()))
-    return f"({inputs}) -> ({_described(sorted(signature.outputs.items()))})"
+    inputs = _infos_text(sorted(signature.inputs.items()))
+    return f"({inputs}) -> ({_infos_text(sorted(signature.outputs.items()))})"
 
 
-def _described(items: Sequence[tuple[str, TensorInfo]]) -> str:
+def _infos_text(items: Sequence[tuple[str, TensorInfo]]) -> str:
     return ", ".join(f"{key}: {describe_tensor_info(info)}" for key, info in items)
 
 

@@ -85,14 +85,16 @@ def classification_signature_def(examples: Any, classes: Any, scores: Any) -> Si
         )
     if classes is None and scores is None:
         raise InvalidArgumentError("Classification `classes` and `scores` cannot both be None.")
-    inputs = _typed(examples, DataType.DT_STRING, "Classification input tensors must be of type string. Found tensors")
+    inputs = _typed_info(
+        examples, DataType.DT_STRING, "Classification input tensors must be of type string. Found tensors"
+    )
     outputs = {}
     if classes is not None:
         what = "Classification classes must be of type string Tensor. Found tensors"
-        outputs[CLASSIFY_OUTPUT_CLASSES] = _typed(classes, DataType.DT_STRING, what)
+        outputs[CLASSIFY_OUTPUT_CLASSES] = _typed_info(classes, DataType.DT_STRING, what)
     if scores is not None:
         what = "Classification scores must be a float Tensor. Found tensors"
-        outputs[CLASSIFY_OUTPUT_SCORES] = _typed(scores, DataType.DT_FLOAT, what)
+        outputs[CLASSIFY_OUTPUT_SCORES] = _typed_info(scores, DataType.DT_FLOAT, what)
     return build_signature_def({CLASSIFY_INPUTS: inputs}, outputs, CLASSIFY_METHOD_NAME)
 
 
@@ -106,8 +108,10 @@ def regression_signature_def(examples: Any, predictions: Any) -> SignatureDef:
         )
     if predictions is None:
         raise InvalidArgumentError("Regression `predictions` cannot be None.")
-    inputs = _typed(examples, DataType.DT_STRING, "Regression input tensors must be of type string. Found tensors")
-    outputs = _typed(predictions, DataType.DT_FLOAT, "Regression output tensors must be of type float. Found tensors")
+    inputs = _typed_info(examples, DataType.DT_STRING, "Regression input tensors must be of type string. Found tensors")
+    outputs = _typed_info(
+        predictions, DataType.DT_FLOAT, "Regression output tensors must be of type float. Found tensors"
+    )
     return build_signature_def({REGRESS_INPUTS: inputs}, {REGRESS_OUTPUTS: outputs}, REGRESS_METHOD_NAME)
 
 
@@ -115,17 +119,17 @@ def supervised_train_signature_def(
     inputs: Tensors, loss: Tensors | None, predictions: Tensors | None = None, metrics: Tensors | None = None
 ) -> SignatureDef:
     """A signature of training."""
-    return _supervised(SUPERVISED_TRAIN_METHOD_NAME, inputs, loss, predictions, metrics)
+    return _supervised_signature(SUPERVISED_TRAIN_METHOD_NAME, inputs, loss, predictions, metrics)
 
 
 def supervised_eval_signature_def(
     inputs: Tensors, loss: Tensors | None, predictions: Tensors | None = None, metrics: Tensors | None = None
 ) -> SignatureDef:
     """A signature of evaluation."""
-    return _supervised(SUPERVISED_EVAL_METHOD_NAME, inputs, loss, predictions, metrics)
+    return _supervised_signature(SUPERVISED_EVAL_METHOD_NAME, inputs, loss, predictions, metrics)
 
 
-def _supervised(method_name: str, inputs: Tensors, *outputs: Tensors | None) -> SignatureDef:
+def _supervised_signature(method_name: str, inputs: Tensors, *outputs: Tensors | None) -> SignatureDef:
     infos = {key: build_tensor_info(tensor) for group in outputs for key, tensor in (group or {}).items()}
     return build_signature_def(_infos(inputs, f"{method_name} `inputs` cannot be None or empty."), infos, method_name)
 
@@ -136,7 +140,7 @@ def _infos(tensors: Tensors | None, complaint: str) -> dict[str, TensorInfo]:
     return {key: build_tensor_info(tensor) for key, tensor in tensors.items()}
 
 
-def _typed(tensor: Any, wanted: int, complaint: str) -> TensorInfo:
+def _typed_info(tensor: Any, wanted: int, complaint: str) -> TensorInfo:
     info = build_tensor_info(tensor)
     if info.dtype != wanted:
         raise InvalidArgumentError(f"{complaint} of type {info.dtype} ({tensor.dtype.name}).")

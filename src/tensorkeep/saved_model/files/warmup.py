@@ -48,7 +48,7 @@ def predict_log(
     request = log.predict_log.request
     request.model_spec.name = model
     request.model_spec.signature_name = key
-    for name, array in _checked(signature, key, inputs).items():
+    for name, array in _checked_inputs(signature, key, inputs).items():
         request.inputs[name].CopyFrom(tensor_of_array(array, dtype_in_graph(signature.inputs[name].dtype)))
     return log
 
@@ -71,7 +71,7 @@ def example_log(
     return log
 
 
-def _checked(signature: SignatureDef, key: str, inputs: Mapping[str, Any]) -> dict[str, np.ndarray[Any, Any]]:
+def _checked_inputs(signature: SignatureDef, key: str, inputs: Mapping[str, Any]) -> dict[str, np.ndarray[Any, Any]]:
     problems = [
         f'"{name}" is missing' for name in sorted(set(signature.inputs) - set(inputs) - set(signature.defaults))
     ]

@@ -50,7 +50,7 @@ def _padding(value: Padding, dimensions: int = 2) -> str | tuple[tuple[int, int]
     return tuple((int(before), int(after)) for before, after in pairs)
 
 
-def _padded(x: Tensor, padding: str | tuple[tuple[int, int], ...], value: float = 0) -> tuple[Tensor, str]:
+def _padded_images(x: Tensor, padding: str | tuple[tuple[int, int], ...], value: float = 0) -> tuple[Tensor, str]:
     """The images with what is added to them, and the padding that is left to do."""
     if isinstance(padding, str):
         return x, padding
@@ -92,7 +92,7 @@ class Conv2D:
     def __call__(self, x: Tensor) -> Tensor:
         check_input(self, x, (4,), self.kernel.shape[2])
         with name_scope("conv2d"):
-            images, padding = _padded(x, self.padding)  # type: ignore[arg-type]
+            images, padding = _padded_images(x, self.padding)  # type: ignore[arg-type]
             kernel = weight(self.kernel, x.dtype, "kernel")
             found = conv2d(images, kernel, self.strides, padding, dilations=self.dilations)
             biased = found if self.bias is None else bias_add(found, weight(self.bias, x.dtype, "bias"))
@@ -123,7 +123,7 @@ class DepthwiseConv2D:
     def __call__(self, x: Tensor) -> Tensor:
         check_input(self, x, (4,), self.kernel.shape[2])
         with name_scope("depthwise_conv2d"):
-            images, padding = _padded(x, self.padding)  # type: ignore[arg-type]
+            images, padding = _padded_images(x, self.padding)  # type: ignore[arg-type]
             strides = [1, self.strides, self.strides, 1]
             found = depthwise_conv2d(images, weight(self.kernel, x.dtype, "kernel"), strides, padding)
             biased = found if self.bias is None else bias_add(found, weight(self.bias, x.dtype, "bias"))
@@ -228,7 +228,7 @@ class MaxPool2D:
 
     def __call__(self, x: Tensor) -> Tensor:
         check_input(self, x, (4,), None)
-        images, padding = _padded(x, self.padding, x.dtype.array_dtype.type(-np.inf))  # type: ignore[arg-type]
+        images, padding = _padded_images(x, self.padding, x.dtype.array_dtype.type(-np.inf))  # type: ignore[arg-type]
         return max_pool(images, self.size, self.strides, padding)
 
 
@@ -246,7 +246,7 @@ class AveragePool2D:
 
     def __call__(self, x: Tensor) -> Tensor:
         check_input(self, x, (4,), None)
-        images, padding = _padded(x, self.padding)  # type: ignore[arg-type]
+        images, padding = _padded_images(x, self.padding)  # type: ignore[arg-type]
         return avg_pool(images, self.size, self.strides, padding)
 
 

@@ -116,7 +116,7 @@ def _reset_after(told: Tensor, state: Tensor, recurrent: Tensor, added: Tensor |
     inner = inner if added is None else bias_add(inner, added)
     of_input, of_state = split(told, 3, axis=1), split(inner, 3, axis=1)
     update, reset = sigmoid(add(of_input[0], of_state[0])), sigmoid(add(of_input[1], of_state[1]))
-    return _mixed(update, state, tanh(add(of_input[2], multiply(reset, of_state[2]))))
+    return _mixed_state(update, state, tanh(add(of_input[2], multiply(reset, of_state[2]))))
 
 
 def _reset_before(told: Tensor, state: Tensor, recurrent: Tensor, added: Tensor | None, units: int) -> Tensor:
@@ -124,10 +124,10 @@ def _reset_before(told: Tensor, state: Tensor, recurrent: Tensor, added: Tensor 
     gates = split(matmul(state, recurrent[:, : 2 * units]), 2, axis=1)
     update, reset = sigmoid(add(of_input[0], gates[0])), sigmoid(add(of_input[1], gates[1]))
     new = tanh(add(of_input[2], matmul(multiply(reset, state), recurrent[:, 2 * units :])))
-    return _mixed(update, state, new)
+    return _mixed_state(update, state, new)
 
 
-def _mixed(update: Tensor, state: Tensor, new: Tensor) -> Tensor:
+def _mixed_state(update: Tensor, state: Tensor, new: Tensor) -> Tensor:
     return add(multiply(update, state), multiply(subtract(1.0, update), new))
 
 

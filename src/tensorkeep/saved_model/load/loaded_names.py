@@ -38,7 +38,7 @@ def loaded_names(library: FunctionDefLibrary) -> dict[str, str]:
     count = _BEFORE + sum(1 for item in library.registered_gradients if item.registered_op_type)
     found: dict[str, str] = {}
     for name in loading_order(library):
-        count += _counted(functions[name], functions)
+        count += _count_taken_numbers(functions[name], functions)
         match = _WRAPPED.match(name)
         found[name] = f"__inference_{match[1] if match else name}_{count}"
         count += 1
@@ -92,7 +92,7 @@ def _needed(node: NodeDef, known: set[str], gradients: Mapping[bytes, str]) -> s
     return found
 
 
-def _counted(function: FunctionDef, functions: Mapping[str, FunctionDef]) -> int:
+def _count_taken_numbers(function: FunctionDef, functions: Mapping[str, FunctionDef]) -> int:
     """How many of TensorFlow's running numbers loading a function takes before the function itself gets one."""
     unshared = sum(
         node.op == "HashTableV2" and not ("use_node_name_sharing" in node.attr and node.attr["use_node_name_sharing"].b)

@@ -98,7 +98,7 @@ class OpenedGraph:
         self._meta_graph = found.meta_graph
         self._library = FunctionLibrary(found.meta_graph.graph_def)
         self._nodes = {node.name: node for node in variables_of(found.meta_graph.graph_def)}
-        self.graph = found.graph if found.graph is not None else _imported(found)
+        self.graph = found.graph if found.graph is not None else _imported_graph(found)
         """The graph itself."""
         self._resources = ResourceManager()
         self._session = self._session_in(found.directory, permissions)
@@ -355,7 +355,7 @@ class OpenedGraph:
 
     def _check_saver(self, name: str, fed: str, permissions: Permissions) -> None:
         """Raises if what saves or restores does more than that."""
-        plan = make_plan((), (self._operation(name),), (self._output(self._operation(fed), _numbered(fed)),))
+        plan = make_plan((), (self._operation(name),), (self._output(self._operation(fed), _numbered_name(fed)),))
         self._library.check_operations(plan.ops, permissions)
 
     def _session_in(self, directory: str | None, permissions: Permissions, *, may_write: bool = False) -> Session:
@@ -402,7 +402,7 @@ class OpenedGraph:
         return f"<OpenedGraph {self._found.where}: {counts}>"
 
 
-def _imported(found: FoundGraph) -> Graph:
+def _imported_graph(found: FoundGraph) -> Graph:
     graph, proto = Graph(), found.meta_graph
     ops = proto.meta_info_def.stripped_op_list if proto.meta_info_def.HasField("stripped_op_list") else None
     import_graph(proto.graph_def, graph, name="", producer_op_list=ops)
@@ -413,7 +413,7 @@ def _spec(tensor: Tensor) -> TensorSpec:
     return TensorSpec(tensor.dtype.base_dtype, tensor.static_shape, tensor.name)
 
 
-def _numbered(name: str) -> str:
+def _numbered_name(name: str) -> str:
     return name if ":" in name else f"{name}:0"
 
 

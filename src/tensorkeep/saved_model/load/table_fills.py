@@ -30,7 +30,7 @@ def initial_operations(meta_graph: MetaGraphDef) -> list[str]:
 def needed_fills(meta_graph: MetaGraphDef, signatures: Iterable[SignatureDef]) -> list[str]:
     """The operations that fill the tables which these signatures need: of the collection, else of the graph."""
     tables = {node.name for node in meta_graph.graph_def.node if node.op in _TABLES}
-    tables = tables and tables & _reached(meta_graph, signatures)
+    tables = tables and tables & _reached_nodes(meta_graph, signatures)
     if not tables:
         return []
     nodes = {node.name: node for node in meta_graph.graph_def.node}
@@ -44,7 +44,7 @@ def local_initializers(meta_graph: MetaGraphDef, signatures: Iterable[SignatureD
     """The operations that set the local variables which these signatures need."""
     collection = _collection(meta_graph, GraphKeys.LOCAL_VARIABLES)
     items = [parse(VariableDef, data, "a local variable") for data in collection.bytes_list.value]
-    reached = _reached(meta_graph, signatures) if items else set()
+    reached = _reached_nodes(meta_graph, signatures) if items else set()
     return [source_of(item.initializer_name) for item in items if source_of(item.variable_name) in reached]
 
 
@@ -52,7 +52,7 @@ def _collection(meta_graph: MetaGraphDef, key: str) -> CollectionDef:
     return meta_graph.collection_def[key] if key in meta_graph.collection_def else CollectionDef()
 
 
-def _reached(meta_graph: MetaGraphDef, signatures: Iterable[SignatureDef]) -> set[str]:
+def _reached_nodes(meta_graph: MetaGraphDef, signatures: Iterable[SignatureDef]) -> set[str]:
     graph_def = meta_graph.graph_def
     names = {node.name for node in graph_def.node}
     outputs = [info for signature in signatures for info in signature.outputs.values()]

@@ -69,13 +69,13 @@ def fitted_array(spec: TensorSpec, value: Any) -> Any:
     dtype = spec.dtype
     if dtype is RESOURCE or dtype is VARIANT:
         return value
-    array = string_array(value) if dtype is STRING else _converted(value, dtype)
+    array = string_array(value) if dtype is STRING else _converted_value(value, dtype)
     if not _has_shape(array.shape, spec.shape.dims):
         raise InvalidArgumentError(f"expected {spec}, got {dtype} {list(array.shape)}")
     return array
 
 
-def _converted(value: Any, dtype: DType) -> Any:
+def _converted_value(value: Any, dtype: DType) -> Any:
     wanted = dtype.array_dtype
     try:
         array = np.asarray(value)

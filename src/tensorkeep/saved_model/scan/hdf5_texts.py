@@ -73,8 +73,8 @@ class _File:
             raise DataLossError(f"{self.what}: an attribute of a type that is kept elsewhere, at {start}")
         type_size, space_size = self.number(start + 4, 2), self.number(start + 6, 2)
         at = start + (9 if version == 3 else 8)
-        type_at = at + _padded(name_size, version)
-        data_at = type_at + _padded(type_size, version) + _padded(space_size, version)
+        type_at = at + _padded_size(name_size, version)
+        data_at = type_at + _padded_size(type_size, version) + _padded_size(space_size, version)
         kind, size = self.number(type_at, 1) & 0x0F, self.number(type_at + 4, 4)
         if kind == _STRING:
             found = self._part(data_at, size)
@@ -99,9 +99,9 @@ class _File:
                 return self._part(place + 8 + self._length, min(size, held))
             if index == 0:
                 break  # what is left is free
-            place += 8 + self._length + _padded(held, 1)
+            place += 8 + self._length + _padded_size(held, 1)
         raise DataLossError(f"{self.what}: the global heap at {address} has no object {wanted}")
 
 
-def _padded(size: int, version: int) -> int:
+def _padded_size(size: int, version: int) -> int:
     return -(-size // 8) * 8 if version == 1 else size

@@ -316,7 +316,7 @@ def _scan_content(path: str, name: str, fs: FileSystem, found: Findings, is_mode
     if name in _MODEL_FILES:
         scanner = _SCANNERS[FileKind.SAVED_MODEL]
     if scanner is not None:
-        message = _parsed(scanner[0], path, fs, identity.is_text or name == TEXT_FILE)
+        message = _parse_file(scanner[0], path, fs, identity.is_text or name == TEXT_FILE)
         scanner[1](message, name, found)
     elif is_model:
         raise DataLossError(f'"{name}" is no model: it is {identity}')
@@ -324,7 +324,7 @@ def _scan_content(path: str, name: str, fs: FileSystem, found: Findings, is_mode
         scan_other(name, start, found)
 
 
-def _parsed(message_type: type[MessageType], path: str, fs: FileSystem, is_text: bool) -> MessageType:
+def _parse_file(message_type: type[MessageType], path: str, fs: FileSystem, is_text: bool) -> MessageType:
     data = _whole(path, fs)
     return parse_text(message_type, data, path) if is_text else parse(message_type, data, path)
 

@@ -110,17 +110,17 @@ def _arguments_text(arguments: Any, kind: str) -> Iterator[str]:
         elif isinstance(item, ShownTensor):
             yield f"          {item.name}: {item!r}\n"
         elif isinstance(item, Mapping):
-            pairs = "".join(f"'{key}': {_quoted(value)}, " for key, value in item.items())
+            pairs = "".join(f"'{key}': {_quoted_value(value)}, " for key, value in item.items())
             yield f"          DType: dict\n          Value: {{{pairs}\b\b}}\n"
         elif isinstance(item, list | tuple):
-            values = "".join(f"{_quoted(value)}, " for value in item)
+            values = "".join(f"{_quoted_value(value)}, " for value in item)
             yield f"          DType: {type(item).__name__}\n          Value: [{values}\b\b]\n"
         else:
             name = item.type_name if isinstance(item, Shown) else type(item).__name__
             yield f"          DType: {name}\n          Value: {item}\n"
 
 
-def _quoted(value: Any) -> str:
+def _quoted_value(value: Any) -> str:
     return f"'{value}'" if isinstance(value, str) else str(value)
 
 
@@ -158,7 +158,7 @@ def _leaf(kind: str, value: Any, depth: int) -> Any:
         text = f"TensorSpec(shape={_shape_text(value.shape)}, dtype=tf.{_dtype_name(value.dtype)}, name={name!r})"
         return ShownTensor(name, text)
     if kind == "bounded_tensor_spec_value":
-        return _bounded(value)
+        return _bounded_spec(value)
     if kind == "type_spec_value":
         return _type_spec(value, depth)
     if kind in ("tensor_value", "numpy_value"):
@@ -166,7 +166,7 @@ def _leaf(kind: str, value: Any, depth: int) -> Any:
     return value
 
 
-def _bounded(value: Any) -> ShownTensor:
+def _bounded_spec(value: Any) -> ShownTensor:
     name = value.name or None
     limits = f"minimum={array_of_tensor(value.minimum)!r}, maximum={array_of_tensor(value.maximum)!r}"
     start = f"BoundedTensorSpec(shape={_shape_text(value.shape)}, dtype=tf.{_dtype_name(value.dtype)}"

@@ -104,7 +104,7 @@ def _binary(node: ast.BinOp) -> Any:
     if found is None:
         raise ValueError(f"{ast.unparse(node)[:100]!r} is not allowed")
     left, right = _number(_value(node.left)), _number(_value(node.right))
-    _limited(prod(np.broadcast_shapes(np.shape(left), np.shape(right))))
+    _check_count(prod(np.broadcast_shapes(np.shape(left), np.shape(right))))
     most = 1 << (6 if isinstance(node.op, ast.Pow) else 64)
     if isinstance(left, int) and isinstance(right, int) and (abs(left) >= 1 << 64 or abs(right) >= most):
         raise ValueError("the numbers are too large")
@@ -117,8 +117,8 @@ def _call(node: ast.Call) -> Any:
     if len(named) != len(node.keywords):
         raise ValueError("** is not allowed")
     function = _function(node.func)
-    result = function(*_checked(node.func, positional, named), **named)
-    _limited(int(np.size(result)) if isinstance(result, np.ndarray) else 1)
+    result = function(*_checked_arguments(node.func, positional, named), **named)
+    _check_count(int(np.size(result)) if isinstance(result, np.ndarray) else 1)
     return result
 
 
@@ -139,7 +139,7 @@ def _function(node: ast.expr) -> Callable[..., Any]:
     raise ValueError(f"{ast.unparse(node)[:100]!r} is not allowed")
 
 
-def _checked(function: ast.expr, positional: list[Any], named: dict[str, Any]) -> list[Any]:
+def _checked_arguments(function: ast.expr, positional: list[Any], named: dict[str, Any]) -> list[Any]:
     """The arguments; an error if what they ask for is too large, before it is made."""
     name = function.attr if isinstance(function, ast.Attribute) else ""
     values = [*positional, *named.values()]
@@ -149,15 +149,15 @@ def _checked(function: ast.expr, positional: list[Any], named: dict[str, Any]) -
         numbers = [float(value) for value in values if isinstance(value, int | float)]
         step = numbers[2] if len(numbers) > 2 else 1.0
         span = numbers[1] - numbers[0] if len(numbers) > 1 else (numbers or [0.0])[0]
-        _limited(abs(span / step) if step else 0)
+        _check_count(abs(span / step) if step else 0)
     elif name in ("eye", "identity"):
         sides = [value for value in values if isinstance(value, int)]
-        _limited(prod(map(abs, sides[:2])) if len(sides) > 1 else (sides or [1])[0] ** 2)
+        _check_count(prod(map(abs, sides[:2])) if len(sides) > 1 else (sides or [1])[0] ** 2)
     elif name in ("rand", "randn"):
-        _limited(prod(value for value in positional if isinstance(value, int)))
+        _check_count(prod(value for value in positional if isinstance(value, int)))
     elif name in _SIZE_ARGUMENT:
         at, word = _SIZE_ARGUMENT[name]
-        _limited(_size(named.get(word, positional[at] if at < len(positional) else 1)))
+        _check_count(_size(named.get(word, positional[at] if at < len(positional) else 1)))
     return positional
 
 
@@ -168,6 +168,6 @@ def _size(value: Any) -> float:
     return abs(float(value)) if isinstance(value, int) else 1
 
 
-def _limited(count: float) -> None:
+def _check_count(count: float) -> None:
     if not count <= _MOST_VALUES:
         raise ValueError(f"an array of {count:.0f} values is too large, of at most {_MOST_VALUES}")

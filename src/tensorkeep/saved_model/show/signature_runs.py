@@ -107,7 +107,7 @@ def run_signature(
     ) as model:
         signature = _signature(model, request.signature)
         loaded = perf_counter()
-        fed = _fed(signature, values, request.signature)
+        fed = _fed_values(signature, values, request.signature)
         outputs = signature(**fed)
         first = perf_counter()
         best = min(_seconds(signature, fed) for _ in range(REPEATS)) if timing else None
@@ -128,17 +128,17 @@ def _signature(model: LoadedModel, key: str) -> Signature:
     return model.signatures[key]
 
 
-def _fed(signature: Signature, values: Mapping[str, Any], name: str) -> dict[str, Any]:
+def _fed_values(signature: Signature, values: Mapping[str, Any], name: str) -> dict[str, Any]:
     """The values as sessions of TensorFlow take them: numbers become those of the tensor's type, whatever they are."""
     if not values and set(signature.inputs) - set(signature.defaults):
         raise MissingInputsError(_NO_INPUTS)
     for key in values:
         if key not in signature.inputs:
             raise UnknownInputError(key, name, signature.inputs)
-    return {key: _converted(signature, key, value) for key, value in values.items()}
+    return {key: _converted_value(signature, key, value) for key, value in values.items()}
 
 
-def _converted(signature: Signature, key: str, value: Any) -> Any:
+def _converted_value(signature: Signature, key: str, value: Any) -> Any:
     spec = signature.inputs[key]
     if not isinstance(spec, TensorSpec) or spec.dtype is STRING:
         return value

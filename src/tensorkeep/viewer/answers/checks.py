@@ -59,7 +59,7 @@ def _of_scan(source: Source) -> Iterator[dict[str, Any]]:
     try:
         reports = scan_all([source.path], fs=source.fs)
     except TensorKeepError as error:
-        yield _scanned("error", "not scanned", source.path, "file", str(error))
+        yield _scan_row("error", "not scanned", source.path, "file", str(error))
         return
     names = {node.place.node: node.name for opened in _graphs(source) for node in opened.shown.nodes}
     ops = {node.op: node.name for opened in _graphs(source) for node in reversed(opened.shown.nodes)}
@@ -68,10 +68,10 @@ def _of_scan(source: Source) -> Iterator[dict[str, Any]]:
             place = names.get(item.where) or ops.get(item.subject, "")
             level = "warning" if item.rule == NOT_SCANNED else "error"
             kind = "node" if place else "file"
-            yield _scanned(level, RULES.get(item.rule, item.rule), place or item.file, kind, str(item))
+            yield _scan_row(level, RULES.get(item.rule, item.rule), place or item.file, kind, str(item))
 
 
-def _scanned(level: str, what: str, place: str, kind: str, text: str) -> dict[str, Any]:
+def _scan_row(level: str, what: str, place: str, kind: str, text: str) -> dict[str, Any]:
     return {"group": "scan", "level": level, "what": what, "place": place, "kind": kind, "text": text}
 
 

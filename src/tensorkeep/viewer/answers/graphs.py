@@ -156,9 +156,9 @@ def attribute_text(value: Any) -> str:
         found = value.list
         for name in ("s", "i", "f", "b", "type", "shape", "tensor", "func"):
             if len(items := getattr(found, name)):
-                return _cut(f"[{', '.join(_item_text(name, item) for item in items[:200])}]")
+                return _cut_text(f"[{', '.join(_item_text(name, item) for item in items[:200])}]")
         return "[]"
-    return _cut(_item_text(kind, getattr(value, kind)))
+    return _cut_text(_item_text(kind, getattr(value, kind)))
 
 
 def _item_text(kind: str, item: Any) -> str:
@@ -188,7 +188,7 @@ def _shape_text(shape: Any) -> str:
     return f"[{','.join('?' if dim.size < 0 else str(dim.size) for dim in shape.dim)}]"
 
 
-def _cut(text: str) -> str:
+def _cut_text(text: str) -> str:
     return text if len(text) <= _MOST_LETTERS else f"{text[:_MOST_LETTERS]}… ({len(text):,} letters)"
 
 
@@ -218,7 +218,7 @@ def graph_difference(asked: Asked) -> Mapping[str, Any]:
     opened = asked.graph
     before = asked.sources[asked.integer("before")].graph(asked.integer("graph", 0))
     found = compare_graphs(before.meta_graph, opened.meta_graph, opened.label)
-    numbers = dict(_numbered(opened))
+    numbers = dict(_numbered_nodes(opened))
     return {
         "same": found.same,
         "removed": [[name, op] for name, op in found.removed.items()],
@@ -228,7 +228,7 @@ def graph_difference(asked: Asked) -> Mapping[str, Any]:
     }
 
 
-def _numbered(opened: OpenedGraph) -> Iterator[tuple[str, int]]:
+def _numbered_nodes(opened: OpenedGraph) -> Iterator[tuple[str, int]]:
     """The nodes that are shown, by the names that a comparison gives them."""
     for number, item in enumerate(opened.shown.nodes):
         yield (f"{item.place.function}:{item.place.node}" if item.place.function else item.place.node), number

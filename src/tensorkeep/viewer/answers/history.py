@@ -63,7 +63,7 @@ def _name(asked: Asked, key: str) -> str:
 
 
 @contextmanager
-def _opened(source: Source, name: str) -> Iterator[CheckpointReader]:
+def _opened_by_names(source: Source, name: str) -> Iterator[CheckpointReader]:
     with open_checkpoint(posixpath.join(source.path, name), fs=source.fs) as reader:
         found = reader
         with suppress(TensorKeepError):  # its tensors go by their keys
@@ -74,7 +74,10 @@ def _opened(source: Source, name: str) -> Iterator[CheckpointReader]:
 def comparison(asked: Asked) -> Mapping[str, Any]:
     """How two checkpoints of a folder differ, tensor by tensor. Reads both."""
     source = asked.source
-    with _opened(source, _name(asked, "first")) as first, _opened(source, _name(asked, "second")) as second:
+    with (
+        _opened_by_names(source, _name(asked, "first")) as first,
+        _opened_by_names(source, _name(asked, "second")) as second,
+    ):
         told = Told(asked.progress, bytes_of(first) + bytes_of(second))
         found = compare(Watched(first, told), Watched(second, told))
     return {
@@ -97,7 +100,10 @@ def drifting(asked: Asked) -> Mapping[str, Any]:
     chosen = entries[-_MOST_DRIFTING:]
     with ExitStack() as stack:
         opened = [
-            (posixpath.basename(item.path), stack.enter_context(_opened(source, posixpath.basename(item.path))))
+            (
+                posixpath.basename(item.path),
+                stack.enter_context(_opened_by_names(source, posixpath.basename(item.path))),
+            )
             for item in chosen
         ]
         told = Told(asked.progress, 2 * sum(bytes_of(reader) for _, reader in opened))

@@ -33,7 +33,10 @@ _OPENED: Final = (
 
 def sources(asked: Asked) -> Mapping[str, Any]:
     """All that is looked at, each with the views that it has."""
-    return {"version": __version__, "sources": [_told(number, item) for number, item in enumerate(asked.sources)]}
+    return {
+        "version": __version__,
+        "sources": [_source_overview(number, item) for number, item in enumerate(asked.sources)],
+    }
 
 
 def open_entry(asked: Asked) -> Mapping[str, Any]:
@@ -41,7 +44,7 @@ def open_entry(asked: Asked) -> Mapping[str, Any]:
     return {"source": asked.sources.add(asked.integer("source"), asked.text("name"))}
 
 
-def _told(number: int, source: Source) -> dict[str, Any]:
+def _source_overview(number: int, source: Source) -> dict[str, Any]:
     views = list(_views(source))
     found = source.found
     told: dict[str, Any] = {

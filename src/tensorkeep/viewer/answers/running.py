@@ -36,11 +36,11 @@ def signatures(asked: Asked) -> Mapping[str, Any]:
     model = asked.source.model
     return {
         "tags": sorted(model.tags),
-        "signatures": [_told(name, signature) for name, signature in model.signatures.items()],
+        "signatures": [_signature_overview(name, signature) for name, signature in model.signatures.items()],
     }
 
 
-def _told(name: str, signature: Signature) -> dict[str, Any]:
+def _signature_overview(name: str, signature: Signature) -> dict[str, Any]:
     return {
         "name": name,
         "method": signature.method_name,
@@ -68,7 +68,7 @@ def run(asked: Asked) -> Mapping[str, Any]:
             f'signature "{name}" takes values made of several tensors, sparse or ragged: tensorkeep.load_saved_model '
             "runs it from Python"
         )
-    values = _given(asked, signature)
+    values = _given_values(asked, signature)
     start = perf_counter()
     _while_waited_for(asked, signature.prepare)
     ready = perf_counter()
@@ -94,7 +94,7 @@ def _output(value: Any) -> dict[str, Any]:
     return array_data(value)
 
 
-def _given(asked: Asked, signature: Signature) -> dict[str, Array]:
+def _given_values(asked: Asked, signature: Signature) -> dict[str, Array]:
     """The values that a page sent, as arrays; one error with all that is wrong."""
     problems: list[str] = []
     found: dict[str, Array] = {}
@@ -116,7 +116,7 @@ def decoded_input(value: Any, spec: TensorSpec) -> Array:
     """A value as a page sends it: numbers or text as lists, the bytes of files, or an .npy file."""
     kind = value.get("kind") if isinstance(value, Mapping) else None
     if kind == "list":
-        array = _listed(value.get("value"), spec)
+        array = _array_of_lists(value.get("value"), spec)
     elif kind == "npy":
         array = decode_npy(_bytes(value.get("data")), "the file")
     elif kind == "floats":
@@ -136,7 +136,7 @@ def decoded_input(value: Any, spec: TensorSpec) -> Array:
     return fitted
 
 
-def _listed(value: Any, spec: TensorSpec) -> Array:
+def _array_of_lists(value: Any, spec: TensorSpec) -> Array:
     try:
         if spec.dtype is STRING:
             texts = np.asarray(value, dtype=object)
@@ -183,7 +183,7 @@ def node_value(asked: Asked) -> Mapping[str, Any]:
     shown = asked.graph.shown.nodes
     if not 0 <= number < len(shown):
         raise InvalidArgumentError(f"the graph has no node {number}")
-    values = _given(asked, signature)
+    values = _given_values(asked, signature)
     part = asked.source.kept(f"flat {name}", lambda: flat_part(model.signature_part(name)))
     graph, inner = part.session.graph, "/".join((*shown[number].place.calls[1:], shown[number].place.node))
     if inner not in graph:

@@ -96,7 +96,7 @@ def table_keys(asked: Asked) -> Mapping[str, Any]:
     kept = Batch(np.empty(0, np.int64))
     by = asked.text("by", "frequency")
     for batch in _batches(asked, column, Fields(False, True, True)):
-        kept = _most(_joined(kept, batch), by)
+        kept = _most(_joined_batches(kept, batch), by)
         if kept.freqs is None and kept.versions is None and kept.keys.size >= _MOST_KEYS:
             break
     rows = [
@@ -107,7 +107,7 @@ def table_keys(asked: Asked) -> Mapping[str, Any]:
     return {"rows": rows, "keys": column.count}
 
 
-def _joined(first: Batch, second: Batch) -> Batch:
+def _joined_batches(first: Batch, second: Batch) -> Batch:
     if not first.keys.size:
         return second
     return Batch(*(None if a is None or b is None else np.concatenate([a, b]) for a, b in zip(first, second)))  # type: ignore[arg-type]  # noqa: B905
@@ -215,7 +215,7 @@ def _sample(asked: Asked, column: StoredColumn) -> tuple[Array, Array, Array | N
     for batch in _batches(asked, column, ALL_FIELDS):
         assert batch.values is not None
         sound = np.flatnonzero(np.isfinite(batch.values.astype(np.float64)).all(axis=1))
-        kept = _joined(kept, batch.taken(sound))
+        kept = _joined_batches(kept, batch.taken(sound))
         marks = np.concatenate([marks, random.random(sound.size)])
         chosen = np.argsort(marks, kind="stable")[:_MAPPED]
         kept, marks = kept.taken(chosen), marks[chosen]
