@@ -11,7 +11,7 @@ from typing import Any, Final, TypeVar
 from tensorkeep import errors
 from tensorkeep.cluster.ray_start import connect, disconnect
 from tensorkeep.errors import InvalidArgumentError, ResourceExhaustedError, TensorKeepError, UnavailableError
-from tensorkeep.io.machine.memory_limits import memory_limit
+from tensorkeep.io.machine.resources import memory_limit
 from tensorkeep.io.showing.amounts import size_text
 
 P = TypeVar("P")

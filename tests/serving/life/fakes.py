@@ -11,8 +11,7 @@ from tensorkeep.io.files.memory import MemoryFileSystem
 from tensorkeep.proto.serving import ModelServerConfig
 from tensorkeep.proto.text import parse_configuration
 from tensorkeep.serving.asked import ModelAsked
-from tensorkeep.serving.life.extras import ModelExtras
-from tensorkeep.serving.life.life_options import LifeOptions
+from tensorkeep.serving.life.options import LifeOptions, ModelExtras
 from tensorkeep.serving.life.served_models import ServedModels
 from tensorkeep.serving.models import State
 

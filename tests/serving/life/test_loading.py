@@ -24,8 +24,8 @@ from tensorkeep.proto.messages import Message, serialize
 from tensorkeep.proto.serving import PredictionLog, PredictResponse
 from tensorkeep.proto.tensors import array_of_tensor, tensor_of_array
 from tensorkeep.saved_model.files.warmup import write_warmup_requests
-from tensorkeep.serving.life.extras import ModelExtras
 from tensorkeep.serving.life.loading import LoadOptions, LoadReport, ends_of, load_servable
+from tensorkeep.serving.life.options import ModelExtras
 from tensorkeep.serving.life.warming import WarmUp, WarmUpReport
 from tensorkeep.serving.servables import Servable
 from tests.support.golden import golden

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from tensorkeep.errors import DataLossError, NotFoundError
 from tensorkeep.serving.asked import ModelAsked
-from tensorkeep.serving.life.life_options import LifeOptions
+from tensorkeep.serving.life.options import LifeOptions
 from tensorkeep.serving.life.versions import Retries
 from tensorkeep.serving.models import State
 from tests.serving.life.fakes import World

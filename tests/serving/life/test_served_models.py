@@ -19,10 +19,9 @@ from tensorkeep.errors import (
 from tensorkeep.proto.serving import ModelServerConfig
 from tensorkeep.proto.text import parse_configuration
 from tensorkeep.serving.asked import ModelAsked
-from tensorkeep.serving.life.extras import ModelExtras
-from tensorkeep.serving.life.life_options import LifeOptions
 from tensorkeep.serving.life.lifecycle import Transition
-from tensorkeep.serving.life.threads import run_in_a_thread
+from tensorkeep.serving.life.loading import run_in_a_thread
+from tensorkeep.serving.life.options import LifeOptions, ModelExtras
 from tensorkeep.serving.life.versions import Retries
 from tensorkeep.serving.models import State, VersionStatus
 from tests.serving.life.fakes import World, config

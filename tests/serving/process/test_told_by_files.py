@@ -11,8 +11,8 @@ from tensorkeep.errors import InvalidArgumentError
 from tensorkeep.proto.messages import parse
 from tensorkeep.proto.serving import BatchingParameters
 from tensorkeep.runtime.limits import NO_LIMITS
-from tensorkeep.serving.life.extras import ModelExtras
 from tensorkeep.serving.life.lifecycle import Transition
+from tensorkeep.serving.life.options import ModelExtras
 from tensorkeep.serving.process.loading import model_extras
 from tensorkeep.serving.process.options import METRICS_PATH, Listening, Loading, ServerOptions
 from tensorkeep.serving.process.told_by_files import with_files

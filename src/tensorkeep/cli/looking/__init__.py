@@ -6,9 +6,8 @@ checkpoints      `tensorkeep checkpoints`
 diff             `tensorkeep diff`
 graph            `tensorkeep graph`
 list_tensors     `tensorkeep list`
-pages            pages that commands write
 print_tensor     `tensorkeep print`
-report           `tensorkeep report`
+report           `tensorkeep report`, and the page that `tensorkeep view --export` writes too
 show             `tensorkeep show`
 stats            `tensorkeep stats` and `health`
 tensor_filters   the arguments by which tensors are chosen and sorted, which several commands have

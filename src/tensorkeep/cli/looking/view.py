@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from tensorkeep.cli.command import DONE, Command, Parser
 from tensorkeep.cli.files import require_free
-from tensorkeep.cli.looking.pages import write_page
+from tensorkeep.cli.looking.report import write_page
 from tensorkeep.cli.output import Output, amount_of, shown_value
 from tensorkeep.errors import InvalidArgumentError, MissingFileError, TensorKeepError, UnimplementedError
 from tensorkeep.inspect.identifying import identify

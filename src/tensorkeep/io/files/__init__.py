@@ -16,7 +16,6 @@ passing_files     files that another library opens by their paths, and that are 
 paths             how paths are spelled: with forward slashes, on Windows too, and with a scheme such as `file://`
 places            where a path of a program leads
 record_files      record files (TFRecord) that programs write and read, plain or compressed
-shared_folders    folders that processes share as long as one of them lives
 system_errors     the system's errors as ours, and the number and paths that they keep
-temporary         folders for what is needed as long as the process lives
+temporary         folders for as long as this process lives, or several that share one
 """

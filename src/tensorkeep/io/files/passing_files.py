@@ -6,7 +6,7 @@ import os
 import shutil
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Final
 
 import numpy as np
@@ -61,3 +61,16 @@ def passing_folder() -> Iterator[PassingFolder]:
 
 def _unwritten(error: OSError, folder: str) -> StorageError:
     return StorageError(f'temporary files cannot be written in "{folder}": {error.strerror or error}')
+
+
+@contextmanager
+def passing_file(data: bytes) -> Iterator[str]:
+    """The path of a file with these bytes, which only this user may read, and which is gone after the block."""
+    descriptor, path = tempfile.mkstemp(prefix="tensorkeep-")
+    try:
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(data)
+        yield path
+    finally:
+        with suppress(OSError):
+            os.unlink(path)

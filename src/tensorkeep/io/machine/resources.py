@@ -1,4 +1,4 @@
-"""What the machine has: memory, processors, and what its user has set."""
+"""What the machine has: memory, and bounds on what is taken of it, processors, and what its user has set."""
 
 from __future__ import annotations
 
@@ -10,6 +10,11 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cache
 from typing import Final
+
+try:
+    import resource
+except ImportError:  # Windows has no such limits
+    resource = None  # type: ignore[assignment]
 
 _ASSUMED: Final = 1 << 34  # where the system does not tell
 
@@ -144,3 +149,23 @@ def end_at_once(status: int) -> None:
 def process_number() -> int:
     """The number of this process on its machine."""
     return os.getpid()
+
+
+@contextmanager
+def memory_limit(size: int | None) -> Iterator[None]:
+    """Lets the process take so many bytes more than it has now: what goes beyond is a MemoryError there.
+
+    Counted is memory that the process owns (its heap and what it maps for itself), not files that it maps or shares.
+    Without a size, and where the system knows no such limit, nothing is bounded.
+    """
+    found = re.search(r"^VmData:\s*(\d+) kB", system_text("/proc/self/status"), re.MULTILINE)
+    if size is None or resource is None or found is None:
+        yield
+        return
+    soft, hard = resource.getrlimit(resource.RLIMIT_DATA)
+    bound = int(found[1]) * 1024 + size
+    resource.setrlimit(resource.RLIMIT_DATA, (bound if hard == resource.RLIM_INFINITY else min(bound, hard), hard))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_DATA, (soft, hard))

@@ -6,16 +6,14 @@ What is to be done is decided by pure functions over frozen values, kept right u
 config_file    the file that says which models are served, looked into again and again
 configuration  which models are to be served, as their owner says it, checked, as values
 deltas         incremental checkpoints that are put over loaded models
-extras         what is said of a model that TensorFlow Serving's configuration has no words for
 finding        which versions lie below a base path, and what lies in the folder of one
 holding        versions that can be looked up, and requests that hold them
-life_options   how models are found and loaded, whatever models they are
 lifecycle      what is to be done next with the versions of a model
-loading        a version becomes a servable
+loading        a version becomes a servable, in a thread of its own
+options        how models are found and loaded, and what is said of each besides its configuration
 readiness      whether models serve, or never will
 roster         what is served, wished and done at this moment
 served_models  the models of a server, driven by a thread
-threads        threads that load and unload
 versions       the life of one version, as a value
 warming        warm-up: requests that a version brings along
 """

@@ -6,6 +6,7 @@ import logging
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from threading import Thread
 from typing import Final, Protocol, runtime_checkable
 
 from tensorkeep.errors import NotFoundError, PermissionDeniedError, TensorKeepError, UnimplementedError
@@ -15,7 +16,7 @@ from tensorkeep.proto.messages import SignatureDef
 from tensorkeep.saved_model.files.constants import INIT_OP_SIGNATURE_KEY, SERVING
 from tensorkeep.saved_model.files.layout import contains_saved_model, join
 from tensorkeep.saved_model.load.model_loading import load_saved_model
-from tensorkeep.serving.life.extras import NO_EXTRAS, ModelExtras
+from tensorkeep.serving.life.options import NO_EXTRAS, ModelExtras
 from tensorkeep.serving.life.warming import WarmUp, warm_up
 from tensorkeep.serving.servables import Ends, Runner, Servable
 from tensorkeep.serving.statuses import OK, code_of
@@ -23,6 +24,8 @@ from tensorkeep.serving.statuses import OK, code_of
 _LOGGER: Final = logging.getLogger("tensorkeep.serving")
 _SESSION_BUNDLE: Final = "export.meta"
 _LITE: Final = "model.tflite"
+
+Job = Callable[[], None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,3 +168,12 @@ def close_servable(servable: Servable) -> None:
     if isinstance(runner, Closable):
         runner.close()
     servable.close()
+
+
+def run_in_a_thread(job: Job) -> None:
+    """Has a job done in a thread of its own; here and now if the system gives no more threads."""
+    try:
+        Thread(target=job, name="tensorkeep-life", daemon=True).start()
+    except RuntimeError as error:  # a version that is neither loaded nor given up would be so for ever
+        _LOGGER.warning("a model is loaded or unloaded without a thread of its own: %s", error)
+        job()

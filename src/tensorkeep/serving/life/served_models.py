@@ -33,15 +33,13 @@ from tensorkeep.serving.asked import ModelAsked
 from tensorkeep.serving.life.config_file import ConfigFile
 from tensorkeep.serving.life.configuration import InForce, ModelSettings, checked_settings
 from tensorkeep.serving.life.deltas import Deltas
-from tensorkeep.serving.life.extras import Extras, ModelExtras, extras_of
 from tensorkeep.serving.life.finding import Content, content_of, find_versions
 from tensorkeep.serving.life.holding import Hold
-from tensorkeep.serving.life.life_options import LifeOptions
 from tensorkeep.serving.life.lifecycle import Transition
-from tensorkeep.serving.life.loading import close_servable
+from tensorkeep.serving.life.loading import Job, close_servable, run_in_a_thread
+from tensorkeep.serving.life.options import Extras, LifeOptions, ModelExtras, extras_of
 from tensorkeep.serving.life.readiness import Waiters, not_settled, unavailable_text
 from tensorkeep.serving.life.roster import Begun, Gone, Roster
-from tensorkeep.serving.life.threads import Job, run_in_a_thread
 from tensorkeep.serving.life.versions import Problem
 from tensorkeep.serving.models import ModelOverview, State, VersionStatus
 from tensorkeep.serving.servables import Servable

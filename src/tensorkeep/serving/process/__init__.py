@@ -6,7 +6,6 @@ composition     the parts of a server, put together: models, what is done with r
 listeners       where requests come in: gRPC on a port and on a Unix socket, HTTP on another port
 loading         the models of a server, as its options name them
 logs            what a server says of itself: lines on standard error
-loops           event loops: the quickest there is
 options         everything that a server is told before it starts
 original_flags  the command line of TensorFlow Serving, read by its rules
 peers           a worker among others, as the server in it sees them

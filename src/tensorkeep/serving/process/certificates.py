@@ -8,7 +8,7 @@ from typing import Final
 
 from tensorkeep.errors import InvalidArgumentError, TensorKeepError
 from tensorkeep.io.files.everywhere import FILES
-from tensorkeep.io.machine.passing_files import passing_file
+from tensorkeep.io.files.passing_files import passing_file
 from tensorkeep.proto.serving import SSLConfig
 from tensorkeep.saved_model.files.layout import read_file
 from tensorkeep.serving.life.configuration import read_configuration

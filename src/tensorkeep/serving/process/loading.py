@@ -26,11 +26,10 @@ from tensorkeep.serving.batching.threads import BatchThreads
 from tensorkeep.serving.inference.replaying import replay, same_answers
 from tensorkeep.serving.inference.running import ThreadRunner
 from tensorkeep.serving.life.configuration import PLATFORM, ModelSettings, read_configuration
-from tensorkeep.serving.life.extras import ModelExtras
 from tensorkeep.serving.life.finding import content_of, find_versions
-from tensorkeep.serving.life.life_options import LifeOptions
 from tensorkeep.serving.life.lifecycle import Transition
 from tensorkeep.serving.life.loading import LoadOptions, LoadReport, load_servable
+from tensorkeep.serving.life.options import LifeOptions, ModelExtras
 from tensorkeep.serving.life.served_models import ServedModels
 from tensorkeep.serving.life.versions import Retries
 from tensorkeep.serving.life.warming import WarmUp, WarmUpReport

@@ -15,10 +15,10 @@ import logging
 import signal
 import sys
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Coroutine
 from functools import partial
 from threading import Thread
-from typing import Final, TypeVar
+from typing import Any, Final, TypeVar
 
 from tensorkeep.errors import InternalError
 from tensorkeep.io.machine.resources import end_at_once
@@ -28,7 +28,6 @@ from tensorkeep.serving.process.channel import carried_error
 from tensorkeep.serving.process.composition import Parts
 from tensorkeep.serving.process.listeners import Listeners
 from tensorkeep.serving.process.loading import wait_for
-from tensorkeep.serving.process.loops import run_in_loop
 from tensorkeep.serving.process.options import ServerOptions
 from tensorkeep.serving.process.peers import ALONE, Alone, Peers, Place
 from tensorkeep.serving.process.workers import RELOAD
@@ -189,3 +188,23 @@ def in_own_thread(work: Callable[[], T]) -> asyncio.Future[T]:
 
     Thread(target=do, daemon=True, name="tensorkeep-serving").start()
     return result
+
+
+def run_in_loop(work: Coroutine[Any, Any, T]) -> T:
+    """What comes of the work, done in an event loop of its own: uvloop's where it is installed."""
+    loop = _new_loop()
+    try:
+        asyncio.set_event_loop(loop)
+        return loop.run_until_complete(work)
+    finally:
+        loop.run_until_complete(loop.shutdown_asyncgens())
+        asyncio.set_event_loop(None)
+        loop.close()
+
+
+def _new_loop() -> asyncio.AbstractEventLoop:
+    try:
+        import uvloop
+    except ImportError:
+        return asyncio.new_event_loop()
+    return uvloop.new_event_loop()
