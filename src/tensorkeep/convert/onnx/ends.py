@@ -16,7 +16,7 @@ from tensorkeep.convert.hub import refuse
 from tensorkeep.convert.onnx.options import AxisNames, Ends, OnnxOptions, axis_names, named_ends
 from tensorkeep.dtypes import RESOURCE, VARIANT
 from tensorkeep.errors import InvalidArgumentError
-from tensorkeep.graph.flattening import copied_graph
+from tensorkeep.graph.flattening import GraphCopy, copied_graph
 from tensorkeep.graph.graph import PLACEHOLDERS, Graph, HandleShape, Operation, Tensor
 from tensorkeep.io.showing.amounts import some_of
 from tensorkeep.runtime.plan import make_plan
@@ -43,6 +43,16 @@ class Chosen:
     """What a signature says of the shapes of inputs."""
     renamed: Mapping[str, str] = field(default_factory=dict)
     """Outputs that are called as an input is, and what they are called in the file."""
+
+    def within(self, copy: GraphCopy) -> Chosen:
+        """The same ends in a copy of their graph, with a session of the copy that shares what this session keeps."""
+        return replace(
+            self,
+            session=self.session.beside(copy.graph),
+            inputs={name: copy.tensor(tensor) for name, tensor in self.inputs.items()},
+            outputs={name: copy.tensor(tensor) for name, tensor in self.outputs.items()},
+            captured={copy.tensor(tensor): item for tensor, item in self.captured.items()},
+        )
 
 
 def chosen_ends(part: GraphPart, wider: Callable[[], GraphPart] | None, options: OnnxOptions, where: str) -> Chosen:
@@ -197,13 +207,7 @@ def _with_shapes(found: Chosen, shapes: Mapping[str, Shape], where: str) -> Chos
     except InvalidArgumentError as error:
         listed = ", ".join(f'"{name}" {shape_text(shape)}' for name, shape in shapes.items())
         raise InvalidArgumentError(f"{where}: the shapes {listed} contradict the graph: {error}") from None
-    return replace(
-        found,
-        session=found.session.beside(copy.graph),
-        inputs={name: copy.tensor(tensor) for name, tensor in found.inputs.items()},
-        outputs={name: copy.tensor(tensor) for name, tensor in found.outputs.items()},
-        captured={copy.tensor(tensor): item for tensor, item in found.captured.items()},
-    )
+    return found.within(copy)
 
 
 # ----------------------------------------------------------------------------------------------------- shapes, axes

@@ -67,7 +67,7 @@ class SplitModel:
 
 def split_model(chosen: Chosen, path: str, options: OnnxOptions) -> SplitModel:
     """Divides what is to be exported, so that the most of it that has to do with numbers is in the middle."""
-    flat = _flattened_part(chosen)
+    flat = chosen.within(copied_graph(chosen.session.graph, flat=True))
     plan = make_plan(tuple(flat.outputs.values()), (), (*flat.inputs.values(), *flat.captured))
     assert options.opset is not None
     how = models.TranslateOptions(options.opset, folds=options.folds, custom_ops=dict(options.custom_ops))
@@ -93,30 +93,13 @@ def split_model(chosen: Chosen, path: str, options: OnnxOptions) -> SplitModel:
     return SplitModel(flat, middle, parts)
 
 
-def _flattened_part(chosen: Chosen) -> Chosen:
-    copy = copied_graph(chosen.session.graph, flat=True)
-    return replace(
-        chosen,
-        session=chosen.session.beside(copy.graph),
-        inputs={name: copy.tensor(tensor) for name, tensor in chosen.inputs.items()},
-        outputs={name: copy.tensor(tensor) for name, tensor in chosen.outputs.items()},
-        captured={copy.tensor(tensor): item for tensor, item in chosen.captured.items()},
-    )
-
-
 def _alone(chosen: Chosen, operations: Sequence[Operation]) -> Chosen:
     """What is exported, in a copy of its graph that has only some operations and what they are given."""
     used = {tensor for op in operations for tensor in op.inputs}
     captured = {tensor: item for tensor, item in chosen.captured.items() if tensor in used}
     given = {tensor: tensor.static_shape for tensor in chosen.inputs.values()}
     copy = copied_graph(chosen.session.graph, given, only=[*operations, *(tensor.op for tensor in captured)])
-    return replace(
-        chosen,
-        session=chosen.session.beside(copy.graph),
-        inputs={name: copy.tensor(tensor) for name, tensor in chosen.inputs.items()},
-        outputs={name: copy.tensor(tensor) for name, tensor in chosen.outputs.items()},
-        captured={copy.tensor(tensor): item for tensor, item in captured.items()},
-    )
+    return replace(chosen, captured=captured).within(copy)
 
 
 class _Names:

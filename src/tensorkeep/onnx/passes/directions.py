@@ -225,15 +225,7 @@ def _both(graph: ir.Graph, pair: list[ir.Value | None], name: str) -> ir.Value |
     like = next((array for array in known if array is not None), None)
     if like is None:
         return None
-    array = np.concatenate([np.zeros_like(like) if item is None else item for item in known])
-    value = ir.Value(
-        name=name,
-        shape=ir.Shape(array.shape),
-        type=ir.TensorType(ir.DataType.FLOAT),
-        const_value=ir.Tensor(array, name=name),
-    )
-    graph.register_initializer(value)
-    return value
+    return _new_constant(graph, np.concatenate([np.zeros_like(like) if item is None else item for item in known]), name)
 
 
 def _take_direction(graph: ir.Graph, both: ir.Value, one: ir.Value, number: int, axis: int, made: ir.Node) -> None:
@@ -255,14 +247,13 @@ def _take_direction(graph: ir.Graph, both: ir.Value, one: ir.Value, number: int,
 
 
 def _constant(graph: ir.Graph, array: Array, name: str) -> ir.Value:
-    if name in graph.initializers:
-        return graph.initializers[name]
-    value = ir.Value(
-        name=name,
-        shape=ir.Shape(array.shape),
-        type=ir.TensorType(ir.DataType.INT64),
-        const_value=ir.Tensor(array, name=name),
-    )
+    """The constant of that name: the one that the graph has already, or a new one with the values of an array."""
+    return graph.initializers.get(name) or _new_constant(graph, array, name)
+
+
+def _new_constant(graph: ir.Graph, array: Array, name: str) -> ir.Value:
+    tensor = ir.Tensor(array, name=name)
+    value = ir.Value(name=name, shape=ir.Shape(array.shape), type=ir.TensorType(tensor.dtype), const_value=tensor)
     graph.register_initializer(value)
     return value
 
