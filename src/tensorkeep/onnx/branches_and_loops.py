@@ -60,7 +60,9 @@ _MOST_KNOWN: Final = 64  # elements; what is larger is not compared
 
 
 def truth(to: OnnxGraph, term: Term) -> Term:
-    """A condition as a bool: a scalar is not zero or the empty string, and anything else has elements."""
+    """A condition as TensorFlow takes it, a bool: of a scalar whether it is neither zero nor the empty string, of any
+    other value whether it has elements.
+    """
     if term.dtype is BOOL and term.rank == 0:
         return term
     if term.rank is None and term.dtype is not BOOL:
@@ -86,7 +88,7 @@ def known_truth(term: Term) -> bool | None:
 
 
 def choose(to: OnnxGraph, predicate: Term, then: Piece, otherwise: Piece) -> list[Term]:
-    """The results of one of two pieces, by a predicate. One that is known chooses now."""
+    """The results of one of two pieces, by a predicate: of an If node, or of one piece alone if the predicate is known."""
     known = known_truth(predicate)
     if known is not None:
         return then(to) if known else otherwise(to)
@@ -137,7 +139,7 @@ class _Joint:
 
 
 def _joint(sides: Sequence[OnnxGraph], pair: tuple[Term, Term]) -> Term | _Joint:
-    """What two branches give for one result: a value that is the same anyway, or one that the If has to choose."""
+    """One result of both branches: the same value in both, which needs no If, or one that the If has to choose."""
     first, second = pair
     if first is second or (first.held is not None and first.held is second.held):
         return first
@@ -237,7 +239,7 @@ class WrittenLoop:
     filled: list[int] = field(default_factory=list)
 
     def filling(self, slot: int) -> Filling:
-        """What a round adds to a list that the loop fills."""
+        """The element that each round adds to the list which is the loop's variable `slot`."""
         held = self.results[slot].held
         assert isinstance(held, HeldList)
         assert isinstance(held.form, Filling)
@@ -392,7 +394,7 @@ class _Assumed:
         return {slot for slot in self.forms if slot not in self.whole and slot not in self.fixed}
 
     def takes_whole(self, filling: Filling, lists: LoopLists) -> bool:
-        """Notes that a list of this loop is needed whole; says whether it is one of this loop."""
+        """Notes that a list has to be carried whole through the loop; False if it is no list of this loop."""
         if filling.loop is not lists:
             return False
         self.whole.add(filling.slot)
@@ -468,7 +470,7 @@ class _Assumed:
         return True
 
     def as_next(self, inner: OnnxGraph, results: list[Term]) -> list[Term]:
-        """The results of a round as the variables of the next; lists that the loop has whole in the form they have."""
+        """The results of a round as the next round takes them; a list that the loop carries whole stays in its form."""
         for slot in self.fixed:
             results[slot] = self.starts[slot]
         for slot in self.whole:
@@ -503,7 +505,7 @@ class _TripCount:
 
 
 def _simplified_limit(limit: ir.Value) -> ir.Value:
-    """A limit without what does not change it: the smaller of a number n and the larger of 1 and n is n."""
+    """A limit of rounds without what never changes it: min(n, max(1, n)) is n."""
     node = limit.producer()
     if node is None or node.op_type != "Min" or len(node.inputs) != 2:
         return limit

@@ -169,7 +169,9 @@ class OnnxGraph:
             self.refuse(f"{what} needs opset {wanted}, and {self.opset} is asked for")
 
     def require_listed(self, count: int) -> None:
-        """Refuses to write so many numbers into the file that only follow from sizes: places, waves, weights."""
+        """Refuses the operation if a rule would write that many computed numbers (places, waves, weights) into the
+        file.
+        """
         if count > _MOST_LISTED:
             self.refuse(f"its sizes are such that {count:,} numbers would have to be in the file")
 
@@ -274,7 +276,9 @@ class OnnxGraph:
         return constant_term(np.asarray(value, dtype.array_dtype), dtype)
 
     def repeated(self, array: Array, dtype: DType) -> Term:
-        """An array of equal elements, as a node before all others that repeats one of them; the file has no more."""
+        """An array of equal elements, as a node at the start of the graph that repeats one: the file holds only that
+        one.
+        """
         if dtype.is_complex or dtype.is_object or _type_name(dtype) not in _types_filled(self.opset):
             self.refuse(f"its {array.size:,} equal elements of {dtype.name} would have to be in the file one by one")
         made = OnnxGraph(self.model, self.translator)
@@ -295,7 +299,7 @@ class OnnxGraph:
         return term
 
     def finished(self, inputs: Sequence[Term], outputs: Sequence[Term], name: str) -> ir.Graph:
-        """The graph with its nodes. Each output is made by a node of it, and by no output twice."""
+        """The finished graph. An output that is no node's own, or is there twice, is passed through an Identity."""
         values: list[ir.Value] = []
         own = {id(value) for node in self.nodes for value in node.outputs}
         for term in outputs:

@@ -41,7 +41,7 @@ def are_same_axes(one: Term, other: Term, count: int | None = None) -> bool:
 
 
 def quotient(whole: Sequence[Size], part: Sequence[Size]) -> Size:
-    """What sizes multiply to, divided by what others do, if that is known to be one number or the size of an axis."""
+    """The product of some sizes divided by the product of others, if that is known to be a number or one axis's size."""
     if None in whole or None in part:
         return None
     more, fewer = (Counter(size for size in sizes if isinstance(size, SizeOf)) for sizes in (whole, part))
@@ -69,7 +69,7 @@ def _broadcast(op: Operation, inputs: Sequence[Term], rank: int) -> Sizes | None
 
 
 def _broadcast_sizes(inputs: Sequence[Term], rank: int) -> Sizes | None:
-    """The sizes of values that are broadcast: where all that may be other than 1 are of one size, that is it."""
+    """The sizes of a broadcast result: of each axis the one size that the inputs have there, apart from ones."""
     shapes = [all_axes(term) for term in inputs]
     if any(shape is None for shape in shapes):
         return None
@@ -148,7 +148,7 @@ def _transposed_sizes(op: Operation, inputs: Sequence[Term], rank: int) -> Sizes
 
 
 def _reshaped_sizes(op: Operation, inputs: Sequence[Term], rank: int) -> Sizes | None:
-    """As the shape says; the size that it leaves open is what the others leave of those of the input."""
+    """The sizes that the new shape says; one that it leaves open (-1) follows from the sizes of the input."""
     given, wanted = all_axes(inputs[0]), sizes_of(inputs[1])
     if wanted is None or wanted.count(-1) > 1:
         return wanted

@@ -24,7 +24,7 @@ _SMALL: Final = 4096  # bytes; arrays of fewer are not looked at
 
 
 class TooLargeError(ResourceExhaustedError):
-    """A graph stands for more than can be written: no part of it is gone around."""
+    """A graph stands for more than may be written. The translation ends; no part is left out to go on with the rest."""
 
 
 class Limits:
@@ -60,13 +60,15 @@ class Limits:
     # ---------------------------------------------------------------------------------------------------- arrays
 
     def give(self, arrays: Iterable[Array]) -> None:
-        """Notes arrays that the model has. Views are what they are views of, and what was made is not counted."""
+        """Notes arrays that the model has, by whose memory the limit grows; views count as the array that they are
+        views of.
+        """
         for array in arrays:
             if array.nbytes > _SMALL:
                 self._given += self._note(array)
 
     def make(self, arrays: Iterable[Array]) -> None:
-        """Notes arrays that were made of others."""
+        """Notes arrays that were computed from others, which count against the limit."""
         for array in arrays:
             if array.nbytes > _SMALL:
                 self._made += self._note(array)
@@ -83,7 +85,7 @@ class Limits:
         return True
 
     def _note(self, array: Array) -> int:
-        """How much memory an array takes that no array took that was noted before."""
+        """How many bytes of memory an array has, 0 if that memory was counted before."""
         root = _root(array)
         known = self._known.get(id(root))
         if known is not None and known() is root:

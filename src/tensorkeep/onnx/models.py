@@ -76,7 +76,7 @@ def translate_graph(
 
 
 def new_translator(resource_of: ResourceOf, options: TranslateOptions) -> Translator:
-    """What translates as the options say."""
+    """A translator that is set up as the options say."""
     return Translator(
         options.opset,
         resource_of,
@@ -158,7 +158,7 @@ def problem_lines(problems: Sequence[Problem]) -> list[str]:
 
 
 def _name_axes(graph: ir.Graph, axes: Mapping[str, Sequence[str | None]]) -> None:
-    """Gives axes of inputs whose sizes are not known names, by which programs find them."""
+    """Names the axes of inputs whose sizes are not known: programs read these names in the file."""
     for value in graph.inputs:
         if value.shape is None or value.name is None:
             continue

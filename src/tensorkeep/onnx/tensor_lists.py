@@ -131,7 +131,7 @@ def merged_dims(first: Dims | None, second: Dims | None) -> Dims | None:
 
 
 def common(first: Dims | None, second: Dims | None) -> Dims | None:
-    """What is known of a shape that is one or the other."""
+    """What is known of a shape that is the first or the second: the sizes in which they agree."""
     if first is None or second is None or len(first) != len(second):
         return None
     return tuple(a if a == b else None for a, b in zip(first, second, strict=True))

@@ -76,7 +76,7 @@ class Problem:
 
 @dataclass(frozen=True)
 class Became:
-    """What one operation became: nodes by their op, or a word for what was done with it."""
+    """What one operation became: the op types of its nodes, or words for what was done with it, such as "dropped"."""
 
     node: str
     op: str
@@ -418,7 +418,7 @@ class Translator:
         return list(to.node_with_outputs(op.type, inputs, len(dtypes), dtypes, domain=domain, attrs=attrs))
 
     def _told(self, tensor: Tensor, term: Term) -> Term:
-        """A rule's result with what the graph says of its shape."""
+        """A rule's result, completed by what the graph says of its shape."""
         known = tensor.static_shape
         if term.array is None and term.held is None and known.dims is not None:
             own = Shape(term.dims)

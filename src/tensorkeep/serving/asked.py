@@ -23,7 +23,7 @@ class ModelAsked:
 
     @classmethod
     def of(cls, spec: ModelSpec) -> ModelAsked:
-        """What the message says."""
+        """The model that a ModelSpec message names; a version or a label only if the message has one."""
         choice = spec.WhichOneof("version_choice")
         return cls(
             spec.name,
@@ -35,7 +35,7 @@ class ModelAsked:
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """What is known of a request besides its content."""
+    """How a request came, and until when its answer is of use: what is known of it besides its content."""
 
     protocol: str
     """GRPC or REST."""

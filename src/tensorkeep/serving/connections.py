@@ -15,7 +15,7 @@ _BACKLOG: Final = 1024
 
 
 class Connection(Protocol):
-    """What is said on one connection, without its socket."""
+    """The protocol of one connection (HTTP/1.1 or HTTP/2), without its socket: it is given bytes, and writes bytes."""
 
     def receive(self, data: bytes) -> None:
         """Takes bytes that came."""
@@ -80,7 +80,7 @@ class _Protocol(asyncio.Protocol):
 
 
 class ConnectionServer:
-    """Takes connections, and what is said on them. It belongs to the event loop that it is made in."""
+    """Accepts connections, and hands their bytes to a protocol. It belongs to the event loop that it is made in."""
 
     def __init__(
         self,
@@ -129,7 +129,7 @@ class ConnectionServer:
                 connection.check(now)
 
     def opened(self, protocol: _Protocol, transport: asyncio.Transport) -> Connection | None:
-        """A connection has come; None if nothing is said on it."""
+        """A new connection: gives what speaks on it, or None if it is closed at once."""
         secured = transport.get_extra_info("ssl_object")
         if secured is not None and self._protocol_name and secured.selected_alpn_protocol() != self._protocol_name:
             transport.abort()

@@ -40,7 +40,9 @@ class Traffic(Protocol):
     """What is done with requests for inference besides answering them. None of it waits, but for `admitted`."""
 
     def routed(self, asked: ModelAsked) -> ModelAsked:
-        """What a request that names no version is to be answered by: itself, or a version that some requests go to."""
+        """The model and version that a request is answered by: as asked, or for some of the requests that name no
+        version, one that is being tried.
+        """
         ...
 
     def admitted(self, asked: ModelAsked, call: Call) -> AbstractAsyncContextManager[Call | None]:

@@ -80,7 +80,7 @@ class Servable:
                 self._give_back()
 
     def prepare(self, ends: Ends) -> None:
-        """Does beforehand what the first run with these ends would have to do."""
+        """Restores and compiles what a run with these ends needs, so that the first request does not wait for it."""
         self._run_of(ends)
 
     def _run_of(self, ends: Ends) -> Run:

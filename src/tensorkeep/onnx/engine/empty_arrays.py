@@ -66,7 +66,7 @@ class FilledValues:
         return [node for node in nodes if self._look(node)]
 
     def is_filled(self, value: ir.Value | None) -> bool:
-        """Whether a value is known to have elements. What is left out, and what is given, is."""
+        """Whether a value is known to have elements. Inputs that are left out, and those of the part, count as such."""
         if value is None:
             return True
         if value.const_value is not None:
@@ -217,7 +217,7 @@ def _keeps_some(start: int, end: int, step: int) -> bool:
 
 
 def _is_sized(value: ir.Value, axis: int) -> bool:
-    """Whether an axis is known to be of some size above zero."""
+    """Whether the size of an axis is a known number above zero."""
     shape = value.shape
     if shape is None or not -len(shape) <= axis < len(shape):
         return False

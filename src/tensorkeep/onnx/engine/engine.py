@@ -161,7 +161,7 @@ def _units(question: PlanToSplit, trial: Trial, reasons: list[str]) -> dict[int,
 
 @dataclass(frozen=True)
 class _Ends:
-    """The items of a part, with those that it computes for itself, and what it takes and gives."""
+    """A part of a plan: its items, items from elsewhere that it computes again for itself, its inputs and its outputs."""
 
     items: tuple[Item, ...]
     arrays: tuple[Tensor, ...]
@@ -251,7 +251,7 @@ def _model(done: Translation, ends: _Ends, inputs: Mapping[str, Term], constants
 
 
 def _take_tables(model: ir.Model, constants: Constants) -> None:
-    """Makes inputs of large variables that rows are only looked up in, so that all others of them are not much.
+    """Makes large variables whose rows are only looked up inputs of the model, so that the constants left are small.
 
     ONNX Runtime copies constants and, for looking up, does nothing else with them. What is given is not copied, but
     every input takes a little time in every call.

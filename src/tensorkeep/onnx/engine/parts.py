@@ -42,7 +42,7 @@ def note_fault(error: Exception) -> None:
 
 
 class _Model:
-    """A session, and the values of variables that are in it."""
+    """A session of ONNX Runtime, and the values of variables that are constants of its model."""
 
     def __init__(
         self, session: OnnxSession, arrays: int, resources: Sequence[VariableResource], constants: Constants
@@ -85,7 +85,7 @@ class OnnxPart:
         return self.results(values)
 
     def results(self, values: Sequence[Any]) -> Sequence[Any]:
-        """What the part makes of the arrays and variables that it is called with."""
+        """The results of the part for the arrays and then the variables that it is called with."""
         variables = values[self.arrays :]
         change, same, model = self._last
         if change != VariableResource.last_change or same != variables:
@@ -153,7 +153,7 @@ class OnnxPart:
 
 
 def _without_warnings(own: Own) -> Own:
-    """Our kernels without the warnings of NumPy, which whoever calls a part need not see to."""
+    """The same function, with NumPy's warnings switched off while it runs, as ONNX Runtime gives none either."""
 
     def run(*values: Any) -> Sequence[Any]:
         with np.errstate(all="ignore"):
@@ -198,7 +198,9 @@ class FasterPart:
         return self._part.results(values) if is_theirs else self._part.own(*values)
 
     def _timed(self, size: int, values: Sequence[Any]) -> Sequence[Any]:
-        """Runs by the one that ran less often, and notes how long it took; the first call of each is not counted."""
+        """Runs the part by ONNX Runtime or by our kernels, whichever ran less often, and notes the time. The first run
+        of each is not counted.
+        """
         theirs, ours = times = self._times.setdefault(size, ([], []))
         at = 0 if len(theirs) <= len(ours) else 1
         start = perf_counter()

@@ -178,7 +178,7 @@ class _Attempt:
         return self._trial
 
     def _give(self, tensor: Tensor) -> None:
-        """Takes a tensor for given, if what it holds can be."""
+        """Makes a tensor an input of the translation, if its type can be one."""
         dims = tensor.static_shape.dims
         if passes_border(tensor.dtype):
             self._terms[tensor] = self._to.input(tensor.dtype, dims, tensor.op.name)

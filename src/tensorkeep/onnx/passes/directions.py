@@ -220,7 +220,7 @@ def _first(graph: ir.Graph, *nodes: ir.Node) -> ir.Node:
 
 
 def _both(graph: ir.Graph, pair: list[ir.Value | None], name: str) -> ir.Value | None:
-    """The weights of both directions."""
+    """A new constant with the weights of both directions, one behind the other; None if neither direction has any."""
     known = [None if value is None or value.const_value is None else value.const_value.numpy() for value in pair]
     like = next((array for array in known if array is not None), None)
     if like is None:
@@ -229,7 +229,7 @@ def _both(graph: ir.Graph, pair: list[ir.Value | None], name: str) -> ir.Value |
 
 
 def _take_direction(graph: ir.Graph, both: ir.Value, one: ir.Value, number: int, axis: int, made: ir.Node) -> None:
-    """What uses one direction's results takes them of those of both."""
+    """Lets the users of one direction's results take them from the results of the joint layer."""
     for user, _ in list(one.uses()):
         if user.op_type != "Squeeze" or user.graph is not graph:
             continue
@@ -269,7 +269,7 @@ def _move_output(graph: ir.Graph, old: ir.Node, new: ir.Node) -> None:
 
 
 def _join_concat(graph: ir.Graph, both: ir.Value, single: list[ir.Value], axis: int) -> None:
-    """Results of both directions side by side: those of the joint layer, with directions next to features."""
+    """Replaces a Concat of both directions' results by a Transpose and a Reshape of the joint layer's results."""
     chains = [_to_concat(value) for value in single]
     if chains[0] is None or chains[1] is None:
         return

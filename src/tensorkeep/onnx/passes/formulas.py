@@ -37,7 +37,7 @@ _GELU: Final = 20
 
 @dataclass(frozen=True)
 class _Moments:
-    """What one over a deviation was computed from."""
+    """What a reciprocal deviation, 1 / sqrt(variance + epsilon), was computed from."""
 
     x: ir.Value
     mean: ir.Value
@@ -69,7 +69,7 @@ def _plain_normalisation(editor: Editor, node: ir.Node) -> bool:
 
 
 def _scaled_moments(node: ir.Node) -> _Moments | None:
-    """What is divided by its deviation and then multiplied with a scale that is known."""
+    """The moments of (x - mean) / deviation * scale, where this node is the last product and the scale is known."""
     for product, scale_value in _pairs(node if is_op(node, "Mul") else None):
         scale, moments = constant_of(scale_value), _divided_moments(product)
         if scale is not None and moments is not None and moments.scale is None:
@@ -101,7 +101,7 @@ def _maker(value: ir.Value | None, *op_types: str) -> ir.Node | None:
 
 
 def _keras(left: ir.Value, right: ir.Value) -> tuple[_Moments, Array | None] | None:
-    """x * inverse, plus offset - mean * inverse in one of its forms."""
+    """The moments and the offset, if the sum of the two values is x * inverse + (offset - mean * inverse)."""
     for x, inverse in _pairs(_maker(left, "Mul")):
         moments = _inverse_deviation(inverse)
         if moments is None or moments.x is not x:
@@ -119,7 +119,7 @@ def _keras(left: ir.Value, right: ir.Value) -> tuple[_Moments, Array | None] | N
 
 
 def _is_mean_times(value: ir.Value | None, mean: ir.Value, inverse: ir.Value, negated: bool = False) -> bool:
-    """Whether a value is mean * inverse, or if that is asked for, less than nothing by as much."""
+    """Whether a value is mean * inverse or, with `negated`, -mean * inverse."""
     if negated and (neg := _maker(value, "Neg")) is not None:
         return _is_mean_times(neg.inputs[0], mean, inverse)
     for first, second in _pairs(_maker(value, "Mul")):
@@ -133,7 +133,9 @@ def _is_mean_times(value: ir.Value | None, mean: ir.Value, inverse: ir.Value, ne
 
 
 def _centered_moments(left: ir.Value, right: ir.Value) -> tuple[_Moments, Array | None] | None:
-    """(x - mean) * inverse plus an offset, or divided by the deviation, with a scale in either place."""
+    """The moments and the offset, if the sum of the two values is (x - mean) * inverse + offset, or is divided by the
+    deviation instead, with a scale before or after that.
+    """
     offset = constant_of(right)
     if offset is None:
         return None
@@ -196,7 +198,7 @@ def _deviation(sqrt: ir.Node | None) -> _Moments | None:
 
 
 def _variance(value: ir.Value | None) -> _Moments | None:
-    """The variance plus a small number, from what it was computed."""
+    """The moments of variance + epsilon, if a value is that."""
     for variance, epsilon_value in _pairs(_maker(value, "Add")):
         epsilon = constant_of(epsilon_value)
         mean_of = _maker(variance, "ReduceMean")

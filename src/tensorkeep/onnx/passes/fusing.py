@@ -77,7 +77,7 @@ def _replace_node(editor: Editor, node: ir.Node, by: ir.Value) -> bool:
 
 
 def _changes_nothing(editor: Editor, node: ir.Node) -> bool:
-    """A product with ones, or a sum with zeros, that spreads nothing."""
+    """Takes out a product with ones, or a sum with zeros, that does not make its input larger."""
     found = _with_constant(node)
     if found is None:
         return False
@@ -133,7 +133,7 @@ def _affine(node: ir.Node) -> tuple[ir.Value, Array | None, Array | None] | None
 
 
 def _into_weights(editor: Editor, node: ir.Node) -> bool:
-    """Mul, Div, Add and Sub of constants, after a convolution or a product of matrices."""
+    """Puts a Mul, Div, Add or Sub with a constant into the weights of the convolution or matrix product before it."""
     found = _affine(node)
     if found is None:
         return False
@@ -258,7 +258,7 @@ def _is_matrix(value: ir.Value | None) -> bool:
 
 
 def _normalised_into_weights(editor: Editor, node: ir.Node) -> bool:
-    """BatchNormalization with constants, after a convolution."""
+    """Puts a BatchNormalization with constants into the weights of the convolution before it."""
     vectors = [constant_of(value) for value in node.inputs[1:5]]
     producer = None if node.inputs[0] is None else node.inputs[0].producer()
     if len(node.outputs) != 1 or producer is None or not is_op(producer, "Conv", "ConvTranspose"):
@@ -278,7 +278,7 @@ def _normalised_into_weights(editor: Editor, node: ir.Node) -> bool:
 
 
 def _as_batch_normalisation(editor: Editor, node: ir.Node) -> None:
-    """A product and a sum by channel that no weights took, as the one operator that does both."""
+    """Makes one BatchNormalization of a product and a sum by channel that no weights before them could take."""
     if node.graph is None or not is_op(node, "Add"):
         return
     added = _with_constant(node)
@@ -313,7 +313,7 @@ def _as_batch_normalisation(editor: Editor, node: ir.Node) -> None:
 
 
 def _padding_into_windows(editor: Editor, node: ir.Node) -> bool:
-    """Zeros around images, before a convolution or a pool to which they are no other than its own padding."""
+    """Makes a Pad with zeros the padding of the convolution or pool behind it, where that gives the same."""
     value = node.inputs[0]
     pad = None if value is None else value.producer()
     if pad is None or not is_op(pad, "Pad") or len(node.outputs) != 1:
@@ -371,7 +371,7 @@ def _scalar(value: ir.Value | None) -> float | None:
 
 
 def _fuse_clip(editor: Editor, node: ir.Node) -> bool:
-    """Min of Max, or of Relu, with constants."""
+    """Makes one Clip of a Min with a constant of a Max with a constant, or of a Relu."""
     found = _with_constant(node) if len(node.inputs) == 2 else None
     producer = None if found is None else found[0].producer()
     if found is None or producer is None or only_user(found[0]) is not node or found[1].size != 1:
@@ -428,7 +428,7 @@ def _hard_sigmoid(editor: Editor, node: ir.Node) -> bool:
 
 
 def _reshaped_twice(editor: Editor, node: ir.Node) -> bool:
-    """Reshape of what has only been given other axes: of what it was before."""
+    """Lets a Reshape of a Reshape take the value before both."""
     value, sizes = node.inputs[0], ints_of(input_at(node, 1))
     if value is None or int_attribute(node, "allowzero", 0):
         return False
@@ -478,7 +478,7 @@ def _has_these_sizes(value: ir.Value, sizes: list[int]) -> bool:
 
 
 def _keeps_axes(editor: Editor, node: ir.Node) -> bool:
-    """A reduction that drops its axes, followed by a Reshape or Unsqueeze that puts them back."""
+    """Lets a reduction keep its axes, where a Reshape or Unsqueeze behind it only puts them back."""
     value, given = node.inputs[0], ints_of(input_at(node, 1))
     reduction = None if value is None else value.producer()
     if value is None or given is None or reduction is None or not reduction.op_type.startswith("Reduce"):
@@ -518,7 +518,7 @@ _FLOATS: Final = ("FLOAT16", "FLOAT", "DOUBLE")
 
 
 def _cast_twice(editor: Editor, node: ir.Node) -> bool:
-    """A Cast to the type that a value has, or of a Cast that lost nothing."""
+    """Takes out a Cast to the type that a value has already, and the first of two Casts if it loses nothing."""
     value = node.inputs[0]
     if value is None:
         return False
@@ -545,7 +545,7 @@ def _cast_twice(editor: Editor, node: ir.Node) -> bool:
 
 
 def _squeezed_back(editor: Editor, node: ir.Node) -> bool:
-    """Unsqueeze and Squeeze of the same axes, one after the other."""
+    """Takes out an Unsqueeze and a Squeeze of the same axes, one after the other."""
     value = node.inputs[0]
     producer = None if value is None else value.producer()
     other = "Squeeze" if node.op_type == "Unsqueeze" else "Unsqueeze"

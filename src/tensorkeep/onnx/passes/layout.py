@@ -127,7 +127,7 @@ def _order(node: ir.Node | None) -> Order | None:
 
 
 class _Layout:
-    """One way through a graph."""
+    """One pass over the nodes of a graph, in their order."""
 
     def __init__(self, model: ir.Model, graph: ir.Graph) -> None:
         self.editor = Editor(model)
@@ -403,7 +403,7 @@ class _Layout:
         node.attributes["axis"] = ir.AttrInt64("axis", order[int_attribute(node, "axis", otherwise)])
 
     def reduced(self, node: ir.Node) -> None:
-        """Reductions: over the same axes where they were before."""
+        """Reductions: done before the Transpose, over the places that the same axes have there."""
         found = self.before(node.inputs[0])
         if found is None:
             return
@@ -438,12 +438,12 @@ class _Layout:
 
     @staticmethod
     def _without(order: Order, gone: Sequence[int]) -> Order:
-        """The order of the axes that are left."""
+        """The order of the axes that are left when some are gone, numbered anew."""
         left = [axis for axis in order if axis not in gone]
         return tuple(sorted(left).index(axis) for axis in left)
 
     def chosen(self, node: ir.Node) -> None:
-        """ArgMax and ArgMin: one axis, which may stay."""
+        """ArgMax and ArgMin: reductions of one axis, which is kept with size 1 or dropped."""
         found = self.before(node.inputs[0])
         if found is None:
             return
@@ -548,7 +548,7 @@ class _Layout:
             self.passed_on(node, [after])
 
     def measured(self, node: ir.Node) -> None:
-        """Shape: of what is before the Transpose, with its elements in another order."""
+        """Shape: that of the value before the Transpose, with its elements in the Transpose's order."""
         found = self.before(node.inputs[0])
         if found is None:
             return

@@ -122,7 +122,7 @@ def _in_order(sizes: Sequence[int | ir.SymbolicDim] | ir.Shape, order: Sequence[
 
 
 def _squeeze_back(editor: Editor, node: ir.Node) -> None:
-    """An axis that was added, and is dropped again."""
+    """Takes out a Squeeze of the axis that the Unsqueeze before it added."""
     added = None if node.inputs[0] is None else node.inputs[0].producer()
     if added is None or not is_op(added, "Unsqueeze") or added.inputs[0] is None or added.graph is not node.graph:
         return

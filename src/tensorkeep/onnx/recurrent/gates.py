@@ -72,7 +72,7 @@ class Round:
         return found if found is not None and not found.domain and found.op_type in op_types else None
 
     def plain(self, value: ir.Value) -> ir.Value:
-        """The value without what only passes it on."""
+        """The value before all nodes that only pass it on."""
         while (node := self.node(value, "Identity")) is not None and node.inputs[0] is not None:
             value = node.inputs[0]
         return value
@@ -260,7 +260,7 @@ class Round:
         return Activation("HardSigmoid", scale * outer_scale, shift * outer_scale), source
 
     def _cut(self, value: ir.Value) -> tuple[ir.Value, float, float] | None:
-        """What a value is that is cut off at two numbers, and these."""
+        """Of a value that is clipped between two known numbers: what is clipped, and the two numbers."""
         node = self.node(value, "Clip")
         if node is not None and len(node.inputs) == 3 and node.inputs[0] is not None:
             low, high = self.number(node.inputs[1]), self.number(node.inputs[2])
@@ -275,7 +275,7 @@ class Round:
         return None
 
     def _line(self, value: ir.Value) -> tuple[ir.Value, float, float]:
-        """A value as another one by a factor, plus a number."""
+        """A value as factor * x + number: x, and the two known numbers."""
         scale, shift = 1.0, 0.0
         while True:
             value = self.plain(value)
@@ -298,7 +298,7 @@ class Round:
 
 
 def _with_bias(found: Affine, bias: Array) -> Affine | None:
-    """A product with a known bias more: a number for each column, or one for all."""
+    """The same products with another known bias added: a number for each column, or one for all."""
     flat = bias.reshape(-1)
     if bias.ndim > 2 or (bias.ndim == 2 and bias.shape[0] != 1) or flat.size not in (1, found.width):
         return None

@@ -47,7 +47,7 @@ class LoopLength:
 
 @dataclass(frozen=True, eq=False)
 class _Layer:
-    """What a cell gives for whole sequences."""
+    """The outputs of a cell's operator for whole sequences."""
 
     outputs: Term
     hidden: Term
@@ -322,7 +322,7 @@ class _Layers:
         return self._last_of(self._spread(self.masked[slot]), self.starts[slot])
 
     def _spread(self, masked: Masked) -> Term:
-        """A value for all rounds. Where a step does not count, it is zero, or what a variable has kept of it."""
+        """A masked value for all rounds: where a step does not count, it is zero, or what a variable held before."""
         rows = self.sequence(masked.new)
         if masked.steps is None:
             return rows
@@ -349,7 +349,7 @@ class _Layers:
         return to.node("Gather", rows, to.constant(-1), dims=dims, axis=0)
 
     def _item_rows(self, slot: int) -> tuple[Term, Term | None]:
-        """What all rounds add to a list; and the last of it, where a state after the last round is that."""
+        """The elements that all rounds add to a list, as rows; and the last of them, where a state equals it."""
         masked = self.items[slot]
         rows = self._spread(masked)
         for state in self.states:

@@ -147,7 +147,7 @@ def is_longest(value: ir.Value, lengths: ir.Value) -> bool:
 
 
 def uncast(value: ir.Value) -> ir.Value:
-    """Whole numbers as they were before they became those of another type."""
+    """The value before all casts between types of whole numbers."""
     while (
         (node := value.producer()) is not None and node.op_type in ("Cast", "Identity") and node.inputs[0] is not None
     ):

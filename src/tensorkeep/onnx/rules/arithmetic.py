@@ -65,7 +65,7 @@ def mul(to: OnnxGraph, x: Term, y: Term) -> Term:
 
 
 def _unless_zero(to: OnnxGraph, test: Term, value: Term) -> Term:
-    """A value, and zero where another value is zero, whatever is beside it."""
+    """A value, but zero where `test` is zero, even if the value there is infinite or no number."""
     return where(to, compared_values(to, "Equal", test, to.like(test, 0)), to.like(value, 0), value)
 
 

@@ -30,7 +30,7 @@ for _op, _node in _SAME.items():
 
 @rule("Invert")
 def invert(to: OnnxGraph, x: Term) -> Term:
-    """Every bit turned round: what is left to the number of which all are set."""
+    """Every bit flipped: the number of which all bits are set, less x."""
     if to.opset >= 18:
         return elementwise(to, "BitwiseNot", x)
     return elementwise(to, "Sub", to.like(x, int(np.iinfo(x.dtype.array_dtype).max) if x.dtype.is_unsigned else -1), x)
@@ -45,7 +45,7 @@ def _widths(x: Term) -> tuple[DType, DType]:
 
 
 def _count(to: OnnxGraph, x: Term, y: Term, unsigned: DType) -> Term:
-    """How far to shift: not less than nothing, not more than all bits but one."""
+    """How far to shift: y, cut off at 0 and at one less than the number of bits."""
     count = Expression(to, y).least(8 * x.dtype.itemsize - 1)
     return to.cast((count if y.dtype.is_unsigned else count.most(0)).term, unsigned)
 
@@ -62,7 +62,7 @@ def left_shift(to: OnnxGraph, x: Term, y: Term) -> Term:
 
 @rule("RightShift")
 def right_shift(to: OnnxGraph, x: Term, y: Term) -> Term:
-    """A shift that keeps the sign: of a negative number, the bits that are not set are shifted."""
+    """A shift that keeps the sign: a negative number is inverted, shifted, and inverted back."""
     unsigned, signed = _widths(x)
     count = _count(to, x, y, unsigned)
     if x.dtype.is_unsigned:

@@ -73,7 +73,7 @@ def imag(to: OnnxGraph, input: Term, *, Tout: DType) -> Term:  # noqa: N803
 
 @rule("Conj", takes_complex=True)
 def conj(to: OnnxGraph, input: Term) -> Term:
-    """The imaginary part turned round."""
+    """The conjugate: the imaginary part with the other sign."""
     return _scaled_parts(to, input, [1, -1]) if input.is_complex else input
 
 

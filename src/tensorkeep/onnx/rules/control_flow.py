@@ -66,7 +66,7 @@ def case(to: OnnxGraph, branch_index: Term, input: list[Term], *, branches: Sequ
 
 
 def _choose_by_halves(to: OnnxGraph, index: Term, pieces: Sequence[Piece]) -> list[Term]:
-    """One of many pieces, by halves: so many one in the other would be too deep."""
+    """The results of one of many pieces, chosen by nested Ifs that halve them: an If for each would nest too deep."""
     wide, last = to.cast(index, INT64), to.constant(len(pieces) - 1)
     is_there = to.node("And", to.node("GreaterOrEqual", wide, to.constant(0), dtype=BOOL, dims=()),
                        to.node("Less", wide, last, dtype=BOOL, dims=()), dims=())  # fmt: skip
@@ -163,7 +163,7 @@ def device_index(to: OnnxGraph, *, device_names: Sequence[bytes]) -> Term:
 
 @rule("Switch", "RefSwitch", takes_complex=True)
 def switch(to: OnnxGraph, data: Term, pred: Term) -> tuple[Term, Term]:
-    """The value, for whichever side of the branch there is: which one runs is known from where operations stand."""
+    """The value, as both outputs: the translation knows by where operations stand which side they belong to."""
     return data, data
 
 
@@ -172,5 +172,5 @@ def switch(to: OnnxGraph, data: Term, pred: Term) -> tuple[Term, Term]:
     takes_complex=True,
 )  # fmt: skip
 def led_through(to: OnnxGraph, data: Term) -> Term:
-    """The value, into a loop or out of it."""
+    """The same value: entering and leaving loops is the translation's business."""
     return data

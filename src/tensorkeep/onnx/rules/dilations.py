@@ -126,7 +126,7 @@ def _forms(tensor: Tensor, depth: int = 12) -> list[Form] | None:
 
 
 def _sums(sides: Sequence[list[Form] | None], count: int) -> list[Form] | None:
-    """What is added to what, if not more than one is open."""
+    """The sums of both sides, if at most one of their terms is not known."""
     one, other = sides
     if one is None or other is None or not {len(one), len(other)} <= {1, count}:
         return None

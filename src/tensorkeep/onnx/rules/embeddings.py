@@ -90,7 +90,7 @@ def _looked_up(to: OnnxGraph, resource: Term, keys: Term, initial: Term | None =
 
 
 def _remainders(to: OnnxGraph, keys: Term, count: int) -> Term:
-    """Of each key by a count, never negative."""
+    """The remainder of each key by a count, never negative."""
     return to.node("Mod", keys, to.constant(count), dims=keys.dims)
 
 

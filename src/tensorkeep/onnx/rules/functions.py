@@ -160,5 +160,5 @@ def is_inf(to: OnnxGraph, x: Term) -> Term:
 
 @rule("IsFinite")
 def is_finite(to: OnnxGraph, x: Term) -> Term:
-    """Whether a number is neither infinite nor none at all: less than infinity, whatever its sign."""
+    """Whether a number is neither infinite nor NaN: its absolute value is less than infinity."""
     return Expression(to, x).apply("Abs") < np.inf

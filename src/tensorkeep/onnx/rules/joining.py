@@ -52,7 +52,7 @@ def concat(to: OnnxGraph, concat_dim: Term, values: list[Term]) -> Term:
 
 @rule("Split", takes_complex=True)
 def split(to: OnnxGraph, split_dim: Term, value: Term, *, num_split: int) -> list[list[Term]]:
-    """Equal parts. Their size is told: without, ONNX Runtime fails where there is nothing to be cut."""
+    """Equal parts along an axis. Their sizes are written out: ONNX Runtime fails without them on empty values."""
     axis = known_axis(to, split_dim, value)
     size = value.size(axis)
     if num_split == 1:

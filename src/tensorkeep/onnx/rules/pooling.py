@@ -108,7 +108,7 @@ def _product(to: OnnxGraph, images: Term, sizes: Term, axes: Sequence[int]) -> T
 
 
 def _average(to: OnnxGraph, images: Term, ksize: Ints, sliding: Sliding) -> Term:
-    """Averages of what is in the images, of which padding is no part."""
+    """The average under each window of what is in the image; padding does not count."""
     windows = _windows(to, images, ksize, sliding)
     _refuse_unknown_padding(to, windows)
     x = to_channels_first(to, to.cast(images, _WIDER.get(images.dtype, images.dtype)), sliding.data_format)

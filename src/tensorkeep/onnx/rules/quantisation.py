@@ -52,7 +52,7 @@ def fake_quant_args(to: OnnxGraph, inputs: Term, *, min: float, max: float, num_
 
 
 def _unless_idle(found: Expression, low: Expression, high: Expression) -> Expression:
-    """Numbers, and zero where both ends of the range are."""
+    """The numbers, but zero where both ends of the range are zero."""
     to = found.to
     is_idle = elementwise(to, "And", low.equals(0), high.equals(0), dtype=BOOL)
     if is_idle.array is not None and not is_idle.array.any():
@@ -171,7 +171,7 @@ def quantize_and_dequantize_v3(
 
 
 def _rounded_numbers(x: Expression) -> Expression:
-    """To the nearest whole number, halves away from zero."""
+    """Numbers rounded to the nearest whole number, halves away from zero."""
     size = x.apply("Abs")
     whole = size.apply("Floor")
     return (whole + 1).unless(size - whole < 0.5, whole) * x.apply("Sign")
@@ -193,7 +193,7 @@ def _whole_numbers(values: Expression, dtype: DType) -> Term:
 
 
 def _flushed_numbers(x: Expression) -> Expression:
-    """Numbers of which those that are below all normal ones are zero."""
+    """The numbers, with subnormal ones made zero."""
     return x.unless(x.apply("Abs") < float(np.finfo(np.float32).tiny), 0)
 
 

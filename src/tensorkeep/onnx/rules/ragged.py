@@ -46,7 +46,9 @@ class HeldRagged:
 def ragged_tensor_to_variant(
     to: OnnxGraph, rt_nested_splits: list[Term], rt_dense_values: Term, *, batched_input: bool
 ) -> Term:
-    """No value of ONNX has splits with it: what takes it apart again is given what it was made of."""
+    """A term that only holds the splits and values: ONNX has no ragged values, and what takes it apart reads them
+    there.
+    """
     _check(to)
     held = HeldRagged(tuple(rt_nested_splits), rt_dense_values)
     return Term(VARIANT, (None,) if batched_input else (), held=held)
@@ -138,7 +140,7 @@ def ragged_range(
     *,
     Tsplits: DType,  # noqa: N803
 ) -> tuple[Term, Term]:
-    """Of whole numbers. Those with a fraction TensorFlow adds up one by one, with the rounding of their type."""
+    """Ranges of whole numbers. Those of fractions are refused: TensorFlow adds them up one by one, with their rounding."""
     if not starts.dtype.is_integer:
         to.refuse("numbers with a fraction are added up one by one")
     _check(to)
@@ -256,7 +258,7 @@ def _level(to: OnnxGraph, tensor: Term, kind: bytes) -> tuple[Term, Term, Part]:
 
 
 def _told_or_found(to: OnnxGraph, told: Part, found: Part) -> Part:
-    """A size that is asked for; the one that there is if that is -1."""
+    """The size that is asked for or, if that is -1, the one that was found."""
     if isinstance(told, int):
         return found if told == -1 else told
     asked = vector(to, [told])

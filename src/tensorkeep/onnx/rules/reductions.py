@@ -93,13 +93,13 @@ def prod(to: OnnxGraph, input: Term, reduction_indices: Term, *, keep_dims: bool
 
 @rule("Max")
 def max_(to: OnnxGraph, input: Term, reduction_indices: Term, *, keep_dims: bool) -> Term:
-    """The largest. Whether what is no number is larger than numbers, ONNX leaves open."""
+    """The largest element. ONNX does not say what becomes of elements that are no numbers (NaN)."""
     return reduced(to, "ReduceMax", input, _axes(to, input, reduction_indices), keep_dims)
 
 
 @rule("Min")
 def min_(to: OnnxGraph, input: Term, reduction_indices: Term, *, keep_dims: bool) -> Term:
-    """The smallest. Whether what is no number is smaller than numbers, ONNX leaves open."""
+    """The smallest element. ONNX does not say what becomes of elements that are no numbers (NaN)."""
     return reduced(to, "ReduceMin", input, _axes(to, input, reduction_indices), keep_dims)
 
 

@@ -86,7 +86,7 @@ def _rows(to: OnnxGraph, updates: Term, rest: list[Part]) -> Term:
 
 
 def _last_taken(to: OnnxGraph, places: Term, outer: int) -> Term:
-    """Indices of one coordinate without its axis."""
+    """Indices whose last axis has size 1, without that axis."""
     return to.squeeze(places, [outer])
 
 

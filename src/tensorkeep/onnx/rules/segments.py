@@ -28,7 +28,7 @@ def by_segment(to: OnnxGraph, rows: Term, ids: Term, count: Part, reduction: str
 
 
 def _least(dtype: DType, highest: bool) -> object:
-    """The number that every other one is above, or below."""
+    """The lowest number of a type, or the highest: what an extreme of no rows is."""
     array_dtype = dtype.array_dtype
     if dtype.is_integer:
         return np.iinfo(array_dtype).max if highest else np.iinfo(array_dtype).min
@@ -100,7 +100,7 @@ def segment_min(to: OnnxGraph, data: Term, segment_ids: Term) -> Term:
 
 
 def _sorted_extreme(to: OnnxGraph, data: Term, ids: Term, reduction: str) -> Term:
-    """Segments without rows are zero."""
+    """The extremes of segments of sorted ids; zero for ids that have no rows."""
     count = _sorted_count(to, ids)
     worst = _least(data.dtype, reduction == "min")
     found = by_segment(to, data, ids, count, reduction, worst)
@@ -119,7 +119,7 @@ def _sorted_extreme(to: OnnxGraph, data: Term, ids: Term, reduction: str) -> Ter
 def _unsorted_reduction(
     to: OnnxGraph, data: Term, ids: Term, num_segments: Term, reduction: str, nothing: object
 ) -> Term:
-    """Rows with ids below zero are passed over: they go to a row behind all others, which is cut off."""
+    """A reduction of rows by any ids. Rows with ids below zero go to one more row, which is cut off again."""
     count = parts_of(to, num_segments, 1)[0]
     rank = to.known_rank(ids)
     if to.model.is_for_engine and not are_same_axes(data, ids, rank):

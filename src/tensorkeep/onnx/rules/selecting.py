@@ -18,7 +18,7 @@ from tensorkeep.onnx.terms import Term
 
 @rule("Where")
 def where(to: OnnxGraph, input: Term) -> Term:
-    """The places of elements that are not zero, one in a row."""
+    """The places of the elements that are not zero, a row for each."""
     places = to.node("NonZero", to.cast(input, carrier("NonZero", input.dtype)), dtype=INT64)
     return to.transpose(places, [1, 0])
 
@@ -33,7 +33,7 @@ def select_v2(to: OnnxGraph, condition: Term, t: Term, e: Term) -> Term:
 
 @rule("Select", takes_complex=True)
 def select(to: OnnxGraph, condition: Term, t: Term, e: Term) -> Term:
-    """A condition of one axis chooses whole rows."""
+    """Where, element by element; a condition with one axis chooses whole rows."""
     rank, wanted = to.known_rank(condition), to.known_rank(t)
     if to.model.is_for_engine and not (are_same_axes(t, e) and (not rank or are_same_axes(condition, t, rank))):
         to.refuse("it is not known whether its inputs have the same shape")
@@ -78,7 +78,9 @@ def arg_min(to: OnnxGraph, input: Term, dimension: Term, *, output_type: DType) 
 
 
 def largest(to: OnnxGraph, input: Term, count: Term, is_largest: bool = True) -> tuple[Term, Term]:
-    """The so many largest along the last axis, the largest first, and where they are; of equals the first is first."""
+    """The `count` largest (or smallest) along the last axis, in order, and their places; of equal ones the first comes
+    first.
+    """
     wide = carrier("TopK", input.dtype)
     given = [to.cast(input, wide), count]
     attrs = {"axis": -1, "largest": int(is_largest), "sorted": 1}
@@ -100,7 +102,7 @@ def top_k(to: OnnxGraph, input: Term, *, k: int) -> tuple[Term, Term]:
 
 @rule("ApproxTopK")
 def approx_top_k(to: OnnxGraph, input: Term, *, k: int, reduction_dimension: int, is_max_k: bool) -> tuple[Term, Term]:
-    """Exactly, as TensorFlow on a processor does it."""
+    """The exact largest or smallest, as TensorFlow gives on a processor."""
     wide = carrier("TopK", input.dtype)
     given = [to.cast(input, wide), to.constant(np.array([k], np.int64))]
     attrs = {"axis": reduction_dimension, "largest": int(is_max_k), "sorted": 1}
@@ -127,7 +129,9 @@ def in_top_k_v2(to: OnnxGraph, predictions: Term, targets: Term, k: Term) -> Ter
 
 
 def _among_first(to: OnnxGraph, predictions: Term, targets: Term, count: Term) -> Term:
-    """Whether fewer than so many are above the target; never for a target that is none, or numbers without end."""
+    """Whether each target is among the `count` largest of its row; False for a target out of range, and for a row with
+    numbers that are not finite.
+    """
     classes = axes_of(predictions)[1]
     if classes == 0:
         to.refuse("there are no classes")

@@ -42,7 +42,7 @@ def range_rule(to: OnnxGraph, start: Term, limit: Term, delta: Term) -> Term:
 
 
 def _runs(start: Term, limit: Term, delta: Term) -> bool:
-    """Whether a range is known to be one: from zero to a size."""
+    """Whether a range surely goes up: from zero or below, by a positive step, to the size of an axis."""
     if start.array is None or delta.array is None or delta.array <= 0:
         return False
     sizes = sizes_of(limit)
@@ -107,7 +107,7 @@ def _product(to: OnnxGraph, total: Term, element: Term) -> Term:
 
 
 def _log_of_sum(to: OnnxGraph, total: Term, element: Term) -> Term:
-    """log(exp(a) + exp(b)), which of two that are equal, though without end, is more by log 2."""
+    """log(exp(a) + exp(b)); of two equal values, infinite ones too, that value plus log 2."""
     most = to.node("Max", total, element)
     apart = to.node("Neg", to.node("Abs", to.node("Sub", total, element)))
     usual = to.node("Add", most, to.node("Log", to.node("Add", to.node("Exp", apart), to.like(total, 1))))

@@ -45,7 +45,7 @@ def _rows(to: OnnxGraph, sets: Term, rank: int) -> Term:
 
 
 def _first_of_equals(to: OnnxGraph, ordered: Term) -> Term:
-    """Which members of sorted rows are others than the one before them."""
+    """Which members of sorted rows differ from the one before them: the first of each run of equal ones."""
     end = np.iinfo(np.int64).max
     after, before = to.slice(ordered, [1], [end], [1]), to.slice(ordered, [0], [-1], [1])
     changes = to.node("Not", to.node("Equal", after, before, dtype=BOOL))

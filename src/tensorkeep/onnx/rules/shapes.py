@@ -420,7 +420,7 @@ def roll(to: OnnxGraph, input: Term, shift: Term, axis: Term) -> Term:
 
 
 def _shift_along(to: OnnxGraph, at: int, shift: Term, axis: Term, rank: int) -> Part:
-    """How many places one axis is shifted by, if the axes are computed: the sum of what is said for it."""
+    """How many places one axis is shifted by, if the axes are computed: the sum of all shifts that name it."""
     wide = to.cast(axis, INT64)
     is_it = to.node("Equal", to.node("Mod", wide, to.constant(rank)), to.constant(at), dtype=BOOL)
     its_own = to.node("Where", is_it, to.cast(shift, INT64), to.constant(0), dtype=INT64)

@@ -279,7 +279,7 @@ def strided_slice_grad(
     new_axis_mask: int,
     shrink_axis_mask: int,
 ) -> Term:
-    """Zeros but for the part."""
+    """Zeros of the given shape, with the gradient in the places that the slice took."""
     nothing = to.constant(np.array(b"" if dy.dtype is STRING else 0, dy.dtype.array_dtype), dy.dtype)
     whole = filled_array(to, whole_vector(to, shape), nothing)
     whole.dims = tuple(size if isinstance(size, int) else None for size in parts_of(to, shape))

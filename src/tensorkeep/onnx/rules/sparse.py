@@ -57,7 +57,7 @@ def sparse_to_dense(
 
 @rule("SparseReshape")
 def sparse_reshape(to: OnnxGraph, input_indices: Term, input_shape: Term, new_shape: Term) -> tuple[Term, Term]:
-    """By the number of each element in all: its places in one shape become those in the other."""
+    """The places of elements in another shape: each becomes the element's number in all, and that the new place."""
     _check(to)
     old = parts_of(to, input_shape, input_indices.size(1))
     new = parts_of(to, new_shape)
@@ -79,7 +79,7 @@ def sparse_reshape(to: OnnxGraph, input_indices: Term, input_shape: Term, new_sh
 
 
 def _resolved_sizes(to: OnnxGraph, sizes: Term, count: int, total: Part) -> list[Part]:
-    """Sizes that are computed, of which one may be -1: what is left for it."""
+    """Computed sizes, with a -1 among them replaced by what `total` leaves for it."""
     is_open = to.node("Equal", sizes, to.constant(-1), dtype=BOOL)
     rest = to.node("Max", to.node("Abs", to.reduce("ReduceProd", sizes, [0])), to.constant(1))
     found = to.node("Where", is_open, to.node("Div", scalar(to, total), rest), sizes, dtype=INT64)
@@ -111,7 +111,7 @@ def sparse_tensor_dense_add(to: OnnxGraph, a_indices: Term, a_values: Term, a_sh
 
 @rule("SparseSoftmax")
 def sparse_softmax(to: OnnxGraph, sp_indices: Term, sp_values: Term, sp_shape: Term) -> Term:
-    """Of the elements that are there, row by row."""
+    """The softmax of each row, over the elements that are there."""
     _check(to)
     sizes = parts_of(to, sp_shape, sp_indices.size(1))
     outer = to.slice(sp_indices, [0], [-1], [1])
@@ -154,7 +154,7 @@ def sparse_fill_empty_rows(
 
 @rule("SparseReorder")
 def sparse_reorder(to: OnnxGraph, input_indices: Term, input_values: Term, input_shape: Term) -> tuple[Term, Term]:
-    """Elements in the order of their numbers in all."""
+    """The elements sorted by their places, row by row."""
     _check(to)
     numbers = linear_places(to, input_indices, parts_of(to, input_shape, input_indices.size(1)))
     _, order = largest(to, numbers, vector(to, axes_of(input_values)), is_largest=False)
@@ -163,7 +163,7 @@ def sparse_reorder(to: OnnxGraph, input_indices: Term, input_values: Term, input
 
 @rule("SparseDenseCwiseAdd", "SparseDenseCwiseMul", "SparseDenseCwiseDiv")
 def sparse_dense_cwise(to: OnnxGraph, sp_indices: Term, sp_values: Term, sp_shape: Term, dense: Term) -> Term:
-    """Elements with those of an array, stretched to their shape, at the same places."""
+    """The elements combined with those of a dense array at the same places; the array is broadcast to their shape."""
     _check(to)
     assert to.operation is not None
     rank = sp_indices.size(1)

@@ -27,7 +27,7 @@ _COMPLEMENT: Final = (
 
 @rule("Erfc")
 def erfc(to: OnnxGraph, x: Term) -> Term:
-    """What is left to one of the error function, exact also where that is little."""
+    """1 - erf(x), computed so that it is exact where it is small, too."""
     if x.dtype.name == "float64":
         to.refuse("ONNX has no complementary error function that is as exact as float64")
     value = Expression(to, *in_double(to, x))
@@ -65,7 +65,8 @@ def _ratio(x: Expression, polynomials: _Ratio) -> Expression:
 
 
 def normal_quantile(middle: Expression, rest: Expression) -> Expression:
-    """Where the normal distribution reaches a probability: its distance from one half, and what is left to 0 or 1.
+    """The quantile of the normal distribution for a probability, given as its distance from one half (`middle`) and as
+    what is left to 0 or 1 (`rest`).
 
     AS 241: one approximation near the middle, one on the slopes, one in the tails. NaN beyond 0 and 1.
     """
@@ -78,7 +79,7 @@ def normal_quantile(middle: Expression, rest: Expression) -> Expression:
 
 @rule("Ndtri")
 def ndtri(to: OnnxGraph, x: Term) -> Term:
-    """Where the normal distribution reaches a probability."""
+    """The quantile of the normal distribution: the inverse of its distribution function."""
     probability = Expression(to, *in_double(to, x))
     middle = probability - 0.5
     found = normal_quantile(middle, probability.least(1 - probability))
@@ -87,7 +88,7 @@ def ndtri(to: OnnxGraph, x: Term) -> Term:
 
 @rule("Erfinv")
 def erfinv(to: OnnxGraph, x: Term) -> Term:
-    """Where the error function reaches a number."""
+    """The inverse of the error function."""
     value = Expression(to, *in_double(to, x))
     found = normal_quantile(value * 0.5, 0.5 - value.apply("Abs") * 0.5)
     return to.cast((found * math.sqrt(0.5)).term, x.dtype)
@@ -103,13 +104,13 @@ _LANCZOS_FIRST: Final = 0.99999999999980993
 
 
 def _fraction(x: Expression) -> Expression:
-    """π times what a number exceeds the whole number below it by."""
+    """π times the fraction of a number: x - floor(x)."""
     return (x - x.apply("Floor")) * math.pi
 
 
 @rule("Lgamma")
 def lgamma(to: OnnxGraph, x: Term) -> Term:
-    """The logarithm of the size of the gamma function; left of one half by its mirror image."""
+    """The logarithm of |gamma(x)|; below one half by the reflection formula."""
     value = Expression(to, *in_double(to, x))
     is_left = value < 0.5
     z = value.unless(is_left, 1 - value) - 1
@@ -128,7 +129,7 @@ _STEPS: Final = 10  # by which numbers are moved to where the series is exact
 
 @rule("Digamma")
 def digamma(to: OnnxGraph, x: Term) -> Term:
-    """The slope of the logarithm of the gamma function: a series for large numbers, to which others are moved."""
+    """The derivative of log gamma(x): a series for large numbers, to which the recurrence moves small ones."""
     value = Expression(to, *in_double(to, x))
     is_left = value < 0.5
     y = value.unless(is_left, 1 - value)

@@ -66,7 +66,7 @@ def _joined_strings(to: OnnxGraph, parts: Sequence[Term], separator: bytes) -> T
 
 @rule("ReduceJoin")
 def reduce_join(to: OnnxGraph, inputs: Term, reduction_indices: Term, *, keep_dims: bool, separator: bytes) -> Term:
-    """As many joins as there are strings in a row: ONNX joins pairs."""
+    """Joins the strings along an axis, by one StringConcat for each of them: ONNX joins pairs."""
     leave_to_kernels(to, "strings")
     rank = to.known_rank(inputs)
     dims = inputs.dims or ()
@@ -195,7 +195,7 @@ def _sparse(to: OnnxGraph, input: Term, found: _Pieces) -> tuple[Term, Term, Ter
 
 @rule("StringLower", "StringUpper")
 def change_case(to: OnnxGraph, input: Term, *, encoding: bytes) -> Term:
-    """Letters of ASCII; beyond them, runtimes do not agree on which letters are the same."""
+    """StringNormalizer, for letters of ASCII alone: beyond those, runtimes change the case of different letters."""
     leave_to_kernels(to, "strings")
     assert to.operation is not None
     if encoding:
@@ -218,7 +218,7 @@ def _normalized_case(to: OnnxGraph, strings: Term, action: str) -> Term:
 
 @rule("StaticRegexFullMatch", opset=20)
 def static_regex_full_match(to: OnnxGraph, input: Term, *, pattern: bytes) -> Term:
-    """Both have the patterns of RE2."""
+    """RegexFullMatch: TensorFlow and ONNX both take patterns of RE2."""
     leave_to_kernels(to, "strings")
     told = text_of(to, pattern, "the pattern")
     return to.node("RegexFullMatch", input, dtype=BOOL, dims=input.dims, pattern=told)
@@ -234,7 +234,7 @@ def regex_full_match(to: OnnxGraph, input: Term, pattern: Term) -> Term:
 
 @rule("AsString")
 def as_string(to: OnnxGraph, input: Term, *, width: int) -> Term:
-    """Whole numbers and truth values. ONNX leaves it to runtimes with how many digits a fraction is written."""
+    """Whole numbers and truth values as text. Fractions are refused: ONNX does not say how many digits they get."""
     leave_to_kernels(to, "strings")
     if input.dtype is STRING:
         return input
@@ -247,6 +247,6 @@ def as_string(to: OnnxGraph, input: Term, *, width: int) -> Term:
 
 @rule("StringToNumber")
 def string_to_number(to: OnnxGraph, string_tensor: Term, *, out_type: DType) -> Term:
-    """What is no number is no error in every runtime: ONNX Runtime takes what a string begins with."""
+    """Strings as numbers. TensorFlow refuses a string that is no number; ONNX Runtime takes what it begins with."""
     leave_to_kernels(to, "strings")
     return to.cast(string_tensor, out_type)

@@ -23,7 +23,9 @@ _MOST_PADDED: Final = 6  # axes of what can be padded
 
 @dataclass(frozen=True, slots=True)
 class Joined:
-    """Requests as one: their arrays, how many rows each request has, and how many there are with those to fill up."""
+    """Several requests as one: the joined arrays, how many rows of them each request has, and how many rows there are
+    in all, with those that only fill the batch up.
+    """
 
     arrays: tuple[Array, ...]
     rows: tuple[int, ...]
@@ -31,7 +33,7 @@ class Joined:
 
     @property
     def extra(self) -> int:
-        """How many rows were added to fill up."""
+        """How many rows only fill the batch up, and belong to no request."""
         return self.total - sum(self.rows)
 
 
@@ -61,11 +63,11 @@ def kind_of(arrays: Sequence[Array], pads: bool) -> Kind:
 def join_requests(
     names: Sequence[str], requests: Sequence[Sequence[Array]], *, pads: bool = False, sizes: Sequence[int] = ()
 ) -> Joined:
-    """The rows of several requests one after the other, filled up to the next of some sizes.
+    """Joins several requests: their rows one after the other, then rows that fill up to the next of `sizes`.
 
-    With `pads`, axes after the first are made as long as the longest request's. FailedPreconditionError if they differ
-    without it. Filled up is with copies of the first row of the last request, as by the original; one without rows has
-    none to give, and then the one before it does.
+    With `pads`, axes after the first are made as long as the longest request's. FailedPreconditionError if they
+    differ without it. The rows that fill up are copies of the first row of the last request, as in TensorFlow
+    Serving; if that request has no rows, of the one before it.
     """
     rows = tuple(request[0].shape[0] for request in requests)
     total = filled_size(sum(rows), sizes) if any(rows) else 0
@@ -85,7 +87,7 @@ def filled_size(rows: int, sizes: Sequence[int]) -> int:
 
 
 def _alike(name: str, parts: list[Array], pads: bool) -> list[Array]:
-    """The arrays with equal axes after the first."""
+    """The arrays of one input, with equal sizes after the first axis: checked, or with `pads` made equal by padding."""
     shapes = {part.shape[1:] for part in parts}
     if len(shapes) == 1:
         return parts
@@ -102,7 +104,7 @@ def _alike(name: str, parts: list[Array], pads: bool) -> list[Array]:
 
 
 def padded_array(array: Array, lengths: Sequence[int]) -> Array:
-    """The array with its axes after the first made so long, filled with its own first element.
+    """The array with the axes after the first made as long as `lengths` says, filled up with its own first element.
 
     One without elements is filled with zeros, or with empty strings.
     """
@@ -116,7 +118,7 @@ def padded_array(array: Array, lengths: Sequence[int]) -> Array:
 
 
 def split_outputs(outputs: Sequence[Array], batch: Joined) -> list[list[Array]]:
-    """What was computed, for each request its rows; those that only filled up go to nobody."""
+    """Splits the outputs of a joined run: for each request its rows of every output. Rows that filled up are dropped."""
     for output in outputs:
         if output.ndim == 0:
             raise FailedPreconditionError("Batched output tensor has 0 dimensions")
@@ -134,7 +136,9 @@ def split_outputs(outputs: Sequence[Array], batch: Joined) -> list[list[Array]]:
 
 
 def piece_sizes(rows: int, room: int, most: int) -> list[int]:
-    """How a request is cut: what there is room for in the batch that is being filled, then batches of their own."""
+    """The rows of each piece that a request is cut into: first what the batch that is being filled has room for, then
+    pieces of `most` rows.
+    """
     first = min(rows, room)
     rest = rows - first
     whole, left = divmod(rest, most)
@@ -142,7 +146,7 @@ def piece_sizes(rows: int, room: int, most: int) -> list[int]:
 
 
 def cut_request(arrays: Sequence[Array], sizes: Sequence[int]) -> list[list[Array]]:
-    """The pieces of a request, of so many rows each."""
+    """The pieces of a request: the first with `sizes[0]` rows, and so on."""
     if len(sizes) == 1:
         return [list(arrays)]
     pieces = []
@@ -154,7 +158,7 @@ def cut_request(arrays: Sequence[Array], sizes: Sequence[int]) -> list[list[Arra
 
 
 def paste_answers(pieces: Sequence[Sequence[Array]]) -> list[Array]:
-    """The answer to a request from those to its pieces."""
+    """The outputs for a whole request, from the outputs for its pieces, in their order."""
     if len(pieces) == 1:
         return list(pieces[0])
     return [np.concatenate(parts) for parts in zip(*pieces, strict=True)]

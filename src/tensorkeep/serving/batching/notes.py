@@ -1,4 +1,4 @@
-"""What is told of runs: each of them, and all so far."""
+"""What counters and reports are told of batched runs: a note on each run, and a report on all runs so far."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Protocol
 
 @dataclass(frozen=True, slots=True)
 class BatchNote:
-    """One run, for whatever counts runs."""
+    """What is told of one run to whatever counts runs."""
 
     model: str
     version: int
@@ -27,7 +27,7 @@ class BatchNote:
 
 
 class BatchNotes(Protocol):
-    """Whatever counts runs. It is told on the event loop, and never raises."""
+    """Something that counts runs. It is called on the event loop, and never raises."""
 
     def batched(self, note: BatchNote) -> None: ...
 
@@ -47,7 +47,7 @@ class BatchReport:
 
 
 def hint_of(counts: Counter[str]) -> str:
-    """Why no two requests were joined, by what was seen most."""
+    """A sentence that says why no two requests were joined: the reason that was counted most often."""
     if counts["apart"] > counts["large"]:
         return (
             "requests that waited at the same time had different shapes; set pad_variable_length_inputs, or let "

@@ -12,7 +12,7 @@ from tensorkeep.proto.serving import BatchingParameters
 
 @dataclass(frozen=True, slots=True)
 class BatchSettings:
-    """How rows of several requests become one run. What makes no sense raises the original's error."""
+    """How rows of several requests become one run. Settings that make no sense raise TensorFlow Serving's error."""
 
     max_batch_size: int = 1000
     """The most rows of a run, and of a request."""
@@ -84,7 +84,7 @@ def _require_positive(name: str, value: int) -> None:
 
 
 def _require_allowed(settings: BatchSettings) -> None:
-    """The checks of the original, which asks for rising sizes only where requests may be cut."""
+    """Checks the allowed sizes as TensorFlow Serving does, which asks for rising sizes only where requests may be cut."""
     sizes, most = settings.allowed_batch_sizes, settings.max_batch_size
     if not settings.enable_large_batch_splitting:
         _require_last(sizes[-1], "match max_batch_size", most, sizes[-1] == most)

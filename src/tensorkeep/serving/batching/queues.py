@@ -45,7 +45,7 @@ _HINT_AFTER: Final = 1000  # runs, after which it is said once that none of them
 
 
 class Computing(Protocol):
-    """A version of a model, as far as queues know it."""
+    """The part of a loaded version that queues use: what computes a batch."""
 
     name: str
     version: int
@@ -107,7 +107,7 @@ class BatchingRunner:
         return BatchReport(counts["requests"], counts["runs"], counts["joined"], counts["rerun"], self.waiting, hint)
 
     def ran(self, note: BatchNote, rerun: int) -> None:
-        """Takes note of a run."""
+        """Counts a run, and how many of its requests were run again by themselves, since the joined run had failed."""
         self._counts.update(requests=note.requests, runs=1, joined=note.requests > 1, rerun=rerun)
         if self._notes is not None:
             self._notes.batched(note)
@@ -174,7 +174,7 @@ class _Queue:
         return tasks
 
     def _sizes(self, kind: Kind, rows: int) -> list[int]:
-        """Of how many rows the tasks of a request are: one of all rows, unless requests are cut."""
+        """How many rows each task of a request has: one task with all rows, unless requests are cut."""
         settings = self._runner.settings
         if not settings.enable_large_batch_splitting:
             return [rows]
@@ -224,7 +224,7 @@ class _Queue:
             del self._open[batch.kind]
 
     def reopen(self) -> None:
-        """Sees by settings that have changed which batches are full."""
+        """Decides anew which batches are full, after the settings have changed."""
         most = self._runner.settings.rows_of_run
         for batch in self._batches:
             batch.is_full = batch.load >= most or self._open.get(batch.kind) is not batch
@@ -272,7 +272,7 @@ class _Queue:
         return None
 
     def _taken(self, batch: Batch, rows: int) -> list[Task]:
-        """The first tasks of a batch, with no more rows than that, but one in any case."""
+        """The first tasks of a batch, with at most so many rows together, but at least one task."""
         taken = batch.tasks[:1]
         load = taken[0].load
         for task in batch.tasks[1:]:

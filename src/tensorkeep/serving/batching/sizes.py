@@ -44,7 +44,7 @@ class RunSizes:
             self._best = quickest
 
     def rows_for(self, waiting: int) -> int:
-        """How many of so many rows the next run is to have: those that do best, or those next to them to be tried."""
+        """How many of the waiting rows the next run takes: the size that did best so far, or the next one, to try it."""
         best = self._best
         if not best:
             return min(waiting, _FIRST)

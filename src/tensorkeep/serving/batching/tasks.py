@@ -30,11 +30,11 @@ class Task:
 
     @property
     def load(self) -> int:
-        """How much of a batch it takes: an empty request is not nothing."""
+        """How many rows of a batch it counts for: a request without rows counts for one."""
         return max(1, self.rows)
 
     def expire(self) -> None:
-        """Answers that its time has passed: in the queue, or while it ran."""
+        """Answers that its deadline has passed, in the queue or during its run, unless it was answered before."""
         if not self.future.done():
             late = (
                 ResourceExhaustedError(TIMED_OUT_IN_QUEUE)

@@ -1,4 +1,4 @@
-"""The threads that all queues of a server share, and the time by which they are given work.
+"""The threads that all queues of a server share, and the clock that says when the queues have work for them.
 
 Queues live on the event loop; only the runs themselves happen in threads. Whoever has waited goes to the end of the
 row, so that a busy model does not keep the others waiting.
@@ -20,7 +20,7 @@ _TICKS: Final = 1000  # in a second: an event loop may know no shorter times
 
 
 class Timer(Protocol):
-    """Something that is to happen later."""
+    """An action that will be done later, and can be called off."""
 
     def cancel(self) -> None: ...
 
@@ -33,7 +33,7 @@ class Clock(Protocol):
         ...
 
     def call_at(self, when: float, action: Callable[[], None]) -> Timer:
-        """Has something done at that time, or as soon as possible."""
+        """Has an action done at a time, or at once if that has passed; gives the timer, to call it off."""
         ...
 
 
@@ -57,7 +57,7 @@ class Job(Protocol):
 
 
 class Source(Protocol):
-    """Where work comes from. Both are asked on the event loop."""
+    """Where work comes from: a queue of batches. Both methods are called on the event loop."""
 
     def take(self, now: float) -> Job | None:
         """The next run that is ready by now; None if there is none."""
@@ -69,7 +69,9 @@ class Source(Protocol):
 
 
 class BatchThreads:
-    """So many threads for runs, and the sources that wait for one. One for a server; used from one event loop."""
+    """A number of threads that run batches, and the sources that wait for a free one. A server has one of it; it is
+    used from one event loop.
+    """
 
     def __init__(
         self, count: int, name: str = "batch_threads", *, clock: Clock | None = None, pool: Executor | None = None
@@ -91,7 +93,9 @@ class BatchThreads:
         return self._busy < self.count
 
     def wake(self, source: Source) -> None:
-        """Says that a source has work. It is asked for it when whatever else arrives just now has arrived."""
+        """Says that a source has work. It is asked for it in the next turn of the event loop, so that requests which
+        arrive together are joined.
+        """
         self._waiting.setdefault(source)
         if not self._is_woken:
             self._is_woken = True

@@ -12,7 +12,7 @@ _MUCH: Final = 1 << 18  # bytes that nobody has read, from which on the client h
 
 
 class IncomingContent:
-    """What has come of a body and was not read, for one reader."""
+    """The bytes of a body that have come and have not been read yet, for one reader."""
 
     __slots__ = (
         "_came",
@@ -59,12 +59,12 @@ class IncomingContent:
         self._wake()
 
     def lose(self) -> None:
-        """No more will come."""
+        """The client is gone: no more will come, and whoever reads gets GoneError."""
         self._is_gone = not self.is_whole
         self._wake()
 
     def drop(self) -> None:
-        """Nobody wants what is left of it."""
+        """Nobody will read the rest: what has come is dropped, and so is what still comes."""
         self._is_unwanted = True
         self._pieces.clear()
         self._freed()

@@ -82,7 +82,7 @@ class HeaderTable:
             self.size += size
 
     def resize(self, most: int) -> None:
-        """Has room for more or less from now on."""
+        """Sets how many bytes the table may hold; the oldest fields are dropped until they fit."""
         self.changes += 1
         self.most = most
         self._shrink(most)

@@ -65,7 +65,7 @@ _STEPS: Final[dict[int, tuple[bytes, int]]] = {}
 
 
 def encode_text(text: bytes) -> bytes:
-    """A text in the code."""
+    """The bytes of a text in the Huffman code."""
     bits = size = 0
     for octet in text:
         bits = bits << _LENGTHS[octet] | _CODES[octet]
@@ -80,7 +80,7 @@ def encoded_size(text: bytes) -> int:
 
 
 def decode_text(data: bytes) -> bytes | None:
-    """The text of what was encoded; None for what cannot have been."""
+    """The text that was encoded as these bytes; None if no text is encoded so."""
     node = 0
     pieces = []
     for octet in data:
@@ -96,7 +96,7 @@ def decode_text(data: bytes) -> bytes | None:
 
 
 def _step(node: int, octet: int) -> tuple[bytes, int]:
-    """What eight bits mean that are read in a node."""
+    """What eight bits give that are read from a node of the tree: the octets that end in them, and the node after them."""
     text = bytearray()
     for place in range(7, -1, -1):
         node = _NODES[node][octet >> place & 1]

@@ -53,7 +53,7 @@ class Life:
         self._drained = self._clock()
 
     def closed(self) -> None:
-        """The last words are on their way."""
+        """The last frame is sent: the client gets a moment to read it."""
         self._closed = self._clock()
 
     def pinged(self) -> None:
@@ -77,7 +77,11 @@ class Life:
         self._pinged = float("-inf")
 
     def verdict(self, now: float, *, is_begun: bool, is_within: bool, has_calls: bool) -> Verdict:
-        """What is to be done. `is_begun`: the client has said its first words; `is_within`: a frame came in part."""
+        """What is to be done with the connection now.
+
+        `is_begun`: the preface and the first SETTINGS have come; `is_within`: a frame has come in part; `has_calls`: a
+        request is open.
+        """
         limits = self._limits
         if self.is_heard:
             self._heard, self.is_heard = now, False

@@ -62,7 +62,7 @@ class Limits:
 
 
 class Allowance:
-    """So many of something, which come back with time."""
+    """How often a client may do something: a number of times, which grows again with time, up to a limit."""
 
     __slots__ = ("_at", "_clock", "_left", "_most", "_rate", "_what")
 
@@ -74,7 +74,7 @@ class Allowance:
         self._at = clock()
 
     def take(self) -> None:
-        """One of them. ConnectionFaultError if there is none left."""
+        """Uses the allowance once. ConnectionFaultError if nothing is left of it."""
         self._left -= 1
         if self._left >= 0:
             return
@@ -85,5 +85,5 @@ class Allowance:
             raise ConnectionFaultError(ErrorCode.ENHANCE_YOUR_CALM, f"too many {self._what}")
 
     def give(self, count: int) -> None:
-        """Some more, earned by work."""
+        """Adds to the allowance, for work that was done for the client in the meantime."""
         self._left = min(self._most, self._left + count)

@@ -113,7 +113,7 @@ async def multi_inference(opened: OpenedRequest, tasks: Sequence[InferenceTask],
 
 
 def _task_signature(opened: OpenedRequest, tasks: Sequence[InferenceTask], at: int) -> tuple[str, SignatureDef]:
-    """The signature of a task, which no task before it has."""
+    """The signature of the task at a place, which no task before it may have too."""
     spec, method = tasks[at].model_spec, tasks[at].method_name
     if not spec.name:
         raise InvalidArgumentError("Found ModelSpec with an empty model name.")

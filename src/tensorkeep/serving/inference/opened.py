@@ -57,7 +57,9 @@ _MODEL_SPEC: Final = PredictResponse.DESCRIPTOR.fields_by_name["model_spec"].num
 
 
 class _Answerer(NamedTuple):
-    """Who answered what, for logs that are made later. They hold no request: it holds them, and so its arrays."""
+    """The names that a log needs: which model was asked, and which version answered. It holds no request, so that a log
+    which is made later keeps no arrays of the request alive.
+    """
 
     asked: ModelAsked
     signature: str
@@ -65,11 +67,11 @@ class _Answerer(NamedTuple):
     writes_tensor_content: bool
 
     def model_spec(self) -> ModelSpec:
-        """Who answered, as answers say it."""
+        """The ModelSpec of the answer: the model, the version and the signature that answered."""
         return _answering(self.asked.name, self.signature, self.version)
 
     def request_spec(self) -> ModelSpec:
-        """Who was asked."""
+        """The ModelSpec of the request: the model and the signature that were asked for."""
         return ModelSpec(name=self.asked.name, signature_name=self.asked.signature)
 
     def response(self, plan: PredictPlan, results: Sequence[Array]) -> PredictResponse:
@@ -135,7 +137,7 @@ class OpenedRequest:
         return key
 
     def model_spec(self, signature: str | None = None) -> ModelSpec:
-        """Who answered, as answers say it."""
+        """The ModelSpec of the answer: the model, the version that answered, and the signature if one is given."""
         return _answering(self.exchange.asked.name, signature or "", self.servable.version)
 
     # ---------------------------------------------------------------------------------------------- predict
@@ -195,7 +197,7 @@ class OpenedRequest:
         return result
 
     def example_signature(self) -> tuple[str, SignatureDef]:
-        """The asked signature, as Classify and Regress ask for it."""
+        """The signature that was asked for, checked to be one that Classify or Regress can use."""
         key = self._asked_signature()
         if key not in self.servable.signature_defs:
             raise InvalidArgumentError(f"No signature was found with the name: {key}")

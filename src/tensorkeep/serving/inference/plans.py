@@ -49,7 +49,9 @@ class PredictPlan:
     has_defaults: bool
 
     def arrays(self, sent: Mapping[str, Sent], read: Callable[[str, Sent], Array]) -> list[Array]:
-        """What is fed for what a request has, in the order of `ends`."""
+        """The arrays to feed, in the order of `ends.feeds`: what the request sent, read by `read`, and defaults for the
+        rest.
+        """
         feeds = self.feeds
         if len(sent) > len(feeds) or (len(sent) < len(feeds) and not self.has_defaults):
             raise InvalidArgumentError(_other_number(set(sent), {feed.alias for feed in feeds}))
@@ -112,7 +114,7 @@ class Plans:
         self._kept: WeakKeyDictionary[Servable, dict[tuple[str, tuple[str, ...]], PredictPlan]] = WeakKeyDictionary()
 
     def plan(self, servable: Servable, signature: str, output_filter: Sequence[str]) -> PredictPlan:
-        """How a signature is predicted with."""
+        """The plan for some outputs of a signature, made once for each version and set of outputs."""
         kept = self._kept.setdefault(servable, {})
         key = (signature, tuple(output_filter))
         plan = kept.get(key)
@@ -132,7 +134,7 @@ def signature_def(servable: Servable, key: str) -> SignatureDef:
 
 
 def check_predict_method(signature: SignatureDef) -> None:
-    """Refuses a signature that is for something else than a server does."""
+    """Refuses, in TensorFlow Serving's words, a signature whose method is none of Predict, Classify and Regress."""
     if signature.method_name not in (PREDICT, CLASSIFY, REGRESS):
         raise InternalError(
             f"Expected prediction signature method_name to be one of {{{PREDICT}, {CLASSIFY}, {REGRESS}}}. "
@@ -178,7 +180,7 @@ def _dtype(info: TensorInfo) -> DType | None:
 
 
 def _picked_plan(whole: PredictPlan, part: PredictPlan) -> PredictPlan:
-    """The plan for some outputs that computes all of them."""
+    """A plan that answers with some outputs and runs as the plan for all of them does, so that the two share one run."""
     places = {alias: place for alias, place, _ in whole.outputs}
     outputs = tuple((alias, places[alias], dtype) for alias, _, dtype in part.outputs)
     return PredictPlan(whole.feeds, whole.ends, outputs, whole.has_defaults)

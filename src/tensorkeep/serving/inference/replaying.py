@@ -33,7 +33,7 @@ _MOST_TOLD: Final = 20
 
 
 async def replay(servable: Servable, log: PredictionLog) -> Message:
-    """The answer of a version to the request of a log. The model and version that it asks for do not matter.
+    """The answer of a version to the request of a log, whichever model and version the request names.
 
     UnimplementedError for kinds of requests that servers do not answer, InvalidArgumentError for a log of nothing.
     """

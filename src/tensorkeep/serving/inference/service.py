@@ -64,9 +64,10 @@ class InferenceOptions:
 
 
 class RequestContext:
-    """A request from its arrival to its answer: routed, admitted, holding its version, and told of at the end.
+    """A request from its arrival to its answer: routed to a version, admitted, holding that version, counted at the
+    end.
 
-    A class and not a generator, since every request goes through it.
+    A class and not a generator, which would take longer, and every request goes through it.
     """
 
     __slots__ = ("_admission", "_exchange", "_hold", "_inference")

@@ -35,12 +35,12 @@ class Latest:
 
 @dataclass(frozen=True, slots=True)
 class All:
-    """All versions."""
+    """All versions that exist."""
 
 
 @dataclass(frozen=True, slots=True)
 class Specific:
-    """Those versions of these that are there."""
+    """The versions with these numbers, as far as they exist."""
 
     versions: tuple[int, ...]
 

@@ -44,14 +44,16 @@ class Deltas:
         self._lock = Lock()
 
     def begin(self, servable: Servable) -> bool:
-        """Whether a servable may be refreshed now: nobody else is at it. `end` it."""
+        """Marks a servable as being refreshed; False if another thread is refreshing it already. `end` takes the mark
+        off.
+        """
         with self._lock:
             is_free = servable not in self._busy
             self._busy.add(servable)
             return is_free
 
     def end(self, servable: Servable) -> None:
-        """A servable may be refreshed again."""
+        """Takes the mark of `begin` off: the servable may be refreshed again."""
         with self._lock:
             self._busy.discard(servable)
 

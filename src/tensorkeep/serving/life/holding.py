@@ -28,7 +28,9 @@ class Held:
         self._when_free: Callable[[], None] | None = None
 
     def take(self) -> bool:
-        """Holds it for one request more. False if it is on its way out, and must be looked up anew."""
+        """Counts one more request that uses the version. False if it is being unloaded: the request has to look it up
+        anew.
+        """
         with self._lock:
             if self._when_free is not None:
                 return False
@@ -36,7 +38,7 @@ class Held:
             return True
 
     def give_back(self) -> None:
-        """One request less holds it."""
+        """Counts one request less; the last one of a version that is being unloaded calls what `let_go` was given."""
         with self._lock:
             self._count -= 1
             when_free = self._when_free if self._count == 0 else None
@@ -44,7 +46,9 @@ class Held:
             when_free()
 
     def let_go(self, when_free: Callable[[], None]) -> None:
-        """Lets no more requests hold it, and calls that, which must not block, when none does: now or later, once."""
+        """Lets no new request use the version, and calls `when_free` once, when no request uses it any more, at once or
+        later. It must not block.
+        """
         with self._lock:
             self._when_free = when_free
             is_free = self._count == 0
@@ -53,7 +57,7 @@ class Held:
 
     @property
     def count(self) -> int:
-        """How many requests hold it."""
+        """How many requests use the version now."""
         return self._count
 
 

@@ -45,7 +45,7 @@ Action = Load | Unload
 
 
 def with_wishes(lives: Lives, paths: Mapping[int, str]) -> Lives:
-    """The versions once just these, which lie there, are wished."""
+    """The versions after exactly those of `paths` are wished, each with the folder that it lies in."""
     changed = {number: life.unwished() for number, life in lives.items() if number not in paths}
     for number, path in paths.items():
         changed[number] = lives[number].wished(path) if number in lives else VersionLife(number, path)
@@ -65,7 +65,7 @@ def next_action(lives: Lives, transition: Transition, now: float) -> Action | No
 
 
 def _may_go(lives: Lives, outdated: int, transition: Transition) -> bool:
-    """Whether an available version that is not wished may be unloaded: somebody else answers, or nobody should."""
+    """Whether an available version that is not wished may be unloaded: another version answers, or none is wished."""
     if transition is Transition.PRESERVE_RESOURCES or outdated > 1:
         return True
     wished = [life for life in lives.values() if life.is_wished]
@@ -73,14 +73,14 @@ def _may_go(lives: Lives, outdated: int, transition: Transition) -> bool:
 
 
 def without_forgotten(lives: Lives, most_ended: int) -> Lives:
-    """The versions without the lowest of those that ended and are not wished, if there are more than so many."""
+    """The versions without the oldest that ended and are not wished, so that at most `most_ended` of those are left."""
     ended = sorted(life.version for life in lives.values() if life.state is State.END and not life.is_wished)
     forgotten = set(ended[: max(0, len(ended) - most_ended)])
     return {number: life for number, life in lives.items() if number not in forgotten} if forgotten else lives
 
 
 def is_settled(lives: Lives) -> bool:
-    """Whether a version of the model is available, or all that are wished, of which there are some, have failed."""
+    """Whether there is nothing to wait for: a version is available, or versions are wished and all of them have failed."""
     if any(life.state is State.AVAILABLE for life in lives.values()):
         return True
     wished = [life for life in lives.values() if life.is_wished]

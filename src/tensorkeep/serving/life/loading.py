@@ -42,7 +42,7 @@ class LoadReport:
 
 
 def _ignore_report(report: LoadReport) -> None:
-    """Where nobody counts."""
+    """Does nothing: the default where no metrics are kept."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,10 +66,10 @@ class LoadOptions:
 
 @runtime_checkable
 class Closable(Protocol):
-    """A runner that has something to give back."""
+    """A runner that holds threads or queues, which are to be given back."""
 
     def close(self) -> None:
-        """Gives it back."""
+        """Gives back what the runner holds."""
 
 
 def load_servable(

@@ -35,14 +35,14 @@ class _Waiter:
 
 
 class Waiters:
-    """Those who wait until something is so. Safe to use from several threads."""
+    """Callbacks that wait for a condition. Safe to use from several threads."""
 
     def __init__(self) -> None:
         self._waiting: list[_Waiter] = []
         self._lock = Lock()
 
     def add(self, is_over: Callable[[], bool], tell: Callable[[], None]) -> Callable[[], None]:
-        """Has `tell`, which must not block, called once when that is so. Returns what takes it back."""
+        """Calls `tell`, which must not block, once `is_over` is true. Returns a function that stops waiting for it."""
         waiter = _Waiter(is_over, tell)
         with self._lock:
             self._waiting.append(waiter)
@@ -56,7 +56,7 @@ class Waiters:
         return take_back
 
     def look(self) -> None:
-        """Tells those whose wait is over."""
+        """Calls the callbacks whose condition is true now, and forgets them."""
         with self._lock:
             over = [waiter for waiter in self._waiting if waiter.is_over()]
             self._waiting = [waiter for waiter in self._waiting if waiter not in over]

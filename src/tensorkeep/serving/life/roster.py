@@ -224,7 +224,7 @@ class Roster:
         self.table = table
 
     def forget(self, names: Iterable[str]) -> None:
-        """Lists models no more that are not configured and have ended."""
+        """Forgets those of these models that are not configured any more and of which nothing is loaded."""
         with self.lock:
             for name in names:
                 if name not in self.settings and has_nothing_to_do(self.lives(name)):

@@ -67,7 +67,7 @@ class ServedModels:
         run: Callable[[Job], None] = run_in_a_thread,
         collect: Callable[[], object] = gc.collect,
     ) -> None:
-        """`load` and `run` are called with what to load, and with what to do in a thread beside this one."""
+        """`load` loads a version; `run` has a job done in another thread; `collect` collects garbage after an unload."""
         self._load = load
         self._options = options
         self._extras: Extras = extras or {}
@@ -163,7 +163,7 @@ class ServedModels:
             raise UnknownError(problem)
 
     def _still(self, names: list[str]) -> list[str]:
-        """Those that are configured still: nobody waits for the others."""
+        """The names among these that are still configured: nobody waits for the others."""
         return [name for name in names if name in self._roster.settings]
 
     def _forget_models(self, before: Mapping[str, ModelSettings]) -> None:
@@ -222,7 +222,7 @@ class ServedModels:
         take_back()
 
     def on_change(self, callback: Callable[[str, VersionStatus], None]) -> None:
-        """Has that called with the name of a model and the new state of one of its versions, in order, in any thread.
+        """Calls `callback` with the name of a model and each new state of one of its versions, in order, in any thread.
 
         It must neither block nor raise.
         """

@@ -70,8 +70,8 @@ class Peers(Protocol):
         ...
 
 
-async def done(orders: Orders, what: str, data: str) -> Done:
-    """Does something here, and says how it went."""
+async def carry_out(orders: Orders, what: str, data: str) -> Done:
+    """Carries an order out in this worker, and says how it went: a code, the text of an error, a result."""
     try:
         return Done(OK, "", await orders.do(what, data))
     except TensorKeepError as error:
@@ -96,7 +96,7 @@ class Alone:
 
     async def ask_all(self, what: str, data: str) -> Sequence[Done]:
         assert self.orders is not None
-        return [await done(self.orders, what, data)]
+        return [await carry_out(self.orders, what, data)]
 
 
 class Among:
@@ -150,6 +150,6 @@ class Among:
             task.add_done_callback(self._tasks.discard)
 
     async def _do(self, message: Message, orders: Orders) -> None:
-        result = await done(orders, message["what"], message["data"])
+        result = await carry_out(orders, message["what"], message["data"])
         number = message["number"]
         self._channel.send("done", number=number, code=result.code, message=result.message, data=result.data)

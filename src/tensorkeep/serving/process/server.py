@@ -113,7 +113,7 @@ class Server:
             self._parts.reread()
 
     async def do(self, what: str, data: str) -> str:
-        """Does in this worker what all do."""
+        """Carries out an order that all workers were given, and gives its result as text."""
         if self._parts is None:
             raise InternalError(f"{what}: the server has not started yet")
         assert what == RELOAD
@@ -168,7 +168,7 @@ def _on_signal(loop: asyncio.AbstractEventLoop, number: signal.Signals, action: 
 
 
 def in_own_thread(work: Callable[[], T]) -> asyncio.Future[T]:
-    """What comes of work that may take any time. Nobody waits for its thread when the process ends."""
+    """A future of what `work` returns, done in a daemon thread: the end of the process does not wait for it."""
     loop = asyncio.get_running_loop()
     result: asyncio.Future[T] = loop.create_future()
 
@@ -191,7 +191,7 @@ def in_own_thread(work: Callable[[], T]) -> asyncio.Future[T]:
 
 
 def run_in_loop(work: Coroutine[Any, Any, T]) -> T:
-    """What comes of the work, done in an event loop of its own: uvloop's where it is installed."""
+    """Runs a coroutine in a new event loop, uvloop's where it is installed, and gives its result."""
     loop = _new_loop()
     try:
         asyncio.set_event_loop(loop)

@@ -75,7 +75,7 @@ class OpenedAsked(Protocol):
 
 
 class InferenceAsked(Protocol):
-    """What answers requests."""
+    """The part of `Inference` that REST uses."""
 
     def request(self, asked: ModelAsked, call: Call) -> AbstractAsyncContextManager[OpenedAsked]: ...
 
@@ -280,7 +280,9 @@ def _spec(asked: ModelAsked) -> ModelSpec:
 
 
 class _Told:
-    """Tells of a request that ends within, before inference takes it over."""
+    """A block in which a request is read. If it ends there, it is counted here; once it is `taken`, inference counts
+    it.
+    """
 
     def __init__(self, options: RestOptions, asked: ModelAsked, method: str) -> None:
         self._options = options
@@ -293,7 +295,7 @@ class _Told:
         return self
 
     def taken(self) -> None:
-        """From here on, inference tells of it."""
+        """From here on, inference counts the request."""
         self._is_taken = True
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: object) -> None:

@@ -49,7 +49,7 @@ def _too_large(size: int, most: int) -> RefusedError:
 
 
 class _Patience:
-    """Ends waiting within it after some time, by RefusedError. Costs little where nothing is waited for."""
+    """A block that is cancelled, and raises RefusedError, if it is not done after some seconds."""
 
     __slots__ = ("_expired", "_seconds", "_task", "_timer")
 

@@ -1,4 +1,4 @@
-"""The arguments of gRPC's channels that `--grpc_channel_arguments` sets, as what they mean for this server."""
+"""The channel arguments of gRPC that `--grpc_channel_arguments` sets, and the options of this server they stand for."""
 
 from __future__ import annotations
 
@@ -100,7 +100,9 @@ _MEANINGS: Final[Mapping[str, _Change]] = {
 
 
 def transfer_of(arguments: Arguments) -> Transfer:
-    """What arguments ask for. Those that mean nothing here, and those whose value is none, change nothing."""
+    """The options that these arguments ask for. Arguments without a meaning here, or with a wrong value, change
+    nothing.
+    """
     transfer = Transfer()
     for name, value in arguments:
         if name in _MEANINGS and isinstance(value, int):

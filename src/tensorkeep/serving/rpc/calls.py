@@ -49,7 +49,7 @@ class CallRules:
 
 
 class RefusedCall:
-    """A call that was answered when it began."""
+    """A call that was refused when its head came: what still comes on its stream is dropped."""
 
     takes_at_once = True
     may_rest = False
@@ -69,7 +69,7 @@ REFUSED: Final = RefusedCall()
 
 
 class _Call:
-    """What all calls have in common: a status at the end, a deadline, and that they may be given up."""
+    """What all calls have in common: a status at the end, a deadline, and that the client may give them up."""
 
     __slots__ = ("_deadline", "_is_over", "_over", "_rules", "_stream", "_task")
 
@@ -83,7 +83,7 @@ class _Call:
         self._deadline = None if rules.timeout is None else time.monotonic() + rules.timeout
 
     def _finish(self) -> bool:
-        """Whether the call has not ended before."""
+        """Marks the call as ended; False if it had ended before."""
         if self._is_over:
             return False
         self._is_over = True

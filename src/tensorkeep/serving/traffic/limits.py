@@ -84,7 +84,7 @@ _UNLIMITED: Final = ModelLimits()
 
 
 class LimitNotes(Protocol):
-    """Whatever counts requests that run, wait and are refused. Told on the event loop."""
+    """Something that counts requests that run, wait and are refused. Called on the event loop."""
 
     def began(self, model: str) -> None: ...
 

@@ -53,7 +53,7 @@ _Asked: TypeAlias = tuple[str, int | None, str, str, str]
 
 
 class _Places(NamedTuple):
-    """Where the numbers are that an answered request changes."""
+    """The slots of the counters that an answered request changes."""
 
     counters: tuple[int, ...]
     run_time: int

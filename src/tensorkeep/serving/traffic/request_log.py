@@ -78,7 +78,7 @@ class LogNotes(Protocol):
     """Whatever counts requests that are logged."""
 
     def logged(self, model: str, code: int) -> None:
-        """In any thread."""
+        """Counts a request that was logged, or could not be. Called in any thread."""
         ...
 
     def not_logged(self, model: str) -> None: ...
@@ -165,7 +165,7 @@ class RequestLogs:
 
 @dataclass(frozen=True, slots=True)
 class _Record:
-    """A record that is made when it is written."""
+    """A record whose bytes are made when it is written, by the thread that writes."""
 
     exchange: Exchange
     log: Callable[[], PredictionLog]
