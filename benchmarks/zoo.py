@@ -126,10 +126,11 @@ def section(rows: Sequence[Sequence[str]], rounds: int) -> str:
     import keras
     import tensorflow as tf
 
-    made = (
-        f"Made by TensorFlow {tf.__version__} and Keras {keras.__version__}; {os.cpu_count()} threads, time that passed"
-    )
-    return f"{made}; medians of {rounds} rounds, taken in turn.\n\n{table(HEAD, rows)}\n"
+    import tensorkeep as tk
+
+    made = f"Run by tensorkeep {tk.__version__}, made by TensorFlow {tf.__version__} and Keras {keras.__version__}"
+    how = f"{os.cpu_count()} threads, time that passed; medians of {rounds} rounds, taken in turn"
+    return f"{made}; {how}.\n\n{table(HEAD, rows)}\n"
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -88,7 +88,7 @@ def known_truth(term: Term) -> bool | None:
 
 
 def choose(to: OnnxGraph, predicate: Term, then: Piece, otherwise: Piece) -> list[Term]:
-    """The results of one of two pieces, by a predicate: of an If node, or of one piece alone if the predicate is known."""
+    """The results of one of two pieces, by a predicate: of an If node, or of one piece if the predicate is known."""
     known = known_truth(predicate)
     if known is not None:
         return then(to) if known else otherwise(to)

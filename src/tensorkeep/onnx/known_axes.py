@@ -41,7 +41,7 @@ def are_same_axes(one: Term, other: Term, count: int | None = None) -> bool:
 
 
 def quotient(whole: Sequence[Size], part: Sequence[Size]) -> Size:
-    """The product of some sizes divided by the product of others, if that is known to be a number or one axis's size."""
+    """The product of some sizes divided by that of others, if that is known to be a number or the size of one axis."""
     if None in whole or None in part:
         return None
     more, fewer = (Counter(size for size in sizes if isinstance(size, SizeOf)) for sizes in (whole, part))

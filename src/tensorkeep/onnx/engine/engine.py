@@ -161,7 +161,7 @@ def _units(question: PlanToSplit, trial: Trial, reasons: list[str]) -> dict[int,
 
 @dataclass(frozen=True)
 class _Ends:
-    """A part of a plan: its items, items from elsewhere that it computes again for itself, its inputs and its outputs."""
+    """A part of a plan: its items, items from elsewhere that it computes again for itself, its inputs and outputs."""
 
     items: tuple[Item, ...]
     arrays: tuple[Tensor, ...]

@@ -46,7 +46,7 @@ def _levels(sources: Sequence[Iterable[int]], movable: Sequence[bool]) -> list[i
 
 
 def _pieces(sources: Sequence[Iterable[int]], movable: Sequence[bool], levels: Sequence[int]) -> list[list[int]]:
-    """Groups of movable steps of one level that are connected: one waits for another, or both wait for the same step."""
+    """Groups of movable steps of one level that are connected: one waits for another, or both wait for one step."""
     leaders = list(range(len(levels)))
 
     def leader(step: int) -> int:

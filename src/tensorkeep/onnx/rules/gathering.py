@@ -15,7 +15,7 @@ from tensorkeep.onnx.terms import Term
 
 
 def checked_indices(to: OnnxGraph, indices: Term) -> Term:
-    """Indices that make the Gather fail where they are below zero: TensorFlow refuses those, ONNX counts from the end."""
+    """Indices that make Gather fail where they are below zero: TensorFlow refuses those, ONNX counts from the end."""
     if indices.dtype.itemsize < 4:
         indices = to.cast(indices, INT32)
     if not to.model.is_for_engine or indices.array is not None:

@@ -140,7 +140,7 @@ def ragged_range(
     *,
     Tsplits: DType,  # noqa: N803
 ) -> tuple[Term, Term]:
-    """Ranges of whole numbers. Those of fractions are refused: TensorFlow adds them up one by one, with their rounding."""
+    """Ranges of whole numbers. Fractions are refused: TensorFlow adds them up one by one, with their rounding."""
     if not starts.dtype.is_integer:
         to.refuse("numbers with a fraction are added up one by one")
     _check(to)

@@ -118,7 +118,7 @@ def padded_array(array: Array, lengths: Sequence[int]) -> Array:
 
 
 def split_outputs(outputs: Sequence[Array], batch: Joined) -> list[list[Array]]:
-    """Splits the outputs of a joined run: for each request its rows of every output. Rows that filled up are dropped."""
+    """Splits the outputs of a joined run: each request gets its rows of every output; rows to fill up are dropped."""
     for output in outputs:
         if output.ndim == 0:
             raise FailedPreconditionError("Batched output tensor has 0 dimensions")

@@ -84,7 +84,7 @@ def _require_positive(name: str, value: int) -> None:
 
 
 def _require_allowed(settings: BatchSettings) -> None:
-    """Checks the allowed sizes as TensorFlow Serving does, which asks for rising sizes only where requests may be cut."""
+    """Checks the allowed sizes as TensorFlow Serving does, which wants rising sizes only where requests may be cut."""
     sizes, most = settings.allowed_batch_sizes, settings.max_batch_size
     if not settings.enable_large_batch_splitting:
         _require_last(sizes[-1], "match max_batch_size", most, sizes[-1] == most)

@@ -44,7 +44,7 @@ class RunSizes:
             self._best = quickest
 
     def rows_for(self, waiting: int) -> int:
-        """How many of the waiting rows the next run takes: the size that did best so far, or the next one, to try it."""
+        """How many of the waiting rows the next run takes: the size that did best so far, or a neighbour of it."""
         best = self._best
         if not best:
             return min(waiting, _FIRST)

@@ -96,7 +96,7 @@ def decode_text(data: bytes) -> bytes | None:
 
 
 def _step(node: int, octet: int) -> tuple[bytes, int]:
-    """What eight bits give that are read from a node of the tree: the octets that end in them, and the node after them."""
+    """What eight bits give that are read from a node of the tree: the octets that end in them, and the next node."""
     text = bytearray()
     for place in range(7, -1, -1):
         node = _NODES[node][octet >> place & 1]

@@ -180,7 +180,7 @@ def _dtype(info: TensorInfo) -> DType | None:
 
 
 def _picked_plan(whole: PredictPlan, part: PredictPlan) -> PredictPlan:
-    """A plan that answers with some outputs and runs as the plan for all of them does, so that the two share one run."""
+    """A plan that answers with some outputs and runs as the plan for all of them does, so that they share one run."""
     places = {alias: place for alias, place, _ in whole.outputs}
     outputs = tuple((alias, places[alias], dtype) for alias, _, dtype in part.outputs)
     return PredictPlan(whole.feeds, whole.ends, outputs, whole.has_defaults)

@@ -15,7 +15,7 @@ _LOGGER: Final = logging.getLogger("tensorkeep.serving")
 
 
 class ConfigFile:
-    """A configuration file that is read again every `seconds`. The first time is after that, as the start has read it."""
+    """A configuration file that is read again every `seconds`, for the first time after that: the start has read it."""
 
     def __init__(self, path: str, seconds: float, fs: FileSystem) -> None:
         self._path = path

@@ -80,7 +80,7 @@ def without_forgotten(lives: Lives, most_ended: int) -> Lives:
 
 
 def is_settled(lives: Lives) -> bool:
-    """Whether there is nothing to wait for: a version is available, or versions are wished and all of them have failed."""
+    """Whether there is nothing to wait for: a version is available, or versions are wished and all have failed."""
     if any(life.state is State.AVAILABLE for life in lives.values()):
         return True
     wished = [life for life in lives.values() if life.is_wished]

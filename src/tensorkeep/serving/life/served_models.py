@@ -67,7 +67,7 @@ class ServedModels:
         run: Callable[[Job], None] = run_in_a_thread,
         collect: Callable[[], object] = gc.collect,
     ) -> None:
-        """`load` loads a version; `run` has a job done in another thread; `collect` collects garbage after an unload."""
+        """`load` loads a version; `run` has a job done in another thread; `collect` frees memory after an unload."""
         self._load = load
         self._options = options
         self._extras: Extras = extras or {}

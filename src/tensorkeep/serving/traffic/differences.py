@@ -71,7 +71,7 @@ def _values(result: RegressionResult, start: str) -> dict[str, Array]:
 def compare_outputs(
     expected: Mapping[str, Array], found: Mapping[str, Array], tolerance: float
 ) -> dict[str, Difference]:
-    """How far two answers are apart, by the names of outputs; an output that only one of them has counts as different."""
+    """How far two answers are apart, by the names of outputs; an output that only one of them has is a difference."""
     differences = {}
     for name in sorted(expected.keys() | found.keys()):
         if name not in found or name not in expected:
