@@ -320,7 +320,7 @@ def _convert_model(
     options: ConvertOptions,
     fs: FileSystem,
 ) -> Converted:
-    """To a format that is more than tensors. It is made of a model as it is."""
+    """Converts to a format that holds more than tensors: it is made of the model as it is, without rules."""
     if not isinstance(to_format, ModelFormat):
         raise UnimplementedError(f"{to_format.name} can be read, and not be written")
     _require_plain(rules, options, to_format)

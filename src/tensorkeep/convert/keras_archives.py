@@ -105,7 +105,9 @@ def _pieces(member: Member) -> Iterator[bytes]:
 
 
 def _require_checksum(member: Member) -> None:
-    """HDF5 has no checksums of its own; what was unpacked has been compared already."""
+    """Reads a member that is not packed to its end, which compares its checksum, as HDF5 has none of its own. A packed
+    one was compared when it was unpacked.
+    """
     if member.offset is not None:
         for _ in _pieces(member):
             pass

@@ -35,7 +35,7 @@ class OnnxFormat:
     def make(
         self, source: str, path: str, model: ModelOptions, sink: SinkOptions, fs: FileSystem, *, dry_run: bool
     ) -> list[str]:
-        """Exports a model. What is there already has been asked for."""
+        """Exports a model as an ONNX file. Whether an old file may be replaced has been checked before."""
         how = model.onnx if model.onnx is not None else options.DEFAULT
         how = replace(how, overwrite=True, dry_run=dry_run, durability=sink.durability)
         if model.outputs and how.outputs is None:

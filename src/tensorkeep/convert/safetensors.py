@@ -100,7 +100,7 @@ class SafetensorsFormat:
 
 
 def _index_at(path: str, fs: FileSystem) -> str | None:
-    """The index that a path stands for: itself, one in a folder, or one beside files of that name; None if no one."""
+    """The index that a path stands for: itself, one in a folder, or one beside files of that name; else None."""
     if fs.is_directory(path):
         index = posixpath.join(path, _INDEX)
     else:

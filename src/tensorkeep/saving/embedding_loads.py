@@ -98,7 +98,9 @@ class EmbeddingLoads:
         return name
 
     def _default_rows(self, tensor: Tensor, value: Unknown) -> Array:
-        """What a few operations make that nothing can hide behind: random numbers in some range."""
+        """The default rows that a tensor gives when it is run; an error unless it is computed by a few harmless
+        operations alone, which draw random numbers and scale them.
+        """
         graph = self._followed.graph
         if tensor.op.graph is not graph or tensor.dtype is RESOURCE:
             raise _not_known(tensor.op, value)

@@ -275,7 +275,7 @@ class CheckpointFolder:
         return not entry.doomed and is_present(self._fs, self.directory, entry)
 
     def _drop_deleted(self) -> None:
-        """Forgets what was to be deleted and is."""
+        """Takes checkpoints out of the ledger that were to be deleted and of which no file is left."""
         for entry in [item for item in self._entries.values() if item.doomed]:
             if not remaining_files(self._fs, self.directory, entry):
                 del self._entries[entry.name]

@@ -166,7 +166,7 @@ class Followed:
     _count: int = 0
 
     def follow(self, operations: Sequence[Operation], given: dict[Tensor, Value]) -> None:
-        """Adds what running these operations does, with some tensors given; the first of equals comes first."""
+        """Adds what running these operations would do, in the order of a plan, where some tensors are given values."""
         self._follow(make_plan((), operations, tuple(given)).ops, dict(given), 0, False)
 
     def _follow(
@@ -257,7 +257,7 @@ class Followed:
                 self.steps.setdefault(target, []).append(Step(target, op, (_only_running(op),)))
 
     def value_of(self, value: Value) -> Value:
-        """What a variable was last set to; a value that is none already is itself."""
+        """Of a variable, the value that it was last set to; any other value as it is."""
         if not isinstance(value, Handle):
             return value
         steps = self.steps.get(value)

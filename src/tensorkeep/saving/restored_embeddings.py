@@ -56,9 +56,11 @@ class EmbeddingPlan:
         return replace(self, absent=absent, stems=stems, hash_tables=plan)
 
     def other_names(self, wanted: Sequence[Wanted]) -> dict[str, str] | None:
-        """The mapping of all else than embedding variables; None if there is none.
+        """For variables that are no embedding variables, the names that the checkpoint has for them; None if all have
+        the same names there.
 
-        A variable that a shard shares with no key, such as a power of Adam's betas, is that of any shard before.
+        A variable that each shard of an embedding variable has a copy of, such as a power of Adam's betas, may be
+        stored under the name of another shard.
         """
         left = {name: target for name, target in self.mapping.items() if name not in self.stems}
         missing = [item.key for item in wanted if item.key not in self.reader and item.key not in left]

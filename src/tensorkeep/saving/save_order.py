@@ -72,7 +72,7 @@ class SaveOrder:
             return tuple(item.path for item in after if item.path is not None)
 
     def end(self, place: _Place, turn: SaveTurn) -> None:
-        """What is over is remembered for as long as an earlier save is under way."""
+        """Ends a turn. It is remembered for as long as an earlier save is under way."""
         with self._lock:
             turn.is_over = True
             turns = self._turns.get(place, [])

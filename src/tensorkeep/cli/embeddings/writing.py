@@ -15,14 +15,14 @@ from tensorkeep.io.showing.progress import Progress
 
 
 def add_places(parser: Parser) -> None:
-    """The arguments of what reads one checkpoint and writes another."""
+    """Adds the arguments of commands that read one checkpoint and write another."""
     parser.add_argument("source", metavar="SOURCE", help="a checkpoint with embedding tables")
     parser.add_argument("target", metavar="TARGET", help="the prefix of the new checkpoint")
     add_force(parser)
 
 
 def add_force(parser: Parser) -> None:
-    """The options of all that write."""
+    """Adds the options of all commands that write: --force and --dry-run."""
     parser.add_argument("--force", action="store_true", help="replace what is there")
     parser.add_argument("--dry-run", action="store_true", help="write nothing, and say what would be written")
 

@@ -82,7 +82,7 @@ def tell_none(chosen: Sequence[object], listing: CheckpointListing, output: Outp
 
 
 def meant_path(path: str) -> str:
-    """The file of a SavedModel stands for the model."""
+    """The path that is meant: for the file of a SavedModel, the directory of the model."""
     return posixpath.dirname(path) or "." if posixpath.basename(path) in _MODEL_FILES else path
 
 

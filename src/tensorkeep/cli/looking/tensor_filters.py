@@ -10,7 +10,7 @@ from tensorkeep.inspect.selecting import Order, SortKey
 
 
 def add_filters(parser: Parser) -> None:
-    """Adds the arguments."""
+    """Adds the arguments by which tensors are chosen and sorted."""
     add_selection(parser, "names that fit")
     keys = [key.value for key in SortKey]
     parser.add_argument("--sort", choices=keys, default=SortKey.STORED.value, help="sizes: largest first")
@@ -34,7 +34,7 @@ def add_selection(parser: Parser, what: str) -> None:
 
 
 def selection_of(given: Namespace) -> Selection:
-    """What the arguments choose."""
+    """The selection of tensors that the arguments ask for."""
     excluded = Selection(tuple(given.exclude)) if given.exclude else None
     return Selection(tuple(given.match), tuple(given.regex), excluded)
 

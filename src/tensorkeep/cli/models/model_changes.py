@@ -88,7 +88,7 @@ def write_directory(target: str, force: bool, write: Callable[[str], None]) -> N
 
 
 def changes_between(before: SavedModel, after: SavedModel) -> str:
-    """How much there was and is of what commands change."""
+    """A line that says how many meta graphs, signatures, nodes, functions and bytes there were before and are after."""
     sizes = _sizes(before)
     return ", ".join(f"{what} {sizes[what]:,} -> {size:,}" for what, size in _sizes(after).items())
 
@@ -131,7 +131,7 @@ def _graph_data(item: Any) -> dict[str, Any]:
 
 
 def report_files(given: Namespace, output: Output, files: Mapping[str, str]) -> int:
-    """Says which files were written, or would be; and of those that would be, how much it is, which comes with each."""
+    """Says which files were written or, in a dry run, would be. `files` has the size of each, as text, by its path."""
     if output.is_json:
         output.data("saved-model.files/1", {"source": given.model, "is_dry_run": given.dry_run, "files": list(files)})
         return DONE
@@ -142,5 +142,5 @@ def report_files(given: Namespace, output: Output, files: Mapping[str, str]) -> 
 
 
 def edit_with(function: Callable[..., SavedModel], *arguments: Any, **keywords: Any) -> Edit:
-    """A change: the function with these arguments after the model."""
+    """A change of a model: a function of the model that calls `function` with it and then these arguments."""
     return lambda model: function(model, *arguments, **keywords)

@@ -59,7 +59,7 @@ def data_path(path: str) -> str:
 
 
 def packed_model(model: ir.Model, target: str, external: bool | None) -> PackedModel:
-    """The model as bytes. Weights are outside if that is wanted, or, unless it is not, if they are too large."""
+    """The model as bytes. `external` says whether weights are left to a second file; None: if they are too large."""
     placed = _weight_places(model)
     inside = sum(item.length for item in placed.values())
     if not (inside > LARGEST if external is None else external):

@@ -75,7 +75,7 @@ def opened_source(source: ExportSource, options: OnnxOptions, stack: ExitStack, 
 
 
 def _session_in(source: object) -> Session | None:
-    """The session that something is, or is around of: that of TensorFlow 1's names, a monitored one."""
+    """The session that a source is or wraps (one with TensorFlow 1's names, a monitored one); None if it is none."""
     inner = getattr(source, "_tf_sess", None)
     found = inner() if callable(inner) else source
     found = getattr(found, "core", found)

@@ -48,7 +48,7 @@ def prune_library(meta_graph: MetaGraphDef) -> None:
 
 
 def constants_of(meta_graph: MetaGraphDef) -> set[str]:
-    """The nodes of the graph that objects are the values of."""
+    """The nodes of the graph that constants among the objects take their values from."""
     nodes = meta_graph.object_graph_def.nodes
     return {node.constant.operation for node in nodes if node.WhichOneof("kind") == "constant"}
 
@@ -65,7 +65,7 @@ def _with_gradients(meta_graph: MetaGraphDef, library: FunctionLibrary, called: 
 
 
 def _kept_objects(objects: SavedObjectGraph, signatures: set[int]) -> set[int]:
-    """The numbers of the objects that stay: those that the root and the signatures lead to, over others too."""
+    """The numbers of the objects that stay: all that the root or a signature leads to, directly or through others."""
     found: set[int] = set()
     waiting = [0, *signatures]
     while waiting:

@@ -60,7 +60,7 @@ def _entry(key: str | int, value: Any) -> bytes:
 
 
 def _plain_entry(message: Any, name: str, key: str | int, value: Any) -> bytes:
-    """An entry whose value is no message, with the tag of the map: that of a message that has nothing else."""
+    """The bytes, with the tag, of a map's entry whose value is no message: those of a message that has nothing else."""
     made = type(message)()
     getattr(made, name)[key] = value
     data: bytes = made.SerializeToString()

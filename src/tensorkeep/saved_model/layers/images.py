@@ -51,7 +51,9 @@ def _padding(value: Padding, dimensions: int = 2) -> str | tuple[tuple[int, int]
 
 
 def _padded_images(x: Tensor, padding: str | tuple[tuple[int, int], ...], value: float = 0) -> tuple[Tensor, str]:
-    """The images with what is added to them, and the padding that is left to do."""
+    """The images with explicit padding put around them, and the padding that the operation is to do: "VALID", or as
+    named.
+    """
     if isinstance(padding, str):
         return x, padding
     if not any(map(any, padding)):

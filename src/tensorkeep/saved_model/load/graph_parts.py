@@ -57,7 +57,9 @@ def _written_out(op: Operation, graph: Graph) -> list[Operation]:
 
 
 def named_components(specs: Mapping[str, Spec]) -> dict[str, TensorSpec]:
-    """The tensors of what a signature takes or gives, each with a name: those of a composite value have a part's."""
+    """The tensors of what a signature takes or gives, by name: for a composite value x, those of its parts are x_values
+    and the like.
+    """
     found: dict[str, TensorSpec] = {}
     for key, spec in specs.items():
         if isinstance(spec, CompositeSpec):
@@ -125,7 +127,7 @@ def unique_names(names: Sequence[str]) -> list[str]:
 
 
 def named_tensors(names: Sequence[str], tensors: Sequence[Tensor], what: str) -> dict[str, Tensor]:
-    """Tensors by names, as many of the one as of the other."""
+    """Tensors by their names; DataLossError if there are not as many names as tensors."""
     if len(names) != len(tensors):
         raise DataLossError(f"{what} has {len(tensors)} tensors, and {len(names)} are described")
     return dict(zip(names, tensors, strict=True))

@@ -54,7 +54,9 @@ def set_values_first(
     values: Mapping[str, Array],
     tables: Mapping[str, tuple[Array, Array]],
 ) -> None:
-    """Has the operation that initializes a meta graph of TensorFlow 1 set variables and tables, and do what it did."""
+    """Changes what initializes a meta graph of TensorFlow 1: it sets these variables and tables first, as stated, and
+    then does what it did before.
+    """
     if not variables and not tables:
         return
     taken = {node.name for node in meta_graph.graph_def.node}

@@ -27,7 +27,9 @@ def limits_of_texts(
     *,
     limits_memory: bool = True,
 ) -> Limits:
-    """What flags say, each a number or "none"; the default where there is no flag, for memory unless it has none."""
+    """The limits that flags say, each a number or "none"; where a flag is not given (None), the default limit. With
+    `limits_memory` false, memory has none by default.
+    """
     return Limits(
         DEFAULT_LIMITS.seconds if seconds is None else _number(seconds, float, "seconds"),
         (available_memory() if limits_memory else None) if memory is None else _number(memory, size_of, "memory"),
