@@ -130,7 +130,11 @@ def count_parameters(function: _Function) -> int:
 
 
 def count_participles(module: ast.Module) -> int:
-    """How many functions of a module itself, not of its classes, have no other name than a participle: `joined`."""
+    """How many functions of a module itself, not of its classes, have no other name than a participle: `joined`.
+
+    `split` and `cut` count too, which may be verbs; they stay where a public function (`edit.split`) or an op is called
+    so.
+    """
     names = (node.name.strip("_") for node in module.body if isinstance(node, _Function))
     return sum(name in _PARTICIPLES or bool(_REGULAR.fullmatch(name)) for name in names)
 
