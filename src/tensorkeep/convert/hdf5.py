@@ -292,16 +292,16 @@ class _Hdf5Sink:
         self._is_local = is_on_disk(fs, path)
         self._temporary = temporary_path(path)
         if self._is_local:
-            self._file = self._explained(lambda: h5py.File(self._temporary, "x"))
+            self._file = self._do_explained(lambda: h5py.File(self._temporary, "x"))
         else:
             self._file = h5py.File(self._temporary, "x", driver="core", backing_store=False)
 
     def write(self, name: str, source: ArraySource) -> None:
         kind = self._text if source.dtype is STRING else source.dtype.array_dtype
-        dataset = self._explained(lambda: self._file.create_dataset(name, source.shape, kind))
+        dataset = self._do_explained(lambda: self._file.create_dataset(name, source.shape, kind))
         for box, array in _source_boxes(source):
             part = tuple(slice(start, stop) for start, stop in box)
-            self._explained(partial(dataset.__setitem__, part, array))
+            self._do_explained(partial(dataset.__setitem__, part, array))
 
     def commit(self) -> None:
         is_durable = self._options.durability is Durability.DISK
@@ -311,7 +311,7 @@ class _Hdf5Sink:
             self._file.close()
             atomic_write(self._fs, self._path, image, self._options.durability)
             return
-        self._explained(self._file.close)
+        self._do_explained(self._file.close)
         if is_durable:
             self._fs.sync(self._temporary)
         self._fs.rename(self._temporary, self._path)
@@ -323,7 +323,7 @@ class _Hdf5Sink:
         if self._is_local and self._fs.exists(self._temporary):
             self._fs.delete(self._temporary)
 
-    def _explained(self, work: Callable[[], Any]) -> Any:
+    def _do_explained(self, work: Callable[[], Any]) -> Any:
         try:
             return work()
         except TensorKeepError:

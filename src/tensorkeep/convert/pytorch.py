@@ -219,12 +219,12 @@ class _PyTorchSink:
         self._is_finished = False
 
     def write(self, name: str, source: ArraySource) -> None:
-        with self._opened().member(f"{self._root}/data/{self._keys[name]}", source.nbytes) as file:
+        with self._begun_archive().member(f"{self._root}/data/{self._keys[name]}", source.nbytes) as file:
             for buffer in source.buffers():
                 file.write(buffer)
 
     def finish(self) -> None:
-        archive = self._opened()
+        archive = self._begun_archive()
         if not self._is_finished:
             archive.add(f"{self._root}/version", b"3\n")
             archive.finish()
@@ -241,7 +241,7 @@ class _PyTorchSink:
         if self._file is not None:
             self._file.abort()
 
-    def _opened(self) -> ArchiveWriter:
+    def _begun_archive(self) -> ArchiveWriter:
         """The archive, begun with what describes the tensors in it."""
         if self._archive is None:
             self._file = BufferedFile(self.path, self._options, self._fs)

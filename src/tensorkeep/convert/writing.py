@@ -91,15 +91,15 @@ class FileSink:
         self._file: BufferedFile | None = None
 
     def write(self, name: str, source: ArraySource) -> None:
-        file = self._opened()
+        file = self._begun_file()
         for buffer in source.buffers():
             file.write(buffer)
 
     def finish(self) -> None:
-        self._opened().finish()
+        self._begun_file().finish()
 
     def commit(self) -> None:
-        file = self._opened()
+        file = self._begun_file()
         file.finish()
         file.commit()
 
@@ -107,7 +107,7 @@ class FileSink:
         if self._file is not None:
             self._file.abort()
 
-    def _opened(self) -> BufferedFile:
+    def _begun_file(self) -> BufferedFile:
         if self._file is None:
             self._file = BufferedFile(self.path, self._options, self._fs)
             self._file.write(self._planned.head)

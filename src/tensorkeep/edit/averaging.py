@@ -128,7 +128,7 @@ class Averages:
         for name in names:
             if readers[-1][name].nbytes >= _LARGE:
                 first = len(self._line)
-                self._line += self._cut(name)
+                self._line += self._cut_tensor(name)
                 self._of[name] = range(first, len(self._line))
         self._taken = 0  # how many shares have left the line
         self._spaces: list[_Space] = []  # that nobody uses; the last has been used last, and is in the cache
@@ -138,14 +138,14 @@ class Averages:
     def chunks(self, name: str) -> Iterator[Array]:
         """The average of a tensor, in chunks, each valid until the next. A wrong checksum is found with the last."""
         numbers = self._of.get(name, range(0))
-        shares = [self._line[number] for number in numbers] or self._cut(name)
+        shares = [self._line[number] for number in numbers] or self._cut_tensor(name)
         if not shares:
             chunks = [map(np.asarray, reader.source(name).chunks) for reader in self._readers]
             yield from map(self._mean(name).of, in_step(chunks))
             return
         totals = [0] * len(self._readers)
         for at, share in enumerate(shares):
-            result, crcs = self._take(numbers[at]) if numbers else self._averaged(share)
+            result, crcs = self._take(numbers[at]) if numbers else self._average_share(share)
             totals = [combine(total, crc, result.nbytes) for total, crc in zip(totals, crcs, strict=True)]
             yield result
         for stored, total in zip(shares[0].stored, totals, strict=True):
@@ -154,7 +154,7 @@ class Averages:
     def close(self) -> None:
         self._worked.close()
 
-    def _cut(self, name: str) -> list[_Share]:
+    def _cut_tensor(self, name: str) -> list[_Share]:
         """A tensor in shares; none if it lies otherwise than in one piece in one of the checkpoints."""
         found = [reader.stored_bytes(name) for reader in self._readers]
         plain = [stored for stored in found if stored is not None]
@@ -166,7 +166,7 @@ class Averages:
     def _mean(self, name: str) -> Mean:
         return Mean(self._readers[-1][name].dtype.array_dtype, self._shares)
 
-    def _averaged(self, share: _Share, memory: Bytes | None = None) -> tuple[Array, list[int]]:
+    def _average_share(self, share: _Share, memory: Bytes | None = None) -> tuple[Array, list[int]]:
         try:
             space = self._spaces.pop()
         except IndexError:
@@ -178,11 +178,11 @@ class Averages:
 
     def _work(self, number: int) -> tuple[Array, list[int]]:
         """What threads do. By the time that memory for a result is used again, nobody needs what is in it."""
-        return self._averaged(self._line[number], self._results[number % len(self._results)])
+        return self._average_share(self._line[number], self._results[number % len(self._results)])
 
     def _take(self, number: int) -> tuple[Array, list[int]]:
         if number < self._taken:
-            return self._averaged(self._line[number])
+            return self._average_share(self._line[number])
         for found in self._worked:
             self._taken += 1
             if self._taken > number:

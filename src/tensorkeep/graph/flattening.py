@@ -127,7 +127,7 @@ class _Copier:
                 if scope or self._only is None or control in self._only
                 for edge in after.get(control.name, [f"^{scope}{control.name}"])
             ]
-            if self._flat and (reference := self._called(op)) is not None:
+            if self._flat and (reference := self._called_function(op)) is not None:
                 after[op.name] = self._write_call(op, reference, scope, names, [*before, *waits], depth)
                 continue
             node = NodeDef()
@@ -151,7 +151,7 @@ class _Copier:
         else:
             self._nodes.append(node)
 
-    def _called(self, op: Operation) -> FunctionRef | None:
+    def _called_function(self, op: Operation) -> FunctionRef | None:
         """The function that an operation calls, if the operation does nothing but call it; otherwise None."""
         if op.type in op.graph.functions:
             return FunctionRef(op.type, dict(op.attrs))
@@ -178,7 +178,7 @@ class _Copier:
         for tensor, result in zip(op.outputs, body.outputs, strict=True):
             names[tensor.name] = _edge(result, inside, inner)
         waited = [names[tensor.name].partition(":")[0] for tensor in op.outputs]
-        waited += [f"{inside}{control.name}" for control in body.controls if self._called(control) is None]
+        waited += [f"{inside}{control.name}" for control in body.controls if self._called_function(control) is None]
         return [f"^{name}" for name in dict.fromkeys(waited)]
 
     def _body(self, op: Operation, reference: FunctionRef) -> FunctionBody:

@@ -98,7 +98,7 @@ class _Body:
         name = function.signature.name
         for i, arg in enumerate(function.signature.input_arg):
             self._add_argument(i, arg)
-        nodes = [self._instantiated(node) for node in function.node_def]
+        nodes = [self._instantiated_node(node) for node in function.node_def]
         for node in nodes:
             self._outputs[node.name] = self._output_positions(node)
         for node in nodes:
@@ -142,7 +142,7 @@ class _Body:
 
     # ---------------------------------------------------------------------------------------------- nodes
 
-    def _instantiated(self, node: NodeDef) -> NodeDef:
+    def _instantiated_node(self, node: NodeDef) -> NodeDef:
         copy = NodeDef()
         copy.CopyFrom(node)
         for value in copy.attr.values():
@@ -193,7 +193,7 @@ class _Body:
         source, *rest = written.split(":")
         if source in self._arguments:
             names = self._arguments[source]
-            return self._picked(names, rest[-1] if rest else "", written, where)
+            return self._picked_edges(names, rest[-1] if rest else "", written, where)
         if source not in self._outputs:
             raise InvalidArgumentError(
                 f"function '{self._function.signature.name}', {where}: there is no argument or node '{written}'"
@@ -209,9 +209,9 @@ class _Body:
             return [f"{source}:{int(rest[-1])}"]  # of an op that nobody knows; outputs count from its first
         start, count = positions[output]
         edges = [f"{source}:{start + i}" for i in range(count)]
-        return self._picked(edges, rest[1] if len(rest) > 1 else "", written, where)
+        return self._picked_edges(edges, rest[1] if len(rest) > 1 else "", written, where)
 
-    def _picked(self, edges: list[str], index: str, written: str, where: str) -> list[str]:
+    def _picked_edges(self, edges: list[str], index: str, written: str, where: str) -> list[str]:
         if not index:
             return edges
         if not is_index(index) or int(index) >= len(edges):

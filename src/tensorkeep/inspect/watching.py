@@ -33,9 +33,9 @@ class Watched:
         found = self._tensors.source(name)
         if found.dtype.is_object:
             return found
-        return ArraySource(found.dtype, found.shape, self._counted(found.chunks))
+        return ArraySource(found.dtype, found.shape, self._counted_chunks(found.chunks))
 
-    def _counted(self, chunks: Iterable[Any]) -> Iterator[Any]:
+    def _counted_chunks(self, chunks: Iterable[Any]) -> Iterator[Any]:
         for chunk in chunks:
             yield chunk
             self._watch.add(int(np.asarray(chunk).nbytes))

@@ -196,15 +196,15 @@ class CollectionDecoder:
             proto = parse(VariableDef, value, f"collection '{key}'")
             if not self._marks_trainable:
                 proto.trainable = key == GraphKeys.TRAINABLE_VARIABLES
-            self._variables[value] = self._made(key, proto, functions)
+            self._variables[value] = self._made_items(key, proto, functions)
         return self._variables[value]
 
     def _object(self, key: str, value: bytes, functions: ProtoFunctions) -> Any:
         if functions.proto_type is None:
-            return self._made(key, value, functions)
-        return self._made(key, parse(functions.proto_type, value, f"collection '{key}'"), functions)
+            return self._made_items(key, value, functions)
+        return self._made_items(key, parse(functions.proto_type, value, f"collection '{key}'"), functions)
 
-    def _made(self, key: str, proto: Message | bytes, functions: ProtoFunctions) -> Any:
+    def _made_items(self, key: str, proto: Message | bytes, functions: ProtoFunctions) -> Any:
         assert functions.from_proto is not None
         try:
             return functions.from_proto(proto, import_scope=self._scope)

@@ -594,7 +594,7 @@ class _Emitting:
             assert found is not None
             return found
 
-        length = LoopLength([count.limit for count in counts], most, self._filled)
+        length = LoopLength([count.limit for count in counts], most, self._filled_list)
         found = as_layers(self.to, self.written, self.starts, length)
         if found is not None:
             give_up(self.written.inner)
@@ -627,7 +627,7 @@ class _Emitting:
         for slot in written.carried:
             found[slot] = self._after(slot, outputs.pop(0))
         for slot, form, rows in zip(written.filled, filled, outputs, strict=True):
-            found[slot] = list_term(self._filled(form, rows), self.starts[slot])
+            found[slot] = list_term(self._filled_list(form, rows), self.starts[slot])
         return found
 
     def _known_rounds(self, most: Term | None) -> int | None:
@@ -651,7 +651,7 @@ class _Emitting:
             return list_term(replace(given, form=Sequenced(as_sequence_term(output)), count=None), self.starts[slot])
         return list_term(replace(given, form=Rows(output), count=None), self.starts[slot])
 
-    def _filled(self, form: Filling, rows: Term, last: Term | None = None) -> HeldList:
+    def _filled_list(self, form: Filling, rows: Term, last: Term | None = None) -> HeldList:
         """A list after the loop has filled it: the elements of all rounds, and what it had beyond or before them."""
         to, start = self.to, form.start
         element = merged_dims(start.element, None if form.item is None else form.item.dims)

@@ -90,11 +90,11 @@ class OnnxModel:
             content = tuple(array.reshape(-1).tolist()) if array.dtype == object else array.tobytes()
             key: tuple[Any, ...] = (kind, array.shape, content)
             if key not in self._small:
-                self._small[key] = self._stored(array, dtype, kind, wanted)
+                self._small[key] = self._stored_value(array, dtype, kind, wanted)
             return self._small[key]
         key = (array.__array_interface__["data"][0], array.shape, array.strides, array.dtype.str, kind)
         if key not in self._large:  # which holds the array, so that its memory is no other's
-            self._large[key] = (array, self._stored(array, dtype, kind, wanted))
+            self._large[key] = (array, self._stored_value(array, dtype, kind, wanted))
         return self._large[key][1]
 
     def take_constants(self) -> dict[str, ir.Value]:
@@ -104,7 +104,7 @@ class OnnxModel:
             held.clear()
         return taken
 
-    def _stored(self, array: Array, dtype: DType, kind: ir.DataType, wanted: str) -> ir.Value:
+    def _stored_value(self, array: Array, dtype: DType, kind: ir.DataType, wanted: str) -> ir.Value:
         repeated = repeated_bytes(array)
         if repeated and not self.limits.may_spread(repeated):
             raise TooLargeError(

@@ -147,7 +147,7 @@ class Translator:
         self.run(to, plan, terms)
         for tensor in fetches:
             if tensor not in terms:
-                self._refused(to, tensor.op, "it has a value only if a branch is taken", terms)
+                self._note_refusal(to, tensor.op, "it has a value only if a branch is taken", terms)
         return [terms[tensor] for tensor in fetches]
 
     def run(self, to: OnnxGraph, plan: Plan, terms: dict[Tensor, Term]) -> None:
@@ -157,7 +157,7 @@ class Translator:
         except UnstructuredError as error:
             for op in plan.ops:
                 if op.type in ("Merge", "Exit", "RefMerge", "RefExit"):
-                    self._refused(to, op, f"its branches and loops cannot be told apart: {error}", terms)
+                    self._note_refusal(to, op, f"its branches and loops cannot be told apart: {error}", terms)
             block = Block(items=[Step(op) for op in plan.ops])
         self.run_block(to, block, terms)
 
@@ -208,14 +208,14 @@ class Translator:
                 earlier.setdefault((predicate, truth), []).append(blocks[not truth])
             return
         try:
-            found = self._named(to, merges[0], lambda: choose(to, terms[predicate], side(True), side(False)))
+            found = self._call_named(to, merges[0], lambda: choose(to, terms[predicate], side(True), side(False)))
         except LostError:
             self._lose_all(merges, terms)
             return
         except (TooLargeError, WrittenAgainError):
             raise
         except TensorKeepError as error:
-            self._refused(to, merges[0], str(error).partition("\n")[0], terms)
+            self._note_refusal(to, merges[0], str(error).partition("\n")[0], terms)
             self._lose_all(merges, terms)
             return
         terms.update(zip(wanted, found, strict=True))
@@ -244,14 +244,14 @@ class Translator:
 
         rounds = Rounds([terms[variable.start] for variable in variables], goes_on, once)
         try:
-            found = self._named(to, item.op, lambda: repeat(to, rounds))
+            found = self._call_named(to, item.op, lambda: repeat(to, rounds))
         except (TooLargeError, WrittenAgainError):
             raise
         except (LostError, TensorKeepError, KeyError) as error:
             if isinstance(error, TensorKeepError):
-                self._refused(to, item.op, str(error).partition("\n")[0], terms)
+                self._note_refusal(to, item.op, str(error).partition("\n")[0], terms)
             elif isinstance(error, KeyError):
-                self._refused(to, item.op, "a round of its loop needs what is not computed in it", terms)
+                self._note_refusal(to, item.op, "a round of its loop needs what is not computed in it", terms)
             found = [Term(term.dtype, term.dims, is_lost=True) for term in rounds.starts]
         own = with_variables(found)
         self.quietly(self.run_block, to, item.header, own)
@@ -267,7 +267,7 @@ class Translator:
         finally:
             self.outcome.reset((len(self.outcome.problems), *mark[1:]))
 
-    def _named(self, to: OnnxGraph, op: Operation, function: Callable[[], Result]) -> Result:
+    def _call_named(self, to: OnnxGraph, op: Operation, function: Callable[[], Result]) -> Result:
         """Calls a function whose nodes are called after an operation."""
         old, to.operation = to.operation, op
         try:
@@ -302,7 +302,7 @@ class Translator:
             self.outcome.dropped.append(Became(to.scope + op.name, op.type, "dropped"))
         missing = [tensor.name for tensor in op.inputs if tensor not in terms]
         if missing:
-            self._refused(to, op, f'its input "{missing[0]}" is not there', terms)
+            self._note_refusal(to, op, f'its input "{missing[0]}" is not there', terms)
             return
         inputs = [terms[tensor] for tensor in op.inputs]
         if any(term.is_lost for term in inputs):
@@ -322,16 +322,16 @@ class Translator:
             give_up(to, before)
             newest = error.newest_opset if isinstance(error, CannotTranslateError) else None
             reason = _DEEP if isinstance(error, RecursionError) else str(error).partition("\n")[0]
-            self._refused(to, op, reason or type(error).__name__, terms, newest)
+            self._note_refusal(to, op, reason or type(error).__name__, terms, newest)
             return
         except Exception as error:
             if self.model.is_for_engine:  # which notes it, and has our kernels run the operation
                 raise
             give_up(to, before)
-            self._refused(to, op, f"its rule fails, which is our mistake: {type(error).__name__}: {error}", terms)
+            self._note_refusal(to, op, f"its rule fails, which is our mistake: {type(error).__name__}: {error}", terms)
             return
         for tensor, result in zip(op.outputs, results, strict=True):
-            terms[tensor] = self._told(tensor, result)
+            terms[tensor] = self._with_told_shape(tensor, result)
             if result.value is not None:  # for passes, which find formulas by it that a rule wrote out
                 result.value.meta.setdefault("made_by", (op.type, tuple(inputs)))
         self._note_axes(op, inputs, results)
@@ -343,7 +343,7 @@ class Translator:
         given = [terms[tensor] for tensor in op.inputs if tensor in terms]
         for held in (term.held for term in given if isinstance(term.held, VariableResource | Term)):
             if self.loops and id(held) in self.model.read_in_loops:
-                self._refused(to, op, "rounds of a loop change a variable that later rounds read", terms)
+                self._note_refusal(to, op, "rounds of a loop change a variable that later rounds read", terms)
             now = None
             if any(term.is_lost for term in given):
                 now = Term(given[-1].dtype, is_lost=True)
@@ -366,11 +366,11 @@ class Translator:
             if held is not None:
                 return [Term(tensor.dtype.base_dtype, (), held=held) for tensor in op.outputs], "what it holds"
         if op.type in op.graph.functions or op.type in _CALLS:
-            return self._called(to, op, inputs), "its function's nodes"
+            return self._call_function(to, op, inputs), "its function's nodes"
         self._limits.give(term.array for term in inputs if term.array is not None)
         if inputs and all(term.array is not None for term in inputs):
             if self._limits.may_make(_expected_bytes(op)):
-                folded = self._folded(op, inputs)
+                folded = self._fold_operation(op, inputs)
                 if folded is not None:
                     return folded, "a constant, folded"
             else:
@@ -380,14 +380,14 @@ class Translator:
         if self._folds and known and len(known) == len(sizes):
             made = [self._of_sizes(to, tensor, item) for tensor, item in zip(op.outputs, known, strict=True)]
             return made, "sizes, by shapes" if any(term.array is None for term in made) else "a constant, by shapes"
-        results = self._ruled(to, op, inputs)
+        results = self._apply_rule(to, op, inputs)
         self._limits.make(result.array for result in results if result.array is not None)
         for result, item in zip(results, sizes, strict=True):
             if item is not None and result.array is None:
                 result.sizes = item
         return results, ""
 
-    def _ruled(self, to: OnnxGraph, op: Operation, inputs: list[Term]) -> list[Term]:
+    def _apply_rule(self, to: OnnxGraph, op: Operation, inputs: list[Term]) -> list[Term]:
         """What an operation's rule gives."""
         domain = self._custom_ops.get(op.type)
         if domain is not None:
@@ -417,7 +417,7 @@ class Translator:
         dtypes = [tensor.dtype for tensor in op.outputs]
         return list(to.node_with_outputs(op.type, inputs, len(dtypes), dtypes, domain=domain, attrs=attrs))
 
-    def _told(self, tensor: Tensor, term: Term) -> Term:
+    def _with_told_shape(self, tensor: Tensor, term: Term) -> Term:
         """A rule's result, completed by what the graph says of its shape."""
         known = tensor.static_shape
         if term.array is None and term.held is None and known.dims is not None:
@@ -436,7 +436,7 @@ class Translator:
             if result.axes is None and result.dims is not None and None in result.dims and result not in inputs:
                 result.axes = known_axes(op, inputs, len(result.dims))
 
-    def _refused(
+    def _note_refusal(
         self, to: OnnxGraph, op: Operation, reason: str, terms: dict[Tensor, Term], newest: int | None = None
     ) -> None:
         self.outcome.problems.append(Problem(to.scope + op.name, op.type, reason, newest))
@@ -469,7 +469,7 @@ class Translator:
             to.scope = old
             self._depth -= 1
 
-    def _called(self, to: OnnxGraph, op: Operation, inputs: list[Term]) -> list[Term]:
+    def _call_function(self, to: OnnxGraph, op: Operation, inputs: list[Term]) -> list[Term]:
         if op.type not in _CALLS:
             return self.call(to, op, FunctionRef(op.type, dict(op.attrs)), inputs)
         reference = op.attr("f")
@@ -503,7 +503,7 @@ class Translator:
             found.sizes = tuple(sizes)
         return found
 
-    def _folded(self, op: Operation, inputs: list[Term]) -> list[Term] | None:
+    def _fold_operation(self, op: Operation, inputs: list[Term]) -> list[Term] | None:
         """What an operation gives whose inputs are all known; None if it cannot or should not be computed now."""
         arrays = [term.array for term in inputs if term.array is not None]
         if not self._folds or len(arrays) < len(inputs) or not is_pure(op) or _makes_much_text(op, arrays):

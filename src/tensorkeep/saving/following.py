@@ -197,24 +197,24 @@ class Followed:
         if op.type in VARIABLES | EMBEDDINGS or op.type.startswith(_TABLES):
             return [self._handle(op, inputs)]
         if op.type in _CALLS or op.type in op.graph.functions:
-            return self._called(op, inputs, depth, is_conditional)
+            return self._follow_call(op, inputs, depth, is_conditional)
         if op.type in _ASSIGNMENTS or op.type.startswith(("LookupTableImport", "LookupTableInsert")):
             return self._set(op, inputs, is_conditional)
         if is_conditional:
-            self._changed(op, inputs)
+            self._note_change(op, inputs)
             return [_only_running(op)] * len(op.outputs)
         if op.type in EMBEDDING_LOADS:
-            return self._loaded(op, inputs)
+            return self._follow_load(op, inputs)
         if op.type in _PASSING or (op.type == "PlaceholderWithDefault" and inputs):
             return inputs
         if op.type in _RESTORES:
-            return self._restored(op, inputs)
+            return self._follow_restore(op, inputs)
         if op.type == "ReadVariableOp":
             return [self.value_of(inputs[0])]
         if op.type in _ARRANGING:
             read = tuple(map(self.value_of, inputs))
             return [Arranged(op, read, index) for index in range(len(op.outputs))]
-        self._changed(op, inputs)
+        self._note_change(op, inputs)
         return [_only_running(op)] * len(op.outputs)
 
     def _handle(self, op: Operation, inputs: tuple[Value, ...]) -> Handle:
@@ -227,7 +227,7 @@ class Followed:
             self.free_keys.setdefault(handle, inputs)
         return handle
 
-    def _restored(self, op: Operation, inputs: tuple[Value, ...]) -> Sequence[Value]:
+    def _follow_restore(self, op: Operation, inputs: tuple[Value, ...]) -> Sequence[Value]:
         if inputs[0] != PATH:
             return [Unknown(f'"{op.name}" ({op.type}) reads a file that the graph names')] * len(op.outputs)
         spec = inputs[2] if len(inputs) > 2 else None
@@ -241,13 +241,13 @@ class Followed:
             self.steps.setdefault(target, []).append(Step(target, op, values))
         return [target] * len(op.outputs)
 
-    def _loaded(self, op: Operation, inputs: tuple[Value, ...]) -> Sequence[Value]:
+    def _follow_load(self, op: Operation, inputs: tuple[Value, ...]) -> Sequence[Value]:
         target = inputs[EMBEDDING_LOADS[op.type]]
         if isinstance(target, Handle):
             self.steps.setdefault(target, []).append(Step(target, op, inputs))
         return ()
 
-    def _changed(self, op: Operation, inputs: tuple[Value, ...]) -> None:
+    def _note_change(self, op: Operation, inputs: tuple[Value, ...]) -> None:
         """Notes that an operation does something to the variables and tables that it takes, or its functions name."""
         if op.type in _READING:
             return
@@ -268,16 +268,18 @@ class Followed:
 
     # ------------------------------------------------------------------------------------------------ calls
 
-    def _called(self, op: Operation, inputs: tuple[Value, ...], depth: int, is_conditional: bool) -> Sequence[Value]:
+    def _follow_call(
+        self, op: Operation, inputs: tuple[Value, ...], depth: int, is_conditional: bool
+    ) -> Sequence[Value]:
         reference = FunctionRef(op.type, dict(op.attrs)) if op.type in op.graph.functions else op.attr("f")
         if depth >= _DEEPEST:
-            self._changed(op, inputs)
+            self._note_change(op, inputs)
             return [_only_running(op)] * len(op.outputs)
         library = op.graph.functions
         try:
             body = function_body(find_function(reference.name, library), library, reference.attrs)
         except TensorKeepError:
-            self._changed(op, inputs)
+            self._note_change(op, inputs)
             return [_only_running(op)] * len(op.outputs)
         always = (*body.controls, *(item for item in body.graph.operations if item.spec.schema.is_stateful))
         plan = make_plan(body.outputs, always, body.inputs)

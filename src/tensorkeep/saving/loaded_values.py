@@ -122,14 +122,14 @@ class LoadedValues:
                 _require_known([node.name], [])
             if changed := [step for step in self._followed.steps[handle] if step not in steps]:
                 _require_known([], [f'"{node.name}" by {step.unknown}' for step in changed])
-            found[node.name] = EmbeddingLoads(self._followed, self._evaluated, self._reader).rows(handle, steps)
+            found[node.name] = EmbeddingLoads(self._followed, self._evaluate_value, self._reader).rows(handle, steps)
         return found
 
     # ------------------------------------------------------------------------------------------------ one value
 
     def _key_value_rows(self, name: str, free: Sequence[Array], step: Step) -> tuple[Array, Array]:
         """What a step puts into a table. A dense table stores keys and values as matrices, whatever their shapes."""
-        keys, values = (np.asarray(self._evaluated(value)) for value in step.values)
+        keys, values = (np.asarray(self._evaluate_value(value)) for value in step.values)
         if not free:
             return keys, values
         return keys.reshape(-1, *free[0].shape), values.reshape(-1, *_value_sizes(self._graph, name))
@@ -139,10 +139,10 @@ class LoadedValues:
         texts = [(op.attr(key) or b"").decode("utf-8", "replace") for key in ("container", "shared_name")]
         handle = Handle(texts[0], texts[1] or name)
         free = self._followed.free_keys.get(handle, ())
-        return handle, [np.asarray(self._evaluated(value)) for value in free]
+        return handle, [np.asarray(self._evaluate_value(value)) for value in free]
 
     def _fitting(self, variable: VariableNode, value: Value) -> Array:
-        array = self._evaluated(value)
+        array = self._evaluate_value(value)
         if not variable.shape.is_compatible(Shape(np.shape(array))):
             raise InvalidArgumentError(
                 f'the variable "{variable.name}" has the shape {variable.shape}, and what it is set to has '
@@ -150,30 +150,30 @@ class LoadedValues:
             )
         return array
 
-    def _evaluated(self, value: Value) -> Array:
+    def _evaluate_value(self, value: Value) -> Array:
         if isinstance(value, Known):
             return _constant(value)
         if isinstance(value, Stored):
-            return self._stored(value)
+            return self._read_stored(value)
         if isinstance(value, Arranged):
-            return self._arranged(value)
+            return self._arrange_inputs(value)
         if isinstance(value, Fed):
             return np.array(value.text.encode(), object)
         if isinstance(value, Unknown):
             _require_known([], [value.reason])
         raise InvalidArgumentError(f"a variable is set to what is no value: {value}")
 
-    def _stored(self, value: Stored) -> Array:
+    def _read_stored(self, value: Stored) -> Array:
         assert self._reader is not None
-        key = _text(self._evaluated(value.key), value.index)
-        text = "" if value.spec is None else _text(self._evaluated(value.spec), value.index)
+        key = _text(self._evaluate_value(value.key), value.index)
+        text = "" if value.spec is None else _text(self._evaluate_value(value.spec), value.index)
         spec = SliceSpec.parse(text)
         checked_info(self._reader, key, value.dtype, spec)
         return self._reader.read(key) if spec is None else self._reader.read(key, spec.part)
 
-    def _arranged(self, value: Arranged) -> Array:
+    def _arrange_inputs(self, value: Arranged) -> Array:
         op = value.op
-        arrays: list[Any] = [self._evaluated(item) for item in value.inputs]
+        arrays: list[Any] = [self._evaluate_value(item) for item in value.inputs]
         kernel = kernel_of(op.spec)
         arguments = group(op.spec.schema.inputs, arrays, op.attr) if op.spec.has_list_inputs else arrays
         try:

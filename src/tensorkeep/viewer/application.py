@@ -150,7 +150,7 @@ class Viewer:
         try:
             given = await _body(request)
             if name == "job":
-                return await self._polled(request, given)
+                return await self._poll_job(request, given)
             if name == "cancel":
                 self.jobs.cancel(str(given.get("id", "")))
                 return _json({})
@@ -159,7 +159,7 @@ class Viewer:
             if name in LONG:
                 answer = LONG[name]
                 key, job = self.jobs.start(lambda progress: answer(Asked(self.sources, given, progress)))
-                return await self._waited(request, key, job)
+                return await self._wait_for_job(request, key, job)
             raise NotFoundError(f'there is no question "{name[:100]}"')
         except TensorKeepError as error:
             return _failure_response(error)
@@ -168,11 +168,11 @@ class Viewer:
         except (RecursionError, UnicodeError) as error:
             return _failure_response(InvalidArgumentError(f"the question cannot be understood: {error}"))
 
-    async def _polled(self, request: Request, given: Mapping[str, Any]) -> Response:
+    async def _poll_job(self, request: Request, given: Mapping[str, Any]) -> Response:
         key = str(given.get("id", ""))
-        return await self._waited(request, key, self.jobs.find(key))
+        return await self._wait_for_job(request, key, self.jobs.find(key))
 
-    async def _waited(self, request: Request, key: str, job: Job) -> Response:
+    async def _wait_for_job(self, request: Request, key: str, job: Job) -> Response:
         """The answer, if it comes soon; else how far the work is. If the page goes meanwhile, its work is cancelled."""
         waiting = asyncio.wrap_future(job.future)
         leaving = asyncio.ensure_future(request.receive())  # all of the question was read: only its end can come

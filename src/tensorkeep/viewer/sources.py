@@ -68,13 +68,13 @@ class Source:
         self.fs = fs
         self.error = ""
         """What keeps it from being known; empty if it is known."""
-        self.found = self._identified()
+        self.found = self._identify_path()
         self._lock = RLock()
         self._kept: dict[str, Any] = {}
         self._making: dict[str, RLock] = {}
         self._closing: list[Callable[[], None]] = []
 
-    def _identified(self) -> Identification:
+    def _identify_path(self) -> Identification:
         try:
             return identify(self.path, fs=self.fs)
         except TensorKeepError as error:
@@ -155,9 +155,9 @@ class Source:
     @property
     def listing(self) -> CheckpointListing:
         """What tensors there are. Of a damaged checkpoint, those that its sound parts list, with remarks."""
-        return self._once("listing", self._listed)
+        return self._once("listing", self._list_tensors)
 
-    def _listed(self) -> CheckpointListing:
+    def _list_tensors(self) -> CheckpointListing:
         if not self.is_checkpoint:
             return list_opened(self.tensors, fs=self.fs)
         try:

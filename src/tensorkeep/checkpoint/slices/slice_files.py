@@ -167,7 +167,7 @@ class SliceFileReader(CheckpointReader):
                 raise DataLossError(f'"{path}": tensor "{tensor.name}": {error}') from None
 
     def __getitem__(self, name: str) -> TensorInfo:
-        return self._stored(name).info()
+        return self._stored_tensor(name).info()
 
     def __contains__(self, name: object) -> bool:
         if name in self._tensors:
@@ -195,7 +195,7 @@ class SliceFileReader(CheckpointReader):
         return ArraySource.of(self.read(name), self[name].dtype)
 
     def verify(self, name: str) -> None:
-        stored = self._stored(name)
+        stored = self._stored_tensor(name)
         check_shape(stored.shape, stored.dtype)
         try:
             copies_for(whole_box(stored.shape), [part.box(stored.shape) for part in stored.tables])
@@ -214,21 +214,23 @@ class SliceFileReader(CheckpointReader):
 
     def _read_part(self, name: str, info: TensorInfo, part: TensorSlice, copy: bool) -> Array:
         wanted = part.box(info.shape)
-        return self._stitched(name, lambda pieces: stitch(pieces, wanted, self._checker(name), self._box_reader(name)))
+        return self._stitched_tensor(
+            name, lambda pieces: stitch(pieces, wanted, self._checker(name), self._box_reader(name))
+        )
 
     def _read_rows(self, name: str, info: TensorInfo, rows: Rows) -> Array:
         def read(part: TensorSlice, chosen: Rows) -> Array:
             values: Array = self._read_piece(name, part)[chosen]
             return values
 
-        return self._stitched(name, lambda pieces: stitch_rows(pieces, rows, self._checker(name), read))
+        return self._stitched_tensor(name, lambda pieces: stitch_rows(pieces, rows, self._checker(name), read))
 
     def _read_many(self, names: list[str], threads: int | None, copy: bool) -> dict[str, Array]:
         return dict(zip(names, in_parallel(self.read, names, threads), strict=True))
 
-    def _stitched(self, name: str, join: Callable[[TensorInfo], Array]) -> Array:
+    def _stitched_tensor(self, name: str, join: Callable[[TensorInfo], Array]) -> Array:
         """Every tensor is stored in slices here, be it in one that covers it."""
-        stored = self._stored(name)
+        stored = self._stored_tensor(name)
         try:
             return join(TensorInfo(stored.dtype, stored.shape, tuple(stored.tables)))
         except DataLossError as error:
@@ -267,7 +269,7 @@ class SliceFileReader(CheckpointReader):
                 values = data
         return decode_values(stored.dtype, values, element_count(shape), what).reshape(shape)
 
-    def _stored(self, name: str) -> _Stored:
+    def _stored_tensor(self, name: str) -> _Stored:
         stored = self._tensors.get(name)
         if stored is None:
             self._raise_damage(f'tensor "{name}" is not in those files that can be read')

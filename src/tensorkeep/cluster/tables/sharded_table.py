@@ -227,41 +227,41 @@ class ShardedEmbeddingTable:
     def lookup(self, keys: npt.ArrayLike, column: str = "") -> Array:
         """The row of each key, without inserting any."""
         found = checked_column(column, self._columns)
-        routed, shape = self._routed(keys)
-        answers = self._asked("lookup", {n: (part, column) for n, part in routed.keys.items()})
+        routed, shape = self._route_keys(keys)
+        answers = self._ask_parts("lookup", {n: (part, column) for n, part in routed.keys.items()})
         return routed.gathered(answers, np.empty((0, found.dim), found.dtype)).reshape(*shape, found.dim)
 
     def lookup_or_create(
         self, keys: npt.ArrayLike, counts: npt.ArrayLike | None = None, initial: npt.ArrayLike | None = None
     ) -> Array:
         """The row of each key; those that are not there are inserted, if they are let in."""
-        routed, shape = self._routed(keys)
+        routed, shape = self._route_keys(keys)
         weights = self._columns[""]
         given = routed.counts(checked_counts(counts, shape))
         first = routed.firsts(None if initial is None else checked_rows(initial, shape, weights))
         asked = {n: (part, given[n], first[n]) for n, part in routed.keys.items()}
-        answers = self._asked("lookup_or_create", asked)
+        answers = self._ask_parts("lookup_or_create", asked)
         return routed.gathered(answers, np.empty((0, self.dim), self.value_dtype)).reshape(*shape, self.dim)
 
     def contains(self, keys: npt.ArrayLike) -> npt.NDArray[np.bool_]:
         """For each key whether it has a row."""
-        return self._told("contains", keys, np.dtype(np.bool_))
+        return self._told_by_parts("contains", keys, np.dtype(np.bool_))
 
     def frequencies(self, keys: npt.ArrayLike) -> Integers:
         """How often each key occurred."""
-        return self._told("frequencies", keys, np.dtype(np.int64))
+        return self._told_by_parts("frequencies", keys, np.dtype(np.int64))
 
     def versions(self, keys: npt.ArrayLike) -> Integers:
         """The step of each key's last update; -1 if there was none, or that is not kept."""
-        return self._told("versions", keys, np.dtype(np.int64))
+        return self._told_by_parts("versions", keys, np.dtype(np.int64))
 
     def tiers(self, keys: npt.ArrayLike) -> npt.NDArray[np.int32]:
         """Where the row of each key is: 0 in memory, 1 in a file, -1 nowhere."""
-        return self._told("tiers", keys, np.dtype(np.int32))
+        return self._told_by_parts("tiers", keys, np.dtype(np.int32))
 
-    def _told(self, what: str, keys: npt.ArrayLike, dtype: np.dtype[Any]) -> Array:
-        routed, shape = self._routed(keys)
-        answers = self._asked(what, {n: (part,) for n, part in routed.keys.items()})
+    def _told_by_parts(self, what: str, keys: npt.ArrayLike, dtype: np.dtype[Any]) -> Array:
+        routed, shape = self._route_keys(keys)
+        answers = self._ask_parts(what, {n: (part,) for n, part in routed.keys.items()})
         return routed.gathered(answers, np.empty(0, dtype)).reshape(shape)
 
     # ------------------------------------------------------------------------------------------------ Changing
@@ -271,9 +271,9 @@ class ShardedEmbeddingTable:
 
         Row numbers are those within each part, times the number of parts, plus that of the part.
         """
-        routed, shape = self._routed(keys)
+        routed, shape = self._route_keys(keys)
         given, stamp = routed.counts(checked_counts(counts, shape)), checked_step(step)
-        answers = self._asked("touch", {n: (part, given[n], stamp) for n, part in routed.keys.items()})
+        answers = self._ask_parts("touch", {n: (part, given[n], stamp) for n, part in routed.keys.items()})
         rows = {n: np.where(found == ABSENT, ABSENT, found * self.partitions + n) for n, found in answers.items()}
         return Touched(routed.gathered(rows, np.empty(0, np.int64)).reshape(shape))
 
@@ -292,7 +292,7 @@ class ShardedEmbeddingTable:
 
         Gradients of a key that is there several times are added up before they travel.
         """
-        routed, shape = self._routed(keys)
+        routed, shape = self._route_keys(keys)
         found, _ = checked_rule(rule, numbers, self.value_dtype)
         columns = [column.name for column in checked_slots(found, slots, self._columns)]
         given, stamp = routed.counts(checked_counts(counts, shape)), checked_step(step)
@@ -324,7 +324,7 @@ class ShardedEmbeddingTable:
         versions: npt.ArrayLike | None = None,
     ) -> None:
         """Stores rows of several columns at once, by name. Of rows for the same key the last is kept."""
-        routed, shape = self._routed(keys)
+        routed, shape = self._route_keys(keys)
         values = {
             name: routed.lasts(checked_rows(block, shape, checked_column(name, self._columns)))
             for name, block in rows.items()
@@ -335,33 +335,33 @@ class ShardedEmbeddingTable:
             n: (part, {name: blocks[n] for name, blocks in values.items()}, given[n], stamps[n])
             for n, part in routed.keys.items()
         }
-        self._asked("assign_columns", asked)
+        self._ask_parts("assign_columns", asked)
 
     def assign_filtered(self, keys: npt.ArrayLike, freqs: npt.ArrayLike, versions: npt.ArrayLike | None = None) -> int:
         """Stores counts of keys that have no row, and returns how many keys were stored."""
-        routed, shape = self._routed(keys)
+        routed, shape = self._route_keys(keys)
         given = routed.lasts(checked_integers("freqs", freqs, shape))
         stamps = routed.lasts(checked_integers("versions", versions, shape))
         asked = {n: (part, given[n], stamps[n]) for n, part in routed.keys.items()}
-        return sum(self._asked("assign_filtered", asked).values())
+        return sum(self._ask_parts("assign_filtered", asked).values())
 
     def reset_column(self, column: str, keys: npt.ArrayLike) -> None:
         """Gives keys their default rows in a column. Keys that are not there are passed over."""
         checked_column(column, self._columns)
-        routed, _ = self._routed(keys)
-        self._asked("reset_column", {n: (column, part) for n, part in routed.keys.items()})
+        routed, _ = self._route_keys(keys)
+        self._ask_parts("reset_column", {n: (column, part) for n, part in routed.keys.items()})
 
     def remove(self, keys: npt.ArrayLike) -> int:
         """Forgets keys, their counts too, and returns how many of them had rows."""
-        routed, _ = self._routed(keys)
-        return sum(self._asked("remove", {n: (part,) for n, part in routed.keys.items()}).values())
+        routed, _ = self._route_keys(keys)
+        return sum(self._ask_parts("remove", {n: (part,) for n, part in routed.keys.items()}).values())
 
     def retain(self, keys: npt.ArrayLike) -> int:
         """Forgets all keys but these, with rows or without, and returns how many of those had rows."""
-        routed, _ = self._routed(keys)
+        routed, _ = self._route_keys(keys)
         nothing = np.zeros(0, np.int64)
         asked = {n: (routed.keys.get(n, nothing),) for n in range(self.partitions)}
-        return sum(self._asked("retain", asked).values())
+        return sum(self._ask_parts("retain", asked).values())
 
     def clear(self) -> None:
         """Forgets everything but the columns."""
@@ -472,16 +472,16 @@ class ShardedEmbeddingTable:
 
     # ------------------------------------------------------------------------------------------------ Asking
 
-    def _routed(self, keys: npt.ArrayLike) -> tuple[Routed, tuple[int, ...]]:
+    def _route_keys(self, keys: npt.ArrayLike) -> tuple[Routed, tuple[int, ...]]:
         asked, shape = checked_keys(keys, self.key_dtype)
         return Routed.of(asked, self.partitions, self._kernels), shape
 
-    def _asked(self, method: str, arguments: Mapping[int, tuple[Any, ...]]) -> dict[int, Any]:
+    def _ask_parts(self, method: str, arguments: Mapping[int, tuple[Any, ...]]) -> dict[int, Any]:
         return self._link.ask({number: Request(method, given) for number, given in arguments.items()})
 
     def _everywhere(self, method: str, *arguments: Any) -> list[Any]:
         """What all parts answer, in order."""
-        return list(self._asked(method, dict.fromkeys(range(self.partitions), arguments)).values())
+        return list(self._ask_parts(method, dict.fromkeys(range(self.partitions), arguments)).values())
 
     def _note(self, state: TableState) -> None:
         write_state(self._link.spec, state)

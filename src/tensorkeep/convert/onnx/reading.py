@@ -75,7 +75,7 @@ class _Weight:
         proto, dtype, shape = self.proto, self._dtype, self.info.shape
         if dtype is STRING:
             if len(proto.string_data) != element_count(shape):
-                raise self._damaged(f"{len(proto.string_data)} strings")
+                raise self._damage_error(f"{len(proto.string_data)} strings")
             flat = np.empty(len(proto.string_data), object)
             flat[:] = list(proto.string_data)
             return flat.reshape(shape)
@@ -83,13 +83,13 @@ class _Weight:
             try:
                 return np.asarray(onnx.numpy_helper.to_array(proto)).reshape(shape)
             except (ValueError, TypeError) as error:
-                raise self._damaged(str(error)) from error
+                raise self._damage_error(str(error)) from error
         data = self._outside() if proto.data_location == onnx.TensorProto.EXTERNAL else proto.raw_data
         wanted = dtype.array_dtype.newbyteorder("<") if dtype.array_dtype.kind in "iufc" else dtype.array_dtype
         if dtype.name in ("int4", "uint4", "int2", "uint2", "float4_e2m1fn"):
             raise UnimplementedError(f'"{self.path}": "{proto.name}" is {dtype.name}, several in a byte')
         if len(data) != element_count(shape) * wanted.itemsize:
-            raise self._damaged(f"{len(data)} bytes")
+            raise self._damage_error(f"{len(data)} bytes")
         return np.frombuffer(data, wanted).reshape(shape)
 
     def _outside(self) -> memoryview:
@@ -101,9 +101,9 @@ class _Weight:
         with closing(self.fs.open(posixpath.join(posixpath.dirname(self.path), name))) as file:
             offset, length = (told.get(key, "") for key in ("offset", "length"))
             if not all(text.isdecimal() or not text for text in (offset, length)):
-                raise self._damaged(f"the place {offset!r}, {length!r}")
+                raise self._damage_error(f"the place {offset!r}, {length!r}")
             at = int(offset or 0)
             return file.read(at, int(length) if length else max(file.size - at, 0))
 
-    def _damaged(self, what: str) -> DataLossError:
+    def _damage_error(self, what: str) -> DataLossError:
         return DataLossError(f'"{self.path}": "{self.proto.name}" {list(self.proto.dims)} has {what}')

@@ -173,7 +173,7 @@ class _Writer:
         self._proto.versions.CopyFrom(versions_of(graph))
         for function in graph.functions.values():
             self._proto.library.function.add().CopyFrom(function)
-        frozen = self._frozen()
+        frozen = self._frozen_graph()
 
         def build(**given: Any) -> dict[str, Any]:
             here = current_graph()
@@ -186,7 +186,7 @@ class _Writer:
 
         return build
 
-    def _frozen(self) -> GraphDef:
+    def _frozen_graph(self) -> GraphDef:
         """The message with constants for variables, without nodes for what is given."""
         stand_ins = [edge.partition(":")[0] for edge in (*self._given.values(), *self._tables)]
         for name in stand_ins:  # every node has to be there while variables become constants
@@ -204,9 +204,9 @@ class _Writer:
         used = {tensor for op in self._part.operations for tensor in op.inputs}
         for number, (tensor, item) in enumerate(self._chosen.captured.items()):
             if tensor in used:
-                self._edges[tensor] = self._held(f"held_{number}", item)
+                self._edges[tensor] = self._add_held(f"held_{number}", item)
 
-    def _held(self, name: str, item: object) -> str:
+    def _add_held(self, name: str, item: object) -> str:
         """Adds a node for a variable or table that the part uses, and gives the name of its output."""
         if isinstance(item, VariableResource):
             if not item.is_initialized:
@@ -238,7 +238,7 @@ class _Writer:
             return
         held = self._chosen.session.lasting_resource(op)
         if isinstance(held, Table):
-            self._edges[op.outputs[0]] = self._held(f"{op.name}__table", held)
+            self._edges[op.outputs[0]] = self._add_held(f"{op.name}__table", held)
             return
         node = NodeDef()
         op.write_node(node)

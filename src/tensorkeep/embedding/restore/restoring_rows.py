@@ -168,7 +168,7 @@ class _Restore:
         if not self.target.name:
             return self.run_with(())[0]
         if self.source is None:
-            return self._initialised()
+            return self._initialise_column()
         self.source.verify(self.partition)
         return self._slot(self.source)
 
@@ -182,14 +182,14 @@ class _Restore:
         A table that is empty is so again if the checkpoint is damaged; for another that is found out beforehand.
         """
         if self.source is None:
-            return self._initialised(), {}
+            return self._initialise_column(), {}
         if self.partition[1] != 1 or not self._is_empty:
             for column in (self, *slots):
                 assert column.source is not None
                 column.source.verify(self.partition)
             return self._weights(self.source, self._side_by_side(slots, is_checked=False), slots)
         try:
-            filled = self._filled(self.source, slots)
+            filled = self._fill_empty_table(self.source, slots)
             return filled or self._weights(self.source, self._side_by_side(slots, is_checked=True), slots)
         except BaseException:
             self.table.clear()
@@ -201,7 +201,7 @@ class _Restore:
         table = self.table
         return not len(table) and not table.filtered_count and not isinstance(table.admission, BloomFilter)
 
-    def _filled(self, source: StoredColumn, slots: Sequence[_Restore]) -> _Reports | None:
+    def _fill_empty_table(self, source: StoredColumn, slots: Sequence[_Restore]) -> _Reports | None:
         """Restores a table that is empty the short way; None if the checkpoint is not made for it."""
         beside = {slot.target.name: slot.source for slot in slots if slot.source is not None}
         version = 0 if self.rules.reset_version else None
@@ -249,7 +249,7 @@ class _Restore:
         surplus = self._surplus(source) if is_replaced else np.zeros(0, np.int64)
         if surplus.size:
             self.table.remove(surplus)
-        return self._filtered(source, self._reported(restored=count, removed=int(surplus.size)))
+        return self._restore_filtered(source, self._reported(restored=count, removed=int(surplus.size)))
 
     def _slot(self, source: StoredColumn) -> ColumnReport:
         before = len(self.table)
@@ -265,7 +265,7 @@ class _Restore:
         initialised = int(bare.size) if self.weights is None else self._count_of(self.weights) - written
         return self._reported(restored=written, skipped=skipped, initialised=initialised)
 
-    def _initialised(self) -> ColumnReport:
+    def _initialise_column(self) -> ColumnReport:
         """What is done about a column that is not stored."""
         if not self.rules.replace:
             return self.report
@@ -321,7 +321,7 @@ class _Restore:
             found.append(mine[~there])
         return np.concatenate(found) if found else keys[:0]
 
-    def _filtered(self, source: StoredColumn, report: ColumnReport) -> ColumnReport:
+    def _restore_filtered(self, source: StoredColumn, report: ColumnReport) -> ColumnReport:
         is_replaced = self.rules.replace and self.table.filtered_count
         before = self._filtered_keys() if is_replaced else np.zeros(0, np.int64)
         stored: list[Keys] = []

@@ -155,13 +155,13 @@ class StoredColumn:
 
         Of each bucket that comes in question the keys are read, and of the keys that are found the rows.
         """
-        return self._found(self._rows, keys, fields)
+        return self._find_rows(self._rows, keys, fields)
 
     def look_up_filtered(self, keys: Keys) -> tuple[Integers, Batch]:
         """Which of some keys, in order, are counted and have no rows, and their counts."""
-        return self._found(self._filtered, keys, Fields(freqs=True, versions=True))
+        return self._find_rows(self._filtered, keys, Fields(freqs=True, versions=True))
 
-    def _found(self, sources: Sequence[KeyedRows], keys: Keys, fields: Fields) -> tuple[Integers, Batch]:
+    def _find_rows(self, sources: Sequence[KeyedRows], keys: Keys, fields: Fields) -> tuple[Integers, Batch]:
         places: list[Integers] = []
         batches: list[Batch] = []
         ends = bucket_offsets(keys)

@@ -148,7 +148,7 @@ class TensorRows:
     @cached_property
     def offsets(self) -> Integers:
         if self._order is not None:
-            return bucket_offsets(self._widened(0, self._count))
+            return bucket_offsets(self._widened_keys(0, self._count))
         name = self.names.offsets
         if _checked_vector(self._reader, name, ("int32", "int64")) != BUCKETS + 1:
             raise DataLossError(f'"{self._reader.path}": "{name}" has {self._reader[name].size} offsets, expected 1001')
@@ -165,7 +165,7 @@ class TensorRows:
     @cached_property
     def _order(self) -> Integers | None:
         """Where the keys lie that come first, second … in order; None if they are grouped by bucket as they lie."""
-        return None if self.is_grouped else order_of(self._widened(0, self._count))
+        return None if self.is_grouped else order_of(self._widened_keys(0, self._count))
 
     def read(self, start: int, stop: int, fields: Fields) -> Batch:
         if self._order is not None:
@@ -181,7 +181,7 @@ class TensorRows:
         step = rows_at_once(self.dim)
         if not self.is_grouped:
             for start in range(0, self._count, step):
-                keys = self._widened(start, min(start + step, self._count))
+                keys = self._widened_keys(start, min(start + step, self._count))
                 mine = np.flatnonzero(shards_of(keys, count) == number)
                 if mine.size == keys.size:
                     yield self._fields(slice(start, start + keys.size), fields)
@@ -194,7 +194,7 @@ class TensorRows:
 
     def scanned(self, fields: Fields) -> list[str]:
         """The names of the tensors whose checksums `checked_scan` compares."""
-        return self._wanted(fields) if self._count else []
+        return self._wanted_names(fields) if self._count else []
 
     def checked_scan(self, fields: Fields) -> Iterator[Batch]:
         """All keys, as they lie. That a tensor is damaged is raised before the last batch, or earlier."""
@@ -207,7 +207,7 @@ class TensorRows:
                 self.check_buckets(batch.keys, start)
             yield batch
 
-    def _wanted(self, fields: Fields) -> list[str]:
+    def _wanted_names(self, fields: Fields) -> list[str]:
         names = self.names
         beside = (
             names.values if fields.values else "",
@@ -217,7 +217,7 @@ class TensorRows:
         return [names.keys, *filter(None, beside)]
 
     def _fields(self, rows: slice | Integers, fields: Fields) -> Batch:
-        return self._batch({name: self._taken(name, rows) for name in self._wanted(fields)})
+        return self._batch({name: self._taken_rows(name, rows) for name in self._wanted_names(fields)})
 
     def _batch(self, read: Mapping[str, Array]) -> Batch:
         """What was read of some keys, by the names of the tensors."""
@@ -227,15 +227,15 @@ class TensorRows:
             for name in (names.keys, names.freqs, names.versions)
         )
         assert keys is not None
-        return Batch(keys, self._scaled(read[names.values]) if names.values in read else None, freqs, versions)
+        return Batch(keys, self._scaled_values(read[names.values]) if names.values in read else None, freqs, versions)
 
-    def _taken(self, name: str, rows: slice | Integers) -> Array:
+    def _taken_rows(self, name: str, rows: slice | Integers) -> Array:
         return self._reader.read(name, rows) if isinstance(rows, slice) else self._reader.read_rows(name, rows)
 
-    def _widened(self, start: int, stop: int) -> Keys:
+    def _widened_keys(self, start: int, stop: int) -> Keys:
         return self._reader.read(self.names.keys, slice(start, stop)).astype(np.int64, copy=False)
 
-    def _scaled(self, values: Array) -> Array:
+    def _scaled_values(self, values: Array) -> Array:
         """Values as numbers: quantised ones multiplied by their scales, others as they are."""
         return values if self._scales is None else values.astype(np.float32) * self._scales
 

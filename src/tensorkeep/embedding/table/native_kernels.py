@@ -138,9 +138,9 @@ class NativeKernels:
             self._compiled.place_by_bucket(place(mine), place(rows), len(mine), address(starts[part]), address(items))
 
         in_parallel(distribute, range(len(parts)), threads)
-        return self._sorted(items, offsets, threads)
+        return self._sort_buckets(items, offsets, threads)
 
-    def _sorted(self, items: Integers, offsets: Integers, threads: int) -> tuple[Keys, RowNumbers]:
+    def _sort_buckets(self, items: Integers, offsets: Integers, threads: int) -> tuple[Keys, RowNumbers]:
         """Keys and rows that stand by bucket, sorted within each."""
         keys, numbers = np.empty(len(items), np.int64), np.empty(len(items), np.int64)
 

@@ -49,12 +49,12 @@ class ReusedMemory:
         size = math.prod(shape) * dtype.itemsize
         if not _LEAST <= size <= _MOST or dtype.hasobject:
             return np.empty(shape, dtype)
-        piece = self._taken(size)
+        piece = self._take_piece(size)
         lent = _Lent(piece, size)
         weakref.finalize(lent, self._free.append, piece).atexit = False
         return np.asarray(lent).view(dtype).reshape(shape)
 
-    def _taken(self, size: int) -> Bytes:
+    def _take_piece(self, size: int) -> Bytes:
         """A piece that is large enough, and not much too large."""
         for _ in range(_KEPT):
             try:

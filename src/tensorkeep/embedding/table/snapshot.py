@@ -164,9 +164,9 @@ class ArraySnapshot:
         """The parts of the table if it is spread over `count` shards."""
         shards, filtered = shards_of(self.keys, count), shards_of(self.filtered_keys, count)
         for number in range(count):
-            yield self._chosen(np.flatnonzero(shards == number), np.flatnonzero(filtered == number))
+            yield self._chosen_rows(np.flatnonzero(shards == number), np.flatnonzero(filtered == number))
 
-    def _chosen(self, rows: npt.NDArray[np.intp], filtered: npt.NDArray[np.intp]) -> ArraySnapshot:
+    def _chosen_rows(self, rows: npt.NDArray[np.intp], filtered: npt.NDArray[np.intp]) -> ArraySnapshot:
         return ArraySnapshot(
             self.keys[rows],
             {name: values[rows] for name, values in self.values.items()},

@@ -88,13 +88,13 @@ class TakenSnapshot:
 
     def rows(self, column: str, start: int, stop: int) -> Array:
         """The rows of a column that belong to `keys[start:stop]`."""
-        return self._shared(column).read(self._numbers[start:stop])
+        return self._shared_rows(column).read(self._numbers[start:stop])
 
     def lent_rows(self, column: str, start: int, stop: int) -> Array:
         """The same, to be read only, and before the snapshot is closed. It may spare a copy."""
-        return self._shared(column).lend(self._numbers[start:stop])
+        return self._shared_rows(column).lend(self._numbers[start:stop])
 
-    def _shared(self, column: str) -> SharedRows:
+    def _shared_rows(self, column: str) -> SharedRows:
         if self._closing is None:
             raise FailedPreconditionError("the snapshot is closed")
         if column not in self._stores:

@@ -124,7 +124,7 @@ class _Importer:
         graph, proto = self._graph, self._proto
         graph.check_not_finalized()
         self._import_functions()
-        for node, sources in self._ordered():
+        for node, sources in self._ordered_nodes():
             self._add(node, sources)
         self._close_loops()
         merge_versions(graph, proto.versions)
@@ -152,7 +152,7 @@ class _Importer:
 
     # ------------------------------------------------------------------------------------------ order
 
-    def _ordered(self) -> Iterable[tuple[NodeDef, list[str]]]:
+    def _ordered_nodes(self) -> Iterable[tuple[NodeDef, list[str]]]:
         """The nodes, each after those it takes inputs from, with their inputs; earlier nodes first."""
         nodes = self._proto.node
         position: dict[str, int] = {}

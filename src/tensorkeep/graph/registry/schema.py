@@ -419,7 +419,13 @@ class _Parser:
         if self._at < len(self._tokens):
             self._fail("more than a signature")
         types = {attr.name: attr.kind for attr in attrs}
-        return OpSchema(name, self._resolved(inputs, types), self._resolved(outputs, types), tuple(attrs), **flags)
+        return OpSchema(
+            name,
+            self._resolved_arguments(inputs, types),
+            self._resolved_arguments(outputs, types),
+            tuple(attrs),
+            **flags,
+        )
 
     def _inputs(self) -> tuple[ArgSchema, ...]:
         self._expect("(")
@@ -450,7 +456,7 @@ class _Parser:
         full_type = self._full_type() if self._accept("::") else None
         return ArgSchema(name, type_attr=element, number_attr=number, is_ref=is_ref, full_type=full_type)
 
-    def _resolved(self, args: Sequence[ArgSchema], kinds: dict[str, str]) -> tuple[ArgSchema, ...]:
+    def _resolved_arguments(self, args: Sequence[ArgSchema], kinds: dict[str, str]) -> tuple[ArgSchema, ...]:
         """The arguments, now that it is known which elements are attributes and of what kind."""
         return tuple(self._resolve(arg, kinds) for arg in args)
 
@@ -501,11 +507,11 @@ class _Parser:
 
     def _value(self, kind: str) -> Attr:
         if kind.startswith("list("):
-            return tuple(self._listed(lambda: self._value(kind[5:-1])))
+            return tuple(self._listed_values(lambda: self._value(kind[5:-1])))
         if kind == "shape":
             if self._accept("shape"):
                 return UNKNOWN_SHAPE
-            return Shape(tuple(self._listed(lambda: None if self._accept("?") else int(self._next("number")))))
+            return Shape(tuple(self._listed_values(lambda: None if self._accept("?") else int(self._next("number")))))
         if kind == "tensor":
             self._expect("tensor")
             return parse_text(TensorProto, self._string().decode(), "the default of an attribute")
@@ -517,7 +523,7 @@ class _Parser:
             return token == "true"
         return _COERCIONS[kind](token)
 
-    def _listed(self, item: Callable[[], Any]) -> list[Any]:
+    def _listed_values(self, item: Callable[[], Any]) -> list[Any]:
         self._expect("[")
         items: list[Any] = []
         while not self._accept("]"):

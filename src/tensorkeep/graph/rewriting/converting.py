@@ -285,7 +285,7 @@ class Conversion:
                 new_name += "_"
             taken.add(new_name)
             function.proto.signature.name = new_name
-            renamed = [self._renamed(node, function, new_name) for node in self._callers.get(name, ())]
+            renamed = [self._rename_call(node, function, new_name) for node in self._callers.get(name, ())]
             if not all(renamed):
                 kept.append(function)
         self._keep(kept)
@@ -303,7 +303,7 @@ class Conversion:
                 called = [node.op, *(reference.name for reference in functions_of(node))]
                 functions.extend(self._functions[name] for name in called if name in self._functions)
 
-    def _renamed(self, node: Node, function: Function, new_name: str) -> bool:
+    def _rename_call(self, node: Node, function: Function, new_name: str) -> bool:
         """Lets a node call the changed function by its new name, if the node's arguments fit that; says whether it does
         so.
         """

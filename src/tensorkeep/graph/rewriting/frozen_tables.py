@@ -216,7 +216,7 @@ class _Lookup:
                     T=key,
                     Tdim=int32,
                 ),
-                self._expanded("row_of_asked", flat, 0, key),
+                self._add_expand("row_of_asked", flat, 0, key),
             ],
             T=key,
             out_type=int32,
@@ -230,10 +230,10 @@ class _Lookup:
             ],
             T=int32,
         )
-        found = self._gathered("keys_there", _keys_of(table, self._names), within, key, int32)
+        found = self._add_gather("keys_there", _keys_of(table, self._names), within, key, int32)
         is_there = self._op("is_there", "Equal", [found, flat], T=key)
-        column = self._expanded("is_there_column", is_there, 1, _BOOL.number)
-        rows = self._gathered("rows", table.name, within, value, int32)
+        column = self._add_expand("is_there_column", is_there, 1, _BOOL.number)
+        rows = self._add_gather("rows", table.name, within, value, int32)
         chosen = self._op("chosen", "SelectV2", [column, rows, self._absent(flat)], T=value)
         shape = self._op("shape_of_keys", "Shape", [indices], T=key, out_type=int32)
         sizes = self._op(
@@ -251,7 +251,7 @@ class _Lookup:
             return self._op("given_rows", "Reshape", [node.input[2], shape], T=value, Tshape=_INT32.number)
         count = self._constant("default_count", np.array(self._defaults, table.key_dtype.array_dtype), table.key_dtype)
         remainder = self._op("remainders", "FloorMod", [flat, count], T=key)
-        return self._gathered("absent_rows", _default_rows_of(table, self._names), remainder, value, key)
+        return self._add_gather("absent_rows", _default_rows_of(table, self._names), remainder, value, key)
 
     def _finish(self, chosen: str, sizes: str) -> None:
         """The node that has the lookup's own name, device and control inputs."""
@@ -262,11 +262,11 @@ class _Lookup:
 
     # ------------------------------------------------------------------------------------------------ nodes
 
-    def _expanded(self, name: str, value: str, axis: int, dtype: int) -> str:
+    def _add_expand(self, name: str, value: str, axis: int, dtype: int) -> str:
         place = self._number("second" if axis else "first", axis)
         return self._op(name, "ExpandDims", [value, place], T=dtype, Tdim=_INT32.number)
 
-    def _gathered(self, name: str, params: str, indices: str, dtype: int, index_dtype: int) -> str:
+    def _add_gather(self, name: str, params: str, indices: str, dtype: int, index_dtype: int) -> str:
         inputs = [params, indices, self._number("first")]
         return self._op(name, "GatherV2", inputs, Tparams=dtype, Tindices=index_dtype, Taxis=_INT32.number)
 

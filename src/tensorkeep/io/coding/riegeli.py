@@ -119,10 +119,10 @@ class RiegeliReader:
 
     def _records(self, chunk: _Chunk) -> list[memoryview]:
         if self._last is None or self._last[0] != chunk.begin:
-            self._last = (chunk.begin, self._decoded(chunk))
+            self._last = (chunk.begin, self._decoded_records(chunk))
         return self._last[1]
 
-    def _decoded(self, chunk: _Chunk) -> list[memoryview]:
+    def _decoded_records(self, chunk: _Chunk) -> list[memoryview]:
         what = f'"{self._file.path}": the chunk at {chunk.begin}'
         if chunk.type == _TRANSPOSED:
             raise UnimplementedError(f"{what} is transposed, which is not read here; write it without transposing")

@@ -53,7 +53,7 @@ class MappedMemory:
         size = max(-(-size // mmap.ALLOCATIONGRANULARITY), 1) * mmap.ALLOCATIONGRANULARITY
         with self._lock:
             free = self._free.get(size)
-            offset = free.pop() if free else self._extended(size)
+            offset = free.pop() if free else self._extend_file(size)
         try:
             mapped = mmap.mmap(self._descriptor, size, offset=offset)
         except OSError as error:
@@ -62,7 +62,7 @@ class MappedMemory:
         weakref.finalize(mapped, self._give_back, size, offset)
         return np.frombuffer(mapped, np.uint8)
 
-    def _extended(self, size: int) -> int:
+    def _extend_file(self, size: int) -> int:
         """Room at the end of the file. It is really there: a write to memory could not say that it is not."""
         offset = self._size
         try:

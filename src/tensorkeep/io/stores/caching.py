@@ -72,9 +72,9 @@ class CachedFile:
         """The copy, for bytes that must be in it."""
         check_extent(self, offset, length, is_closed=self._is_closed)
         with self._lock:
-            return self._opened()
+            return self._open_local()
 
-    def _opened(self) -> LocalFile:
+    def _open_local(self) -> LocalFile:
         if self._copy is None:
             if not LOCAL.exists(self._place) or os.path.getsize(self._place) != self.size:
                 self._fetch()

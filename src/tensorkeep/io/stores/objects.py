@@ -79,7 +79,7 @@ class Objects:
 
         try:
             with explained_errors("read", self.url(key)):
-                return self._retried(ask)
+                return self._ask_again(ask)
         except UnimplementedError:  # Azure knows no such ranges, and an empty object has none
             return self.head(key), memoryview(b"")
 
@@ -99,7 +99,7 @@ class Objects:
 
         try:
             with explained_errors("read", self.url(key)):
-                return self._retried(ask)
+                return self._ask_again(ask)
         except (FailedPreconditionError, MissingFileError):
             raise FailedPreconditionError(
                 f'"{self.url(key)}" was replaced or deleted after it was opened; open it anew'
@@ -150,20 +150,20 @@ class Objects:
     def copy(self, source: str, target: str) -> None:
         """Has the store copy an object over another, or to where none is."""
         with explained_errors("copy", self.url(source)):
-            self._retried(lambda: self._obstore.copy(self._store, source, target))
+            self._ask_again(lambda: self._obstore.copy(self._store, source, target))
 
     def delete(self, key: str) -> None:
         """Deletes an object; fine if there is none."""
         try:
             with explained_errors("delete", self.url(key)):
-                self._retried(lambda: self._obstore.delete(self._store, key))
+                self._ask_again(lambda: self._obstore.delete(self._store, key))
         except MissingFileError:
             return
 
     def list(self, folder: str) -> Listing:
         """What lies in a folder, not what lies in folders below it."""
         with explained_errors("list", self.url(folder)):
-            found = self._retried(lambda: self._obstore.list_with_delimiter(self._store, folder or None))
+            found = self._ask_again(lambda: self._obstore.list_with_delimiter(self._store, folder or None))
         start = len(folder) + 1 if folder else 0
         # An object with the name of the folder itself is a mark by which other programs show empty folders.
         objects = {item["path"][start:]: _found_object(item) for item in found["objects"] if item["path"] != folder}
@@ -187,9 +187,9 @@ class Objects:
             return [item["path"] for item in next(iter(stream), ())]
 
         with explained_errors("list", self.url(folder)):
-            return self._retried(ask)
+            return self._ask_again(ask)
 
-    def _retried(self, ask: Callable[[], T]) -> T:
+    def _ask_again(self, ask: Callable[[], T]) -> T:
         """Asks again if an answer ends before it is whole: obstore asks again only where none began."""
         pause = _FIRST_PAUSE
         for _ in range(_ATTEMPTS - 1):

@@ -100,7 +100,7 @@ class StoreFile:
 
     def read(self, offset: int, length: int) -> memoryview:
         self._check(offset, length)
-        held = self._held(offset, length)
+        held = self._held_bytes(offset, length)
         if held is not None:
             return held
         if length > _PART:
@@ -115,7 +115,7 @@ class StoreFile:
         stream = self._streams.get(threading.get_ident())
         if stream is not None and stream.read_into(offset, buffer):
             return
-        if length > _PART and self._held(offset, length) is None:
+        if length > _PART and self._held_bytes(offset, length) is None:
             self._fetch_into(offset, buffer)
         else:
             buffer[:] = self.read(offset, length)
@@ -158,7 +158,7 @@ class StoreFile:
     def _check(self, offset: int, length: int) -> None:
         check_extent(self, offset, length, is_closed=self._is_closed)
 
-    def _held(self, offset: int, length: int) -> memoryview | None:
+    def _held_bytes(self, offset: int, length: int) -> memoryview | None:
         """The bytes, if they were fetched before."""
         if not length:
             return memoryview(b"")

@@ -79,7 +79,7 @@ class OnnxPart:
 
     def prepare(self, variables: Sequence[VariableResource]) -> None:
         """Makes the model for the values that variables have. Raises what hinders it."""
-        self._made(variables)
+        self._make_model(variables)
 
     def __call__(self, *values: Any) -> Sequence[Any]:
         return self.results(values)
@@ -90,7 +90,7 @@ class OnnxPart:
         change, same, model = self._last
         if change != VariableResource.last_change or same != variables:
             change = VariableResource.last_change  # before the values are looked at: what comes after is another change
-            model = self._found(variables)
+            model = self._current_model(variables)
             self._last = (change, variables, model)
         feed = None if model is None else _fed_values(model, values)
         if model is None or feed is None:
@@ -117,7 +117,7 @@ class OnnxPart:
                 self._own = self._own or _without_warnings(self._make_own())
         return self._own
 
-    def _found(self, variables: Sequence[VariableResource]) -> _Model | None:
+    def _current_model(self, variables: Sequence[VariableResource]) -> _Model | None:
         """The model for variables as they are, made if there is none; None if ONNX Runtime is not to be asked."""
         if self._failures >= _MOST_FAILURES:
             return None
@@ -127,7 +127,7 @@ class OnnxPart:
                     self._models = [model, *(other for other in self._models if other is not model)]
                     return model
             try:
-                return self._made(variables)
+                return self._make_model(variables)
             except FailedPreconditionError:  # a variable has no value yet, which our kernels say in their words
                 return None
             except Exception as error:
@@ -135,7 +135,7 @@ class OnnxPart:
                 self._failures = _MOST_FAILURES
                 return None
 
-    def _made(self, variables: Sequence[VariableResource]) -> _Model:
+    def _make_model(self, variables: Sequence[VariableResource]) -> _Model:
         old = next((model for model in self._models if _are_same(model.resources, variables)), None)
         if old is not None:
             for at, (variable, array) in enumerate(zip(variables, old.constants, strict=True)):
@@ -194,10 +194,10 @@ class FasterPart:
             size += value.size
         is_theirs = self._chosen.get(size.bit_length())
         if is_theirs is None:
-            return self._timed(size.bit_length(), values)
+            return self._run_timed(size.bit_length(), values)
         return self._part.results(values) if is_theirs else self._part.own(*values)
 
-    def _timed(self, size: int, values: Sequence[Any]) -> Sequence[Any]:
+    def _run_timed(self, size: int, values: Sequence[Any]) -> Sequence[Any]:
         """Runs the part by ONNX Runtime or by our kernels, whichever ran less often, and notes the time. The first run
         of each is not counted.
         """

@@ -174,7 +174,7 @@ class _Attempt:
             if tensor not in self._terms:
                 self._give(tensor)
         for number in range(len(self._graph.items)):
-            self._trial.items.append(self._tried(number))
+            self._trial.items.append(self._try_item(number))
         return self._trial
 
     def _give(self, tensor: Tensor) -> None:
@@ -185,9 +185,9 @@ class _Attempt:
         else:
             self._terms[tensor] = Term(tensor.dtype.base_dtype, dims, is_lost=True)
 
-    def _tried(self, number: int) -> Tried:
+    def _try_item(self, number: int) -> Tried:
         item = self._graph.items[number]
-        made = [tensor for tensor, makers in self._made(number)]
+        made = [tensor for tensor, makers in self._made_tensors(number)]
         if isinstance(item, Step) and made and all(tensor in self._trial.free for tensor in made):
             return Tried(is_free=True)  # it makes a variable's handle
         reason = self._graph.reasons[number] or self._unfit(number)
@@ -226,7 +226,7 @@ class _Attempt:
             return Tried(is_free=True)
         return Tried(weight=self._weight(nodes))
 
-    def _made(self, number: int) -> list[tuple[Tensor, list[int]]]:
+    def _made_tensors(self, number: int) -> list[tuple[Tensor, list[int]]]:
         found = dict.fromkeys(tensor for op in operations_in(self._graph.items[number]) for tensor in op.outputs)
         return [(tensor, self._graph.makers[tensor]) for tensor in found if tensor in self._graph.makers]
 
@@ -245,7 +245,7 @@ class _Attempt:
 
     def _missing(self, number: int) -> str:
         """Why what an item gives cannot be had from outside of it."""
-        for tensor, makers in self._made(number):
+        for tensor, makers in self._made_tensors(number):
             is_used = tensor in self._question.wanted or any(
                 taker not in makers for taker in self._graph.takers.get(tensor, ())
             )

@@ -104,10 +104,10 @@ class Round:
         value = self.plain(value)
         if value not in self._affine:
             self._affine[value] = None  # while it is looked at
-            self._affine[value] = self._found(value)
+            self._affine[value] = self._find_affine(value)
         return self._affine[value]
 
-    def _found(self, value: ir.Value) -> Affine | None:
+    def _find_affine(self, value: ir.Value) -> Affine | None:
         node = self._made.get(value)
         if node is None or node.domain:
             return None
@@ -250,7 +250,7 @@ class Round:
     def _hard_sigmoid(self, value: ir.Value) -> tuple[Activation, ir.Value] | None:
         """A line that is cut off at 0 and 1, however it is computed."""
         outer, outer_scale, outer_shift = self._line(value)
-        cut = self._cut(outer)
+        cut = self._clipped_value(outer)
         if cut is None or outer_shift or outer_scale <= 0:
             return None
         inner, low, high = cut
@@ -259,7 +259,7 @@ class Round:
         source, scale, shift = self._line(inner)
         return Activation("HardSigmoid", scale * outer_scale, shift * outer_scale), source
 
-    def _cut(self, value: ir.Value) -> tuple[ir.Value, float, float] | None:
+    def _clipped_value(self, value: ir.Value) -> tuple[ir.Value, float, float] | None:
         """Of a value that is clipped between two known numbers: what is clipped, and the two numbers."""
         node = self.node(value, "Clip")
         if node is not None and len(node.inputs) == 3 and node.inputs[0] is not None:

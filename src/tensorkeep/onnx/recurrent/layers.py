@@ -83,8 +83,8 @@ class _Layers:
         self.from_zero = {value for slot, value in given.items() if value is not None and counters.get(slot) == 0}
         self.step = Round(written.inner.nodes, [value for value in given.values() if value is not None])
         self.states = self._states()
-        self.masked = {slot: self._unmasked(written.results[slot]) for slot in self.states}
-        self.items = {slot: self._unmasked(_item(written.filling(slot))) for slot in written.filled}
+        self.masked = {slot: self._unmasked_value(written.results[slot]) for slot in self.states}
+        self.items = {slot: self._unmasked_value(_item(written.filling(slot))) for slot in written.filled}
         self.steps = self._common_steps()
         variables = Variables(
             {slot: given[slot] for slot in self.states},  # type: ignore[misc]
@@ -126,7 +126,7 @@ class _Layers:
             found.append(slot)
         return found
 
-    def _unmasked(self, term: Term) -> Masked:
+    def _unmasked_value(self, term: Term) -> Masked:
         if term.value is None:
             raise _NotRecurrentError
         return unmasked_value(self.step, term.value, self.from_zero)
@@ -187,7 +187,7 @@ class _Layers:
         axis = node.attributes["axis"].as_int() if "axis" in node.attributes else 0
         if axis or self.step.is_inside(rows) or index not in self.from_zero:
             raise _NotRecurrentError
-        whole = self._cut(term_of(rows))
+        whole = self._cut_rows(term_of(rows))
         if self.steps is None:
             return whole
         if self.counted is None:
@@ -196,11 +196,11 @@ class _Layers:
                 raise _NotRecurrentError
             if self.steps.is_mask and (source.rank is None or source.rank not in (2, 3)):
                 raise _NotRecurrentError
-            steps = self._cut(source) if self.steps.is_mask else source
+            steps = self._cut_rows(source) if self.steps.is_mask else source
             self.counted = Counted(self.to, steps, self.steps.is_mask, whole)
         return self.counted.to_front(whole)
 
-    def _cut(self, rows: Term) -> Term:
+    def _cut_rows(self, rows: Term) -> Term:
         """The rows that the loop comes to; or all, where lengths say that no further one counts."""
         if all(self._is_length_of(limit, rows) for limit in self.length.limits):
             if self.has_more_rows:
@@ -319,9 +319,9 @@ class _Layers:
             state = layer.hidden if slot == cell.hidden else layer.memory
             assert state is not None
             return state
-        return self._last_of(self._spread(self.masked[slot]), self.starts[slot])
+        return self._last_of(self._for_all_rounds(self.masked[slot]), self.starts[slot])
 
-    def _spread(self, masked: Masked) -> Term:
+    def _for_all_rounds(self, masked: Masked) -> Term:
         """A masked value for all rounds: where a step does not count, it is zero, or what a variable held before."""
         rows = self.sequence(masked.new)
         if masked.steps is None:
@@ -351,7 +351,7 @@ class _Layers:
     def _item_rows(self, slot: int) -> tuple[Term, Term | None]:
         """The elements that all rounds add to a list, as rows; and the last of them, where a state equals it."""
         masked = self.items[slot]
-        rows = self._spread(masked)
+        rows = self._for_all_rounds(masked)
         for state in self.states:
             if state not in self.of_cell or self.of_cell[state].hidden != state:
                 continue

@@ -132,7 +132,7 @@ class Counted:
                 "TopK", [key, self._count()], 2, [INT64, INT64], [dims, dims], attrs={"axis": 0}
             )
             self._order = order
-        return self._picked(rows, self._order)
+        return self._picked_rows(rows, self._order)
 
     def held(self, rows: Term, start: Term | None) -> Term:
         """A result for all steps: where one does not count, that of the last one before that did, or the start.
@@ -149,7 +149,7 @@ class Counted:
         before = to.unsqueeze(self._zeros_like_step(rows) if start is None else start, [0])
         dims = None if rows.dims is None else (None, *rows.dims[1:])
         whole = to.node("Concat", before, rows, dims=dims, axis=0)
-        return self._picked(whole, index, like=rows)
+        return self._picked_rows(whole, index, like=rows)
 
     def zeroed(self, rows: Term, *, is_layer: bool) -> Term:
         """A result for all steps: zero where one does not count, as it is already in what a layer gives of lengths."""
@@ -170,7 +170,7 @@ class Counted:
         zero = to.like(rows, 0)
         return to.node("Expand", zero, shape, dims=None if rows.dims is None else rows.dims[1:])
 
-    def _picked(self, rows: Term, index: Term, like: Term | None = None) -> Term:
+    def _picked_rows(self, rows: Term, index: Term, like: Term | None = None) -> Term:
         """The rows that an index of each step and sequence names."""
         to = self.to
         like = rows if like is None else like

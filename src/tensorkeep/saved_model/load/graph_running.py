@@ -124,10 +124,10 @@ class GraphRunner:
         with self._around.lock:
             self._around.require_open()
             if self._session is None:
-                self._session = self._opened()
+                self._session = self._open_session()
             return self._session
 
-    def _opened(self) -> Session:
+    def _open_session(self) -> Session:
         meta_graph = self._around.meta_graph
         graph = Graph()
         import_graph(

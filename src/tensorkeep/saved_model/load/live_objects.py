@@ -54,7 +54,7 @@ class LivingObjects:
         """What is known of the shape of a captured object, for a variable that of its handle."""
         if self.saved.kind(number) != "variable":
             return UNKNOWN_SHAPE
-        return HandleShape((), *self._declared(number))
+        return HandleShape((), *self._declared_variable(number))
 
     def _value(self, number: int) -> Any:
         if number in self._variables:
@@ -92,7 +92,7 @@ class LivingObjects:
 
     # ------------------------------------------------------------------------------------------------ variables
 
-    def _declared(self, number: int) -> tuple[DType, Shape]:
+    def _declared_variable(self, number: int) -> tuple[DType, Shape]:
         proto = self.saved[number].variable
         return dtype_in_graph(proto.dtype), shape_of_proto(proto.shape)
 
@@ -134,7 +134,9 @@ class LivingObjects:
         self._variables.update(made)
 
     def _resource(self, number: int) -> VariableResource:
-        return VariableResource(self.saved[number].variable.name or self._name(number), *self._declared(number))
+        return VariableResource(
+            self.saved[number].variable.name or self._name(number), *self._declared_variable(number)
+        )
 
     def _key(self, number: int) -> str:
         found = self.stored_keys().get(number, {}).get(VARIABLE_VALUE)

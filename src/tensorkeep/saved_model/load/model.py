@@ -106,7 +106,7 @@ class LoadedModel:
             name: signature_spec(name, meta_graph.signature_def[name]) for name in signature_keys(meta_graph)
         }
         self.signatures: Mapping[str, Signature] = Named(
-            "signature", specs, lambda name: Signature(specs[name], self._prepared)
+            "signature", specs, lambda name: Signature(specs[name], self._prepared_run)
         )
         written = self._saved.functions()
         self.functions: Mapping[str, RestoredFunction] = Named(
@@ -215,7 +215,7 @@ class LoadedModel:
         call = self._call_of(SignatureSpec("", "", {}, {}, fed, fetched))
         if call is None:
             return self._graph.prepared_tensors(feeds, fetches)
-        return self._called(call, self._functions.prepared_for_any_shapes(call.function))
+        return self._called_run(call, self._functions.prepared_for_any_shapes(call.function))
 
     def signature_part(self, name: str) -> GraphPart:
         """A signature as a graph, to be translated: of a model of TensorFlow 2, the function that it calls.
@@ -305,16 +305,16 @@ class LoadedModel:
 
     # ---------------------------------------------------------------------------------------------- signatures
 
-    def _prepared(self, spec: SignatureSpec) -> Run:
+    def _prepared_run(self, spec: SignatureSpec) -> Run:
         """What runs a signature: the function that its node calls, if it is one call; otherwise the graph."""
         self._around.require_open()
         call = self._call_of(spec)
         if call is None:
             return self._graph.prepared_signature(spec)
         inputs = spec.flat_inputs
-        return self._called(call, self._functions.prepared_call(call.function, [inputs[i] for i in call.order]))
+        return self._called_run(call, self._functions.prepared_call(call.function, [inputs[i] for i in call.order]))
 
-    def _called(self, call: _FunctionCall, function: Run) -> Run:
+    def _called_run(self, call: _FunctionCall, function: Run) -> Run:
         order, picked, around = call.order, call.picked, self._around
         is_same = order == list(range(len(order)))
         count = len(picked) if picked == list(range(len(picked))) else None

@@ -27,7 +27,7 @@ class SavedObjects:
         self.nodes = proto.nodes
         self.concrete_functions: Mapping[str, SavedConcreteFunction] = proto.concrete_functions
         self.children: list[dict[str, int]] = [
-            {child.local_name: self._checked(child.node_id) for child in node.children} for node in self.nodes
+            {child.local_name: self._checked_number(child.node_id) for child in node.children} for node in self.nodes
         ]
         self._paths: dict[int, str] | None = None
 
@@ -35,9 +35,9 @@ class SavedObjects:
         return len(self.nodes)
 
     def __getitem__(self, number: int) -> SavedObject:
-        return self.nodes[self._checked(number)]
+        return self.nodes[self._checked_number(number)]
 
-    def _checked(self, number: int) -> int:
+    def _checked_number(self, number: int) -> int:
         if not 0 <= number < len(self.nodes):
             raise DataLossError(f"{self._what}: object {number} is referred to, there are {len(self.nodes)}")
         return number
@@ -52,10 +52,10 @@ class SavedObjects:
     def paths(self) -> Mapping[int, str]:
         """The shortest path from the root to each object that can be reached, nearest objects first."""
         if self._paths is None:
-            self._paths = dict(self._walked())
+            self._paths = dict(self._walk_paths())
         return self._paths
 
-    def _walked(self) -> Iterator[tuple[int, str]]:
+    def _walk_paths(self) -> Iterator[tuple[int, str]]:
         if not self.nodes:
             return
         found = {0: ""}
@@ -139,4 +139,4 @@ class SavedObjects:
                 variable = self.paths.get(slot.original_variable_node_id, "")
                 at = by_slot.get((path, slot.slot_name, variable))
                 if at is not None and at in keys:
-                    found[self._checked(slot.slot_variable_node_id)] = keys[at]
+                    found[self._checked_number(slot.slot_variable_node_id)] = keys[at]

@@ -157,7 +157,7 @@ class OpenedGraph:
         such as one that trains, the result is None. `feeds` has values by the names of placeholders, or of any tensors.
         """
         wanted = self._elements(fetches)
-        fed = {self._fed(name): value for name, value in (feeds or {}).items()}
+        fed = {self._fed_tensor(name): value for name, value in (feeds or {}).items()}
         self._prepare(list(_leaves(wanted)), tuple(fed))
         try:
             return self._session.run(wanted, fed)
@@ -210,7 +210,7 @@ class OpenedGraph:
             raise NotFoundError(f'"{op.name}" ({op.type}) has {len(op.outputs)} outputs, and no "{name}"')
         return op.outputs[int(number)]
 
-    def _fed(self, name: Any) -> Tensor:
+    def _fed_tensor(self, name: Any) -> Tensor:
         element = name if isinstance(name, Tensor) else self._element(name) if isinstance(name, str) else None
         if not isinstance(element, Tensor):
             raise InvalidArgumentError(

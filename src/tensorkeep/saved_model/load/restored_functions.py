@@ -202,17 +202,17 @@ class RestoredFunction:
         try:
             given = self.parameters.bound(positional, named)
         except InvalidArgumentError as error:
-            raise InvalidArgumentError(f'function "{self.path}": {error}. {self._accepted()}') from None
+            raise InvalidArgumentError(f'function "{self.path}": {error}. {self._accepted_text()}') from None
         for exact in (True, False):
             for trace in self.traces:
                 flat = flat_values(trace.inputs, given, exact)
                 if flat is not None:
                     return pack(trace.outputs, iter(self._functions.call(trace.name, flat)))
         raise InvalidArgumentError(
-            f'function "{self.path}" was not saved for these arguments: {_given_text(given)}. {self._accepted()}'
+            f'function "{self.path}" was not saved for these arguments: {_given_text(given)}. {self._accepted_text()}'
         )
 
-    def _accepted(self) -> str:
+    def _accepted_text(self) -> str:
         listed = "; ".join(map(str, self.traces))
         return f"It takes {listed}" if listed else "It was never called before it was saved, so it can do nothing"
 

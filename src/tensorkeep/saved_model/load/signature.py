@@ -128,9 +128,9 @@ class Signature:
         results = run(self._arguments(values))
         if self._gives_plain:
             return dict(zip(self._output_names, results, strict=True))
-        return self._packed(results)
+        return self._packed_results(results)
 
-    def _packed(self, results: Sequence[Any]) -> dict[str, Any]:
+    def _packed_results(self, results: Sequence[Any]) -> dict[str, Any]:
         parts = iter(results)
         found: dict[str, Any] = {}
         for name, spec in self._spec.outputs.items():
@@ -151,11 +151,11 @@ class Signature:
                     shape = array.shape
                     for axis, size in sizes:
                         if shape[axis] != size:
-                            return self._converted(values)
+                            return self._converted_values(values)
                 arrays.append(array)
             else:
                 return arrays
-            return self._converted(values)
+            return self._converted_values(values)
         if self._is_plain and len(values) == len(self._plain):
             found = []
             for name, spec in self._plain:
@@ -165,9 +165,9 @@ class Signature:
                 found.append(value)
             else:
                 return found
-        return self._converted(values)
+        return self._converted_values(values)
 
-    def _converted(self, values: Mapping[str, Any]) -> list[Any]:
+    def _converted_values(self, values: Mapping[str, Any]) -> list[Any]:
         """The values as arrays; otherwise an error that says all that is wrong."""
         given = {**self._spec.defaults, **values}
         problems = [f'there is no input "{name}"' for name in values if name not in self.inputs]
@@ -180,10 +180,12 @@ class Signature:
                 except InvalidArgumentError as error:
                     problems.append(f'input "{name}": {error}')
         if problems:
-            raise InvalidArgumentError(f'signature "{self.name}": {"; ".join(problems)}. It takes {self._accepted()}')
+            raise InvalidArgumentError(
+                f'signature "{self.name}": {"; ".join(problems)}. It takes {self._accepted_text()}'
+            )
         return arrays
 
-    def _accepted(self) -> str:
+    def _accepted_text(self) -> str:
         listed = [
             f"{name}: {spec}{' (optional)' if name in self.defaults else ''}" for name, spec in self.inputs.items()
         ]
@@ -191,7 +193,7 @@ class Signature:
 
     def __repr__(self) -> str:
         outputs = ", ".join(f"{name}: {spec}" for name, spec in self.outputs.items())
-        return f"<Signature {self.name}({self._accepted()}) -> {outputs or 'nothing'}>"
+        return f"<Signature {self.name}({self._accepted_text()}) -> {outputs or 'nothing'}>"
 
 
 def _flat(spec: Spec, value: Any) -> list[Any]:

@@ -117,7 +117,7 @@ class Paths:
             yield Source(Origin.JOINED if stays else Origin.COMPUTED)
             yield context, _node_name(node.input[0])
         elif node.op == "ReadVariableOp" and node.input and context == TOP:
-            yield from self._assigned(_node_name(node.input[0]))
+            yield from self._assigned_sources(_node_name(node.input[0]))
         elif node.op in PLACEHOLDERS:
             yield Source(Origin.CALLER)
         elif node.op == "Const":
@@ -158,7 +158,7 @@ class Paths:
         if not values:
             yield Source(Origin.CONSTANT, "?")
 
-    def _assigned(self, variable: str) -> Iterator[Source | tuple[str, str]]:
+    def _assigned_sources(self, variable: str) -> Iterator[Source | tuple[str, str]]:
         """What a variable of the graph can hold: what is assigned to it there, if nobody else can reach it."""
         users = self._users.get(variable, [])
         handle = self._nodes_of(TOP).get(variable)
@@ -205,7 +205,7 @@ class Paths:
         if index is None:
             yield Source(Origin.COMPUTED)
             return
-        yield from self._captured(context, index, len(positions))
+        yield from self._captured_sources(context, index, len(positions))
         for caller, node in self._callers.get(context, ()):
             self._steps += len(node.input)
             inputs = [source for source in node.input if not source.startswith("^")]
@@ -233,7 +233,7 @@ class Paths:
             self._arguments[context] = {argument.name: place for place, argument in enumerate(listed)}
         return self._arguments[context]
 
-    def _captured(self, function: str, index: int, count: int) -> Iterator[Source]:
+    def _captured_sources(self, function: str, index: int, count: int) -> Iterator[Source]:
         captures = (self._own.captures or {}).get(function)
         if captures is None:
             return

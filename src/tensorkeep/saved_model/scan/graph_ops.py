@@ -148,10 +148,10 @@ class GraphScan:
         """What all paths begin with that a node is given."""
         inputs = [name for name in node.input if not name.startswith("^")]
         paths = [inputs[index] for index in _PATH_INPUTS.get(node.op, ()) if index < len(inputs)]
-        fed = self._fed(context, node)
+        fed = self._fed_origins(context, node)
         return frozenset[Source]().union(*(self._paths.sources(context, name, fed) for name in paths))
 
-    def _fed(self, context: str, node: NodeDef) -> frozenset[Origin]:
+    def _fed_origins(self, context: str, node: NodeDef) -> frozenset[Origin]:
         """Which kinds of paths a loader feeds whenever a node runs."""
         without = {Origin.ASSET: self._without_asset_paths, Origin.SAVER: self._without_saver_path}
         return frozenset(origin for origin, reached in without.items() if not reached.has(context, node.name))

@@ -265,13 +265,13 @@ class _Queue:
             if len(batch.tasks) == 1 and (batch.is_full or len(self._batches) > 1):
                 self._runner.count("large" if batch.is_full else "apart")
             sizes = self._runner.sizes_of(self.ends)
-            tasks = self._taken(batch, batch.load if sizes is None else sizes.rows_for(batch.load))
+            tasks = self._take_tasks(batch, batch.load if sizes is None else sizes.rows_for(batch.load))
             tasks = [task for task in tasks if self._is_awaited(task, now)]
             if tasks:
                 return _Run(self._runner, self.ends, tasks, now)
         return None
 
-    def _taken(self, batch: Batch, rows: int) -> list[Task]:
+    def _take_tasks(self, batch: Batch, rows: int) -> list[Task]:
         """The first tasks of a batch, with at most so many rows together, but at least one task."""
         taken = batch.tasks[:1]
         load = taken[0].load

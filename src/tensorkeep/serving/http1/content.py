@@ -67,13 +67,13 @@ class IncomingContent:
         """Nobody will read the rest: what has come is dropped, and so is what still comes."""
         self._is_unwanted = True
         self._pieces.clear()
-        self._freed()
+        self._let_client_go_on()
 
     def _wake(self) -> None:
         if self._came is not None and not self._came.done():
             self._came.set_result(None)
 
-    def _freed(self) -> None:
+    def _let_client_go_on(self) -> None:
         self._size = 0
         if self._is_held:
             self._is_held = False
@@ -102,5 +102,5 @@ class IncomingContent:
             await self._came
         data = self._pieces[0] if len(self._pieces) == 1 else b"".join(self._pieces)
         self._pieces.clear()
-        self._freed()
+        self._let_client_go_on()
         return data

@@ -116,14 +116,14 @@ class Connection:
     def resume(self) -> None:
         """The client reads again."""
         self._life.paused(False)
-        self._guarded(self._sender.resume)
+        self._do_guarded(self._sender.resume)
 
     def drain(self) -> None:
         """Closes the connection when the requests have been answered that are on their way (RFC 9113, section 6.8)."""
         if not (self._is_draining or self.is_closed):
             self._is_draining = True
             self._life.drained()
-            self._guarded(self._announce_end)
+            self._do_guarded(self._announce_end)
 
     def _announce_end(self) -> None:
         self._sender.say_goodbye(LARGEST_STREAM, ErrorCode.NO_ERROR)
@@ -148,13 +148,13 @@ class Connection:
         elif verdict is Verdict.DRAIN:
             self.drain()
         elif verdict is Verdict.LEAVE:
-            self._guarded(self._leave)
+            self._do_guarded(self._leave)
         elif verdict is Verdict.ASK:
-            self._guarded(lambda: self._sender.write(frame(frames.PING, 0, 0, _ASKING)))
+            self._do_guarded(lambda: self._sender.write(frame(frames.PING, 0, 0, _ASKING)))
         if not self.is_closed:
-            self._guarded(lambda: self._requests.check(now))
+            self._do_guarded(lambda: self._requests.check(now))
 
-    def _guarded(self, work: Callable[[], None]) -> None:
+    def _do_guarded(self, work: Callable[[], None]) -> None:
         """Does something that may end the connection."""
         try:
             work()

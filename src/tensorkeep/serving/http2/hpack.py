@@ -108,7 +108,7 @@ class HeaderDecoder:
         while at < len(block):
             first = block[at]
             if first & 0xE0 == 0x20:
-                at = self._resized(block, at, is_first=not fields and not size)
+                at = self._resize_table(block, at, is_first=not fields and not size)
                 continue
             if first & 0x80:
                 index, at = read_number(block, at, 7)
@@ -124,7 +124,7 @@ class HeaderDecoder:
             raise HeaderListTooLargeError(f"the headers have {size} bytes, and at most {self._most_list} are taken")
         return tuple(fields)
 
-    def _resized(self, block: bytes, at: int, *, is_first: bool) -> int:
+    def _resize_table(self, block: bytes, at: int, *, is_first: bool) -> int:
         if not is_first:
             raise _broken("the size of the table changes in the middle of a block")
         most, at = read_number(block, at, 5)

@@ -40,12 +40,12 @@ class FrameReader:
             self._unread.clear()
         at = 0
         if not self._is_greeted:
-            at = self._greeted(data)
+            at = self._read_preface(data)
         if self._is_greeted:
-            at = self._cut(data, at)
+            at = self._cut_frames(data, at)
         self._unread += data[at:]
 
-    def _greeted(self, data: bytes) -> int:
+    def _read_preface(self, data: bytes) -> int:
         """Reads the preface; the position after it, 0 while it has not come whole."""
         if not PREFACE.startswith(data[: len(PREFACE)]):
             raise ConnectionFaultError(
@@ -54,7 +54,7 @@ class FrameReader:
         self._is_greeted = len(data) >= len(PREFACE)
         return len(PREFACE) if self._is_greeted else 0
 
-    def _cut(self, data: bytes, at: int) -> int:
+    def _cut_frames(self, data: bytes, at: int) -> int:
         """Hands on all frames that are whole; the position after them."""
         end, most, take = len(data), self._most, self._take
         self._needed = HEAD_SIZE

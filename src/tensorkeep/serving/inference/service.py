@@ -88,14 +88,14 @@ class RequestContext:
             admission = inference.traffic.admitted(routed, exchange.call)
             exchange.call = await admission.__aenter__() or exchange.call  # which may have to end sooner
             self._admission = admission
-            servable = self._held(routed, asked)
+            servable = self._hold_version(routed, asked)
         except BaseException as error:
             await self._end(error)
             raise
         exchange.version = servable.version
         return inference.opened(servable, exchange)
 
-    def _held(self, routed: ModelAsked, asked: ModelAsked) -> Servable:
+    def _hold_version(self, routed: ModelAsked, asked: ModelAsked) -> Servable:
         """The version that answers. One that the traffic chose may have gone while the request waited for its turn."""
         models = self._inference.models
         hold = models.hold(routed)

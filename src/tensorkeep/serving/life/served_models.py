@@ -186,10 +186,10 @@ class ServedModels:
         from serving: it only raises if nothing at all is available.
         """
         over = Event()
-        take_back = self._waiters.add(lambda: not self._awaited(lenient), over.set)
+        take_back = self._waiters.add(lambda: not self._awaited_names(lenient), over.set)
         try:
             if not over.wait(timeout):
-                waiting = ", ".join(self._awaited(lenient))
+                waiting = ", ".join(self._awaited_names(lenient))
                 raise DeadlineExceededError(f"after {timeout} seconds no version is available of: {waiting}")
         finally:
             take_back()
@@ -200,7 +200,7 @@ class ServedModels:
         elif problem:
             raise UnknownError(problem)
 
-    def _awaited(self, lenient: bool) -> list[str]:
+    def _awaited_names(self, lenient: bool) -> list[str]:
         names = not_settled(self._roster.settings, self._roster.lives)
         if not lenient or not self._has_looked:
             return names
@@ -325,16 +325,16 @@ class ServedModels:
         try:
             servable = self._load(begun.name, begun.version, begun.path, extras_of(self._extras, begun.name))
         except Exception as error:
-            self._failed(begun, error, before)
+            self._note_failure(begun, error, before)
         else:
-            self._loaded(begun, servable, before)
+            self._note_loaded(begun, servable, before)
         finally:
             with self._roster.lock:
                 self._loads -= 1
             self._tell()
             self._wake.set()
 
-    def _failed(self, begun: Begun, error: Exception, before: Content) -> None:
+    def _note_failure(self, begun: Begun, error: Exception, before: Content) -> None:
         if not isinstance(error, TensorKeepError):
             _LOGGER.error("loading %s failed in a way nobody foresaw", _servable_id(begun), exc_info=error)
         problem = Problem.of(error)
@@ -348,7 +348,7 @@ class ServedModels:
         else:
             _LOGGER.warning("%s failed to load and is tried again: %s", _servable_id(begun), problem)
 
-    def _loaded(self, begun: Begun, servable: Servable, before: Content) -> None:
+    def _note_loaded(self, begun: Begun, servable: Servable, before: Content) -> None:
         after = content_of(begun.path, self._fs)
         if after != before and self._roster.may_change_again(begun):
             self._close(servable)

@@ -125,7 +125,7 @@ class _Call:
         loop = asyncio.get_running_loop()
         return await loop.run_in_executor(None, unpack_message, data, rules.encoding, rules.most_received)
 
-    async def _framed(self, data: bytes) -> tuple[bytes, bytes]:
+    async def _framed_message(self, data: bytes) -> tuple[bytes, bytes]:
         """A message to be sent: what goes before it, and itself."""
         rules = self._rules
         if len(data) > rules.most_sent:
@@ -199,7 +199,7 @@ class UnaryCall(_Call):
             if is_packed:
                 data = await self._plain(data)
             found = await self._method.answer(data, self._deadline)
-            prefix, found = await self._framed(found)
+            prefix, found = await self._framed_message(found)
         except asyncio.CancelledError:
             if not self._is_over:
                 self.fail(CancelledError("the call was cancelled by the server"))
@@ -296,9 +296,9 @@ class StreamingCall(_Call):
     async def _converse(self) -> None:
         try:
             async for found in self._method.answer(self._requests()):
-                prefix, data = await self._framed(found)
+                prefix, data = await self._framed_message(found)
                 self._stream.send(self._head(), prefix + data)
-                await self._drained()
+                await self._wait_until_drained()
                 if self._is_over:
                     return
         except asyncio.CancelledError:
@@ -319,7 +319,7 @@ class StreamingCall(_Call):
     def _send_status(self, code: int, text: str) -> None:
         self._stream.send(tail=tail_of(code, text) if self._has_begun else refusal_of(code, text))
 
-    async def _drained(self) -> None:
+    async def _wait_until_drained(self) -> None:
         """Waits until the client has taken what was sent."""
         if self._stream.unsent:
             sent: asyncio.Future[None] = asyncio.get_running_loop().create_future()

@@ -94,7 +94,7 @@ class RpcService:
         """Who takes what comes of a new request. What cannot be a call, or may not be one, is answered at once."""
         asked = head.note
         if not isinstance(asked, _Asked):
-            asked = head.note = self._asked(head)
+            asked = head.note = self._asked_method(head)
         method, refusal = asked.method, asked.refusal
         if method is not None:
             try:
@@ -125,7 +125,7 @@ class RpcService:
         if most is not None and self._calls >= most:
             raise ResourceExhaustedError(f"Concurrent RPC limit exceeded: {most} calls are being worked on")
 
-    def _asked(self, head: RequestHead) -> _Asked:
+    def _asked_method(self, head: RequestHead) -> _Asked:
         fields = dict(head.fields)
         if head.method != b"POST":
             return _Asked(None, CallRules(), _NOT_POSTED)

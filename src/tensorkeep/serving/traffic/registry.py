@@ -101,9 +101,9 @@ class Family:
     def slot(self, labels: tuple[str, ...]) -> int:
         """Where the numbers of a series begin."""
         found = self._slots.get(labels)
-        return self._added(labels) if found is None else found
+        return self._add_series(labels) if found is None else found
 
-    def _added(self, labels: tuple[str, ...]) -> int:
+    def _add_series(self, labels: tuple[str, ...]) -> int:
         key = _key(self.metric.name, labels)
         with self._lock:
             place = None
@@ -188,7 +188,7 @@ class Registry:
 
         `also` has gauges that are known only when they are asked for.
         """
-        merged = self._merged(others)
+        merged = self._merged_series(others)
         parts: dict[str, list[str]] = {}
         for name, family in self._families.items():
             lines = parts[name] = [f"# TYPE {name} {family.metric.kind.word}\n"]
@@ -199,7 +199,7 @@ class Registry:
             lines.extend(metric.template(labels) % (value,) for labels, value in sorted(values.items()))
         return "".join(line for name in sorted(parts) for line in parts[name])
 
-    def _merged(
+    def _merged_series(
         self, others: Iterable[Mapping[bytes, Numbers]]
     ) -> dict[str, list[tuple[tuple[str, ...], str, Numbers]]]:
         """By the name of the metric: the labels of each series, its template and its numbers for all workers."""

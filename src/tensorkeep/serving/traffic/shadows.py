@@ -217,7 +217,7 @@ class Shadows:
         try:
             self._waiting.put_nowait((shadow, exchange))
         except asyncio.QueueFull:
-            self._found(shadow, "dropped", dropped=1)
+            self._note_result(shadow, "dropped", dropped=1)
 
     async def drained(self) -> None:
         """Waits until no copy is waiting any more."""
@@ -238,7 +238,7 @@ class Shadows:
                 if shadow in self._reports:
                     await self._run(shadow, exchange)
             except Exception as error:
-                self._failed(shadow, error)
+                self._note_failure(shadow, error)
             finally:
                 waiting.task_done()
             if monotonic() - self._saved_at >= _SAVED_EVERY:
@@ -247,15 +247,15 @@ class Shadows:
     async def _run(self, shadow: Shadow, exchange: Exchange) -> None:
         target = asked_of_target(exchange.asked, shadow.target)
         if exchange.log is None or not is_available(self._models, target):
-            self._found(shadow, "dropped", dropped=1)
+            self._note_result(shadow, "dropped", dropped=1)
             return
         loop = asyncio.get_running_loop()
         log = await loop.run_in_executor(None, exchange.log)  # it copies all that was sent and answered
         answered = await self._answer(log, target)
         differences = await loop.run_in_executor(None, _compare_logs, log, answered, shadow.tolerance)
-        self._compared(shadow, exchange, differences)
+        self._note_comparison(shadow, exchange, differences)
 
-    def _compared(self, shadow: Shadow, exchange: Exchange, differences: Mapping[str, Difference]) -> None:
+    def _note_comparison(self, shadow: Shadow, exchange: Exchange, differences: Mapping[str, Difference]) -> None:
         report = self._reports[shadow]
         outputs = {
             name: report.outputs.get(name, OutputReport()).with_one(found) for name, found in differences.items()
@@ -270,9 +270,9 @@ class Shadows:
         ]  # fmt: skip
         worst = _worst((*report.worst, *bad)) if bad else report.worst
         self._reports[shadow] = replace(report, outputs={**report.outputs, **outputs}, worst=worst)
-        self._found(shadow, "different" if bad else "same", requests=1, different=int(bool(bad)))
+        self._note_result(shadow, "different" if bad else "same", requests=1, different=int(bool(bad)))
 
-    def _failed(self, shadow: Shadow, error: Exception) -> None:
+    def _note_failure(self, shadow: Shadow, error: Exception) -> None:
         if not isinstance(error, TensorKeepError):
             LOG.warning("a copy of a request to %s could not be compared", shadow.model, exc_info=error)
         if (report := self._reports.get(shadow)) is not None:
@@ -280,9 +280,9 @@ class Shadows:
             if text in report.errors or len(report.errors) < _MOST_WORST:
                 errors = {**report.errors, text: report.errors.get(text, 0) + 1}
                 self._reports[shadow] = replace(report, errors=errors)
-            self._found(shadow, "failed", failed=1)
+            self._note_result(shadow, "failed", failed=1)
 
-    def _found(self, shadow: Shadow, result: str, **counts: int) -> None:
+    def _note_result(self, shadow: Shadow, result: str, **counts: int) -> None:
         report = self._reports.get(shadow)
         if report is not None:
             more = {name: getattr(report, name) + count for name, count in counts.items()}
