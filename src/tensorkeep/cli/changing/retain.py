@@ -8,7 +8,7 @@ from datetime import datetime, timezone
 from typing import Any, Literal
 
 from tensorkeep.cli.command import DONE, Command, Parser
-from tensorkeep.cli.looking.checkpoint_data import checkpoint_data
+from tensorkeep.cli.looking.checkpoints import checkpoint_data
 from tensorkeep.cli.output import Column, Output, amount_of, shown_value, size_text
 from tensorkeep.errors import InvalidArgumentError
 from tensorkeep.io.showing.amounts import size_of, some_of

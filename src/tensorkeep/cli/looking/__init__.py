@@ -1,8 +1,7 @@
 """Commands that look at files and change nothing.
 
 any_tensors      what a path stands for in commands that look at tensors
-checkpoint_data  what the JSON of commands says of a checkpoint in a folder
-checkpoints      `tensorkeep checkpoints`
+checkpoints      `tensorkeep checkpoints`, and what JSON says of a checkpoint in a folder
 diff             `tensorkeep diff`
 graph            `tensorkeep graph`
 list_tensors     `tensorkeep list`

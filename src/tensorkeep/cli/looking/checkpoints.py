@@ -1,14 +1,14 @@
-"""`tensorkeep checkpoints`."""
+"""`tensorkeep checkpoints`, and what the JSON of commands says of a checkpoint in a folder."""
 
 from __future__ import annotations
 
 import posixpath
 import time
 from argparse import Namespace
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, Protocol
 
 from tensorkeep.cli.command import DONE, FOUND, Command, Parser
-from tensorkeep.cli.looking.checkpoint_data import checkpoint_data
 from tensorkeep.cli.output import Column, Output, shown_value
 from tensorkeep.cli.progress import watching
 from tensorkeep.inspect.folders import FolderEntry, list_checkpoints
@@ -67,6 +67,36 @@ def _data(item: FolderEntry) -> dict[str, Any]:
         "is_pinned": item.is_pinned,
         "problems": list(item.problems),
         "is_healthy": None if item.health is None else item.health.is_healthy,
+    }
+
+
+class Kept(Protocol):
+    """A checkpoint of a folder, with what is known of it."""
+
+    @property
+    def path(self) -> str: ...
+
+    @property
+    def step(self) -> int | None: ...
+
+    @property
+    def time(self) -> float: ...
+
+    @property
+    def nbytes(self) -> int | None: ...
+
+    @property
+    def metrics(self) -> Mapping[str, float]: ...
+
+
+def checkpoint_data(item: Kept) -> dict[str, Any]:
+    """The fields that every command gives of a checkpoint."""
+    return {
+        "path": item.path,
+        "step": item.step,
+        "time": item.time,
+        "bytes": item.nbytes,
+        "metrics": dict(item.metrics),
     }
 
 

@@ -1,4 +1,4 @@
-"""Graphs made from graphs: pure functions of GraphDef messages."""
+"""Attributes that say what is so by default: taken out of a graph, for older readers, or written into it."""
 
 from __future__ import annotations
 
