@@ -33,7 +33,9 @@ def constant(
     verify_shape: bool = False,
 ) -> Tensor:
     """A tensor of a fixed value. With `shape`, fewer elements are filled up with the last one, unless verified."""
-    proto = make_tensor_proto(value, None if dtype is None else DType.of(dtype), shape, verify_shape)
+    # The type may be one of a reference, as that of `tf.assign` of a variable: the value is of the type itself.
+    kind = None if dtype is None else DType.of(dtype).base_dtype
+    proto = make_tensor_proto(value, kind, shape, verify_shape)
     attrs = {"value": proto, "dtype": dtype_of_number(proto.dtype)}
     return add(const, [], attrs, name, current_graph()).outputs[0]
 

@@ -157,7 +157,7 @@ def eye(
                 "Arguments `num_rows` and `num_columns` must be positive integer values. Received: "
                 f"num_rows={num_rows!s}, num_columns={num_columns!s}"
             )
-    return matrix_expressions.eye(num_rows, num_columns, batch_shape, dtype=DType.of(dtype), name=name)
+    return matrix_expressions.eye(num_rows, num_columns, batch_shape, dtype=DType.of(dtype).base_dtype, name=name)
 
 
 def matrix_diag(
