@@ -17,6 +17,7 @@ X = np.linspace(-1, 1, 40, dtype=np.float32).reshape(-1, 1)
 
 
 def line(features: Any, labels: Any, mode: str, params: Any) -> Any:
+    assert params["use_tpu"] is False
     slope = tf.get_variable("slope", [1], initializer=tf.zeros_initializer())
     found = features["x"] * slope
     if mode == tf.estimator.ModeKeys.PREDICT:
@@ -39,6 +40,7 @@ def line(features: Any, labels: Any, mode: str, params: Any) -> Any:
 
 
 def points(params: Any) -> Any:
+    assert "use_tpu" not in params
     return tf.data.Dataset.from_tensor_slices(({"x": X}, 2 * X)).repeat(20).batch(params["batch_size"])
 
 

@@ -218,7 +218,8 @@ class TPUEstimator(Estimator):
 
     def _call_model_fn(self, features: Any, labels: Any, mode: str, config: PlainRunConfig) -> EstimatorSpec:
         kept = self._params
-        self._params = self._params_of(mode)
+        # TensorFlow tells model functions, and not input functions, whether they run on a TPU: `_ModelFnWrapper`.
+        self._params = {**self._params_of(mode), "use_tpu": False}
         try:
             return super()._call_model_fn(features, labels, mode, config)
         finally:
