@@ -43,6 +43,7 @@ def stopped_by(program: str) -> BaseException:
         ("c.Mapping", "collections.abc"),
         ("from collections import Mapping", "collections.abc"),
         ("np.float", "old name"),
+        ("np.zeros(1).itemset(0, 1)", r"a\[i\] = value"),
         ("import nosuchpackage.x", "pip install nosuchpackage"),
         ("b'x'.decode('ascii') + chr(1) and b'\\xff'.decode('ascii')", "latin1"),
         ("undefined_name", None),

@@ -72,6 +72,9 @@ _ATTRIBUTES: Final = {
     rf"module 'numpy' has no attribute '({'|'.join(_OLD_NUMPY.split())})'": (
         "NumPy of today lacks this old name: the built-in type, or the name in small letters, does the same"
     ),
+    r"'numpy.ndarray' object has no attribute '(tostring|itemset|newbyteorder|ptp)'": (
+        "NumPy 2 has a.tobytes() for tostring(), np.ptp(a), a.view(a.dtype.newbyteorder()), and a[i] = value"
+    ),
     r"'scipy.misc' has no attribute '(imread|imsave|imresize|toimage|imrotate)'": (
         "SciPy since 1.2 has no images: imageio and Pillow read and resize them"
     ),
