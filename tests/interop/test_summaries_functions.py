@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
+import tensorkeep.v1
 from tensorkeep.errors import InvalidArgumentError
 from tensorkeep.graph.building import building
 from tensorkeep.graph.graph import Graph
@@ -96,3 +98,44 @@ def test_merging_nothing_gives_nothing() -> None:
 def test_text_must_be_strings() -> None:
     with building(Graph()), pytest.raises(InvalidArgumentError, match="to have dtype string"):
         summaries.text("t", summaries.scalar("a", 1.0).op.inputs[1])
+
+
+def written(tf: Any, folder: Path) -> Any:
+    """The values that operations write to a file, as a graph of either builds them."""
+    raw = tf.raw_ops
+    with tf.Graph().as_default(), tf.Session() as session:
+        writer = raw.SummaryWriter(shared_name="shared", container="")
+        at = {"writer": writer, "step": tf.constant(3, tf.int64)}
+        create = raw.CreateSummaryFileWriter(
+            writer=writer, logdir=str(folder), max_queue=1, flush_millis=1, filename_suffix=".s"
+        )
+        add = [
+            raw.WriteScalarSummary(tag="scalar", value=np.float64(2.5), **at),
+            raw.WriteScalarSummary(tag="whole", value=np.int64(7), **at),
+            raw.WriteHistogramSummary(tag="values", values=np.array([1.0, -2.0, 3.5], np.float32), **at),
+            raw.WriteImageSummary(
+                tag="image", tensor=np.array([0.5, np.nan, 1.0, 0.0] * 2, np.float32).reshape(2, 2, 2, 1),
+                bad_color=np.array([255, 0, 0, 255], np.uint8), max_images=1, **at,
+            ),
+            raw.WriteAudioSummary(
+                tag="sound", tensor=np.ones((1, 8), np.float32), sample_rate=8000.0, max_outputs=2, **at
+            ),
+            raw.WriteSummary(tag="tensor", tensor=np.array([1, 2], np.int32), summary_metadata=b"", **at),
+            raw.WriteSummary(tag="text", tensor=np.array([b"a"], object), summary_metadata=b"", **at),
+        ]  # fmt: skip
+        session.run(create)
+        for item in add:
+            session.run(item)
+        session.run(raw.CloseSummaryWriter(writer=writer))
+    (file,) = folder.iterdir()
+    return [(event.step, str(event.summary)) for event in tensorkeep.v1.train.summary_iterator(str(file))]
+
+
+def test_written_summaries_are_those_of_tensorflow(tmp_path: Path) -> None:
+    theirs = pytest.importorskip("tensorflow").compat.v1
+    ours, expected = written(tensorkeep.v1, tmp_path / "ours"), written(theirs, tmp_path / "theirs")
+    assert len(ours) == 8
+    for (step, found), (wanted_step, wanted) in zip(ours, expected, strict=True):
+        assert step == wanted_step
+        if "encoded_image_string" not in wanted:  # zlib may pack a picture otherwise
+            assert found == wanted

@@ -467,13 +467,8 @@ WeightedFlatMapDataset(input_datasets: N * variant, weights: M * double) -> hand
 WindowOp(inputs: Tinputs) -> handle: variant :: DATASET[FOR_EACH[PRODUCT, TENSOR[$output_types], $output_types]]; output_types: list(type) >= 1; output_shapes: list(shape) >= 1; Tinputs: list(type) >= 1
 WorkerHeartbeat(request: string) -> response: string; stateful
 WrapDatasetVariant(input_handle: variant) -> output_handle: variant
-WriteAudioSummary(writer: resource, step: int64, tag: string, tensor: float, sample_rate: float); max_outputs: int >= 1 = 3; stateful
 WriteGraphSummary(writer: resource, step: int64, tensor: string); stateful
-WriteHistogramSummary(writer: resource, step: int64, tag: string, values: T); T: {float, double, int32, uint8, int16, int8, int64, bfloat16, uint16, half, uint32, uint64, bool} = float; stateful
-WriteImageSummary(writer: resource, step: int64, tag: string, tensor: T, bad_color: uint8); max_images: int >= 1 = 3; T: {uint8, double, float, half} = float; stateful
 WriteRawProtoSummary(writer: resource, step: int64, tensor: string); stateful
-WriteScalarSummary(writer: resource, step: int64, tag: string, value: T); T: realnumbertype; stateful
-WriteSummary(writer: resource, step: int64, tensor: T, tag: string, summary_metadata: string); T: type; stateful
 XlaAllReduce(input: T, group_assignment: int32) -> output: T; T: {half, bfloat16, float, int32, uint32}; reduce_op: {'Min', 'Max', 'Mul', 'Add', 'Mean'}; mode: {'CrossReplica', 'CrossReplicaAndPartition'}
 XlaBroadcastHelper(lhs: T, rhs: T, broadcast_dims: Tindices) -> lhs_output: T, rhs_output: T; T: numbertype; Tindices: {int32, int64}
 XlaCallModule(args: Tin) -> output: Tout; version: int; module: string; Sout: list(shape) >= 0; Tout: list(type) >= 0; Tin: list(type) >= 0; dim_args_spec: list(string) = []; platforms: list(string) = []; function_list: list(func) = []; has_token_input_output: bool = false; disabled_checks: list(string) = []; use_shardy_partitioner: bool = false; stateful

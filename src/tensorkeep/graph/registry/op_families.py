@@ -179,7 +179,8 @@ OP_FAMILIES: Final = {
         TensorSummaryV2
     """,
     "files.summary_writers": """
-        CloseSummaryWriter CreateSummaryFileWriter FlushSummaryWriter ImportEvent SummaryWriter
+        CloseSummaryWriter CreateSummaryFileWriter FlushSummaryWriter ImportEvent SummaryWriter WriteAudioSummary
+        WriteHistogramSummary WriteImageSummary WriteScalarSummary WriteSummary
     """,
     "files.vocabulary_remapping": """
         GenerateVocabRemapping LoadAndRemapMatrix

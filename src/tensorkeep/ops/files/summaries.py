@@ -92,16 +92,19 @@ def histogram(values: Array) -> HistogramProto:
 
 @histogram_summary.stateful_kernel
 def histogram_summary_kernel(ctx: KernelContext, tag: Array, values: Array) -> Array:
-    array = np.asarray(values)
-    name = _tag(tag, "tags")
-    wide = array.astype(np.float64)
+    return _summary(summary_of_values(_tag(tag, "tags"), values, ctx.name))
+
+
+def summary_of_values(tag: str, values: Array, owner: str) -> Summary:
+    """A histogram of values, which must be finite; `owner` is named if they are not."""
+    wide = np.asarray(values).astype(np.float64)
     if np.isnan(wide).any():
-        raise InvalidArgumentError(f"Nan in summary histogram for: {ctx.name}")
+        raise InvalidArgumentError(f"Nan in summary histogram for: {owner}")
     if np.isinf(wide).any():
-        raise InvalidArgumentError(f"Infinity in summary histogram for: {ctx.name}")
+        raise InvalidArgumentError(f"Infinity in summary histogram for: {owner}")
     summary = Summary()
-    summary.value.add(tag=name, histo=histogram(wide))
-    return _summary(summary)
+    summary.value.add(tag=tag, histo=histogram(wide))
+    return summary
 
 
 image_summary = op(
@@ -116,13 +119,17 @@ image_summary.shape(scalar)
 
 @image_summary.kernel
 def image_summary_kernel(tag: Array, tensor: Array, *, max_images: int, bad_color: TensorProto) -> Array:
-    name, images = _tag(tag, "Tag"), np.asarray(tensor)
+    return _summary(summary_of_images(_tag(tag, "Tag"), tensor, max_images, array_of_tensor(bad_color)))
+
+
+def summary_of_images(name: str, tensor: Array, max_images: int, color: Array) -> Summary:
+    """The first images of a batch; `color` is that of pixels that are not finite."""
+    images = np.asarray(tensor)
     if images.ndim != 4 or images.shape[3] not in (1, 3, 4):
         raise InvalidArgumentError(f"Tensor must be 4-D with last dim 1, 3, or 4, not {list(images.shape)}")
     count, height, width, channels = images.shape
     if height * width * channels >= 1 << 31 or height >= 1 << 31 or width >= 1 << 31:
         raise InvalidArgumentError(f"Tensor too large for summary {list(images.shape)}")
-    color = array_of_tensor(bad_color)
     if color.dtype != np.uint8 or color.ndim != 1 or color.size < channels:
         raise InvalidArgumentError(
             f"expected at least {channels} bad_color values of type uint8, got {color.dtype} {list(color.shape)}"
@@ -133,7 +140,7 @@ def image_summary_kernel(tag: Array, tensor: Array, *, max_images: int, bad_colo
         image = Summary.Image(height=height, width=width, colorspace=channels)
         image.encoded_image_string = encode_png(shown, compression=-1)
         summary.value.add(tag=f"{name}/image" if max_images == 1 else f"{name}/image/{i}", image=image)
-    return _summary(summary)
+    return summary
 
 
 def _as_bytes(image: Array, bad_color: Array) -> Array:
@@ -163,7 +170,7 @@ audio_summary.shape(scalar)
 
 @audio_summary.kernel
 def audio_summary_kernel(tag: Array, tensor: Array, *, sample_rate: float, max_outputs: int) -> Array:
-    return _audio(tag, tensor, sample_rate, max_outputs)
+    return _summary(summary_of_sounds(_tag(tag, "Tag"), tensor, sample_rate, max_outputs))
 
 
 audio_summary_v2 = op(
@@ -177,11 +184,12 @@ def audio_summary_v2_kernel(tag: Array, tensor: Array, sample_rate: Array, *, ma
     rate = np.asarray(sample_rate)
     if rate.size != 1:
         raise InvalidArgumentError(f"sample_rate must have one element, got shape {list(rate.shape)}")
-    return _audio(tag, tensor, float(rate.reshape(())), max_outputs)
+    return _summary(summary_of_sounds(_tag(tag, "Tag"), tensor, float(rate.reshape(())), max_outputs))
 
 
-def _audio(tag: Array, tensor: Array, sample_rate: float, max_outputs: int) -> Array:
-    name, sounds = _tag(tag, "Tag"), np.asarray(tensor)
+def summary_of_sounds(name: str, tensor: Array, sample_rate: float, max_outputs: int) -> Summary:
+    """The first sounds of a batch, by frames and channels."""
+    sounds = np.asarray(tensor)
     if sounds.ndim not in (2, 3):
         raise InvalidArgumentError(f"Tensor must be 3-D or 2-D, got: {list(sounds.shape)}")
     if not 0 < sample_rate < 1 << 32:
@@ -195,7 +203,7 @@ def _audio(tag: Array, tensor: Array, sample_rate: float, max_outputs: int) -> A
         )
         audio.encoded_audio_string = wav_of_samples(samples, sample_rate)
         summary.value.add(tag=f"{name}/audio" if max_outputs == 1 else f"{name}/audio/{i}", audio=audio)
-    return _summary(summary)
+    return summary
 
 
 tensor_summary = op(
@@ -208,7 +216,7 @@ tensor_summary = op(
 tensor_summary.shape(scalar)
 
 
-def _tensor(value: Any, dtype: DType) -> TensorProto:
+def message_of_tensor(value: Any, dtype: DType) -> TensorProto:
     """A tensor with its elements as bytes, or as strings."""
     array = np.asarray(value)
     proto = TensorProto(dtype=dtype.number, tensor_shape=shape_to_proto(Shape(array.shape)))
@@ -222,7 +230,7 @@ def _tensor(value: Any, dtype: DType) -> TensorProto:
 @tensor_summary.stateful_kernel
 def tensor_summary_kernel(ctx: KernelContext, tensor: Array, *, T: DType) -> Array:  # noqa: N803
     summary = Summary()
-    summary.value.add(node_name=ctx.name, tensor=_tensor(tensor, T))
+    summary.value.add(node_name=ctx.name, tensor=message_of_tensor(tensor, T))
     return _summary(summary)
 
 
@@ -238,7 +246,7 @@ def tensor_summary_v2_kernel(tag: Array, tensor: Array, serialized_summary_metad
     if metadata.ndim:
         raise InvalidArgumentError("serialized_summary_metadata must be scalar")
     summary = Summary()
-    value = summary.value.add(tag=name, tensor=_tensor(tensor, T))
+    value = summary.value.add(tag=name, tensor=message_of_tensor(tensor, T))
     value.metadata.CopyFrom(parse(SummaryMetadata, metadata.item(), "serialized_summary_metadata"))
     return _summary(summary)
 

@@ -9,16 +9,23 @@ from typing import Any, Final
 
 import numpy as np
 
+from tensorkeep.dtypes import DType
 from tensorkeep.errors import InvalidArgumentError, NotFoundError
 from tensorkeep.graph.graph import Tensor
 from tensorkeep.graph.registry.opspec import not_differentiable, op
 from tensorkeep.io.files.filesystem import Durability, FileSystem, prepare_directory
 from tensorkeep.io.machine.resources import process_number
 from tensorkeep.ops.files.event_files import EventFile
+from tensorkeep.ops.files.summaries import (
+    message_of_tensor,
+    summary_of_images,
+    summary_of_sounds,
+    summary_of_values,
+)
 from tensorkeep.ops.random.sampling import check_scalars
 from tensorkeep.ops.shared.kernel_types import Array
 from tensorkeep.ops.shared.shape_rules import SCALAR
-from tensorkeep.proto.messages import Event, parse
+from tensorkeep.proto.messages import Event, Summary, SummaryMetadata, parse
 from tensorkeep.runtime.context import KernelContext
 from tensorkeep.shapes import Shape
 
@@ -64,6 +71,11 @@ def _text(value: Any, what: str) -> bytes:
 
 def _no_outputs(writer: Tensor, *inputs: Tensor) -> tuple[()]:
     check_scalars(writer, *inputs)
+    return ()
+
+
+def _first_scalars(writer: Tensor, step: Tensor, *_: Tensor) -> tuple[()]:
+    check_scalars(writer, step)
     return ()
 
 
@@ -116,6 +128,117 @@ def import_event_kernel(ctx: KernelContext, writer: SummaryWriter, event: Array)
     return ()
 
 
+def _write(writer: SummaryWriter, step: Array, summary: Summary) -> tuple[()]:
+    """Adds a summary to the file, at a step of training."""
+    writer.file.add(Event(wall_time=time.time(), step=int(np.asarray(step)), summary=summary))
+    return ()
+
+
+write_scalar_summary = op(
+    "WriteScalarSummary(writer: resource, step: int64, tag: string, value: T)", "T: realnumbertype", "stateful"
+)
+write_scalar_summary.shape(_no_outputs)
+
+
+@write_scalar_summary.stateful_kernel
+def write_scalar_summary_kernel(
+    ctx: KernelContext, writer: SummaryWriter, step: Array, tag: Array, value: Array
+) -> tuple[()]:
+    summary = Summary()
+    summary.value.add(tag=_text(tag, "tag").decode(errors="replace"), simple_value=float(np.asarray(value)))
+    return _write(writer, step, summary)
+
+
+write_histogram_summary = op(
+    "WriteHistogramSummary(writer: resource, step: int64, tag: string, values: T)",
+    "T: {float, double, int32, uint8, int16, int8, int64, bfloat16, uint16, half, uint32, uint64, bool} = float",
+    "stateful",
+)
+write_histogram_summary.shape(_first_scalars)
+
+
+@write_histogram_summary.stateful_kernel
+def write_histogram_summary_kernel(
+    ctx: KernelContext, writer: SummaryWriter, step: Array, tag: Array, values: Array
+) -> tuple[()]:
+    name = _text(tag, "tag").decode(errors="replace")
+    return _write(writer, step, summary_of_values(name, values, name))
+
+
+write_image_summary = op(
+    "WriteImageSummary(writer: resource, step: int64, tag: string, tensor: T, bad_color: uint8)",
+    "max_images: int >= 1 = 3",
+    "T: {uint8, double, float, half} = float",
+    "stateful",
+)
+write_image_summary.shape(_first_scalars)
+
+
+@write_image_summary.stateful_kernel
+def write_image_summary_kernel(
+    ctx: KernelContext,
+    writer: SummaryWriter,
+    step: Array,
+    tag: Array,
+    tensor: Array,
+    bad_color: Array,
+    *,
+    max_images: int,
+) -> tuple[()]:
+    name = _text(tag, "tag").decode(errors="replace")
+    return _write(writer, step, summary_of_images(name, tensor, max_images, np.asarray(bad_color)))
+
+
+write_audio_summary = op(
+    "WriteAudioSummary(writer: resource, step: int64, tag: string, tensor: float, sample_rate: float)",
+    "max_outputs: int >= 1 = 3",
+    "stateful",
+)
+write_audio_summary.shape(_first_scalars)
+
+
+@write_audio_summary.stateful_kernel
+def write_audio_summary_kernel(
+    ctx: KernelContext,
+    writer: SummaryWriter,
+    step: Array,
+    tag: Array,
+    tensor: Array,
+    sample_rate: Array,
+    *,
+    max_outputs: int,
+) -> tuple[()]:
+    name = _text(tag, "tag").decode(errors="replace")
+    return _write(writer, step, summary_of_sounds(name, tensor, float(np.asarray(sample_rate)), max_outputs))
+
+
+write_summary = op(
+    "WriteSummary(writer: resource, step: int64, tensor: T, tag: string, summary_metadata: string)",
+    "T: type",
+    "stateful",
+)
+write_summary.shape(_first_scalars)
+
+
+@write_summary.stateful_kernel
+def write_summary_kernel(
+    ctx: KernelContext,
+    writer: SummaryWriter,
+    step: Array,
+    tensor: Array,
+    tag: Array,
+    summary_metadata: Array,
+    *,
+    T: DType,  # noqa: N803
+) -> tuple[()]:
+    summary = Summary()
+    value = summary.value.add(tag=_text(tag, "tag").decode(errors="replace"), tensor=message_of_tensor(tensor, T))
+    metadata = _text(summary_metadata, "summary_metadata")
+    if metadata:
+        value.metadata.CopyFrom(parse(SummaryMetadata, metadata, "summary_metadata"))
+    return _write(writer, step, summary)
+
+
 flush_summary_writer = op("FlushSummaryWriter(writer: resource)", "stateful")
 flush_summary_writer.shape(_no_outputs)
 
@@ -138,6 +261,7 @@ def close_summary_writer_kernel(ctx: KernelContext, writer: SummaryWriter) -> tu
 
 
 not_differentiable(create_summary_file_writer, import_event, flush_summary_writer, close_summary_writer)
-not_differentiable(summary_writer)
+not_differentiable(summary_writer, write_scalar_summary, write_histogram_summary, write_image_summary)
+not_differentiable(write_audio_summary, write_summary)
 
 WRITERS: Final = "_SUMMARY_WRITER_V2"  # the collection of the operations that create writers
