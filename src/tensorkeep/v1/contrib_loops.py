@@ -1,4 +1,4 @@
-"""`tf.contrib.training`, `tf.contrib.slim` and `tf.contrib.opt`: what needs sessions and savers of TensorFlow 1."""
+"""`tf.contrib.training`, `slim`, `opt` and `summary`: what needs sessions and savers of TensorFlow 1."""
 
 from __future__ import annotations
 
@@ -9,12 +9,14 @@ from tensorkeep.checkpoint.finding.waiting import Waiting, new_checkpoints
 from tensorkeep.errors import InvalidArgumentError
 from tensorkeep.graph.arguments import Feeds, SessionLike
 from tensorkeep.io.files.filesystem import PathLike, path_text
-from tensorkeep.tf1.contrib import opt
+from tensorkeep.tf1.contrib import summary
 from tensorkeep.tf1.contrib.framework.values import restoring_function
+from tensorkeep.tf1.contrib.opt import external, wrappers
 from tensorkeep.tf1.contrib.slim.evaluation import slim_evaluated
 from tensorkeep.tf1.contrib.slim.learning import train_step, trained_by_slim
 from tensorkeep.tf1.contrib.training.session_loops import LoopParts, evaluated
 from tensorkeep.tf1.training.loops.hooks import SessionRunHook
+from tensorkeep.v1.defaults import get_default_session
 from tensorkeep.v1.saving import Saver
 from tensorkeep.v1.training import ChiefSessionCreator, MonitoredSession, MonitoredTrainingSession, Scaffold, Supervisor
 
@@ -35,10 +37,27 @@ def assign_from_checkpoint_fn(
     return restoring_function(Saver, model_path, var_list, ignore_missing_vars, reshape_variables)
 
 
-class MovingAverageOptimizer(opt.MovingAverageOptimizer):
+class MovingAverageOptimizer(wrappers.MovingAverageOptimizer):
     """Saves by a `tf.train.Saver`."""
 
     new_saver = Saver
+
+
+class ExternalOptimizerInterface(external.ExternalOptimizerInterface):
+    """Runs in the session in force if none is given."""
+
+    current_session = staticmethod(get_default_session)
+
+
+class ScipyOptimizerInterface(external.ScipyOptimizerInterface):
+    """Runs in the session in force if none is given."""
+
+    current_session = staticmethod(get_default_session)
+
+
+def initialize(graph: Any = None, session: Any = None) -> None:
+    """Begins the files of all summary writers of the graph, in a session or the one in force."""
+    summary.initialize(graph, session or get_default_session())
 
 
 def train(

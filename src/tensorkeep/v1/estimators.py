@@ -1,9 +1,14 @@
-"""`tf.estimator`: estimators in graphs, sessions and savers of `tf`."""
+"""`tf.estimator` and `tf.contrib.learn`: estimators in graphs, sessions and savers of `tf`."""
 
 from __future__ import annotations
 
 from typing import Any
 
+from tensorkeep.tf1.contrib.learn.estimators import Estimator as LearnEstimator
+from tensorkeep.tf1.contrib.learn.estimators import ModelFnOps, SKCompat
+from tensorkeep.tf1.contrib.learn.experiments import Experiment
+from tensorkeep.tf1.contrib.learn.experiments import run as run_experiment
+from tensorkeep.tf1.contrib.learn.experiments import tune as tune_experiments
 from tensorkeep.tf1.estimators import surroundings
 from tensorkeep.tf1.estimators.baseline import BaselineClassifier, BaselineEstimator, BaselineRegressor
 from tensorkeep.tf1.estimators.classification import BinaryClassHead, MultiClassHead, MultiLabelHead
@@ -79,20 +84,24 @@ __all__ = [
     "Estimator",
     "EstimatorSpec",
     "EvalSpec",
+    "Experiment",
     "Exporter",
     "FinalExporter",
     "Head",
     "LatestExporter",
+    "LearnEstimator",
     "LinearClassifier",
     "LinearEstimator",
     "LinearRegressor",
     "LogisticRegressionHead",
+    "ModelFnOps",
     "MultiClassHead",
     "MultiHead",
     "MultiLabelHead",
     "PoissonRegressionHead",
     "RegressionHead",
     "RunConfig",
+    "SKCompat",
     "TPUEstimator",
     "TPUEstimatorSpec",
     "TPURunConfig",
@@ -100,5 +109,7 @@ __all__ = [
     "WarmStartSettings",
     "dnn_logit_fn_builder",
     "linear_logit_fn_builder",
+    "run_experiment",
     "train_and_evaluate",
+    "tune_experiments",
 ]

@@ -65,3 +65,44 @@ def test_measures_are_kept_by_name_and_accuracy_is_of_one_batch() -> None:
     assert len(listed) == 2
     with pytest.raises(ValueError, match="at least one"):
         metrics.aggregate_metrics()
+
+
+def streamed(build: Any, rows: Any) -> tuple[list[Any], Any]:
+    """The updates of a measure batch by batch, and its value after them."""
+    with tf.Graph().as_default(), tf.Session() as session:
+        feeds = [tf.placeholder(tf.float32, [None]) for _ in rows[0]]
+        value, update = build(*feeds)
+        session.run(tf.local_variables_initializer())
+        found = [session.run(update, dict(zip(feeds, row, strict=True))) for row in rows]
+        return found, session.run(value)
+
+
+def test_covariance_and_correlation_are_those_of_all_values_together() -> None:
+    random = np.random.default_rng(3)
+    x, y, w = random.normal(size=(3, 12)).astype(np.float32)
+    y, w = y + x, np.abs(w)
+    batches = [(slice(0, 1)), slice(1, 5), slice(5, 12)]
+    for weights in (None, w):
+        rows = [[part[at] for part in ((x, y) if weights is None else (x, y, w))] for at in batches]
+        updates, value = streamed(metrics.streaming_covariance, rows)
+        used = np.ones(12) if weights is None else w
+        means = np.average(x, weights=used), np.average(y, weights=used)
+        expected = np.sum(used * (x - means[0]) * (y - means[1])) / (used.sum() - 1)
+        assert value == pytest.approx(expected, rel=1e-4)
+        assert updates[-1] == pytest.approx(value)
+        if weights is None:
+            assert np.isnan(updates[0])
+            correlation = streamed(metrics.streaming_pearson_correlation, rows)[1]
+            assert correlation == pytest.approx(np.corrcoef(x, y)[0, 1], rel=1e-4)
+
+
+def test_agreement_beyond_chance() -> None:
+    labels, found = np.array([0, 0, 1, 1, 2, 2, 2]), np.array([0, 1, 1, 1, 2, 0, 2])
+    rows = [[part[at].astype(np.float32) for part in (labels, found)] for at in (slice(0, 3), slice(3, 7))]
+    value = streamed(lambda a, b: metrics.cohen_kappa(tf.cast(a, tf.int64), tf.cast(b, tf.int64), 3), rows)[1]
+    expected = sum(np.mean(labels == k) * np.mean(found == k) for k in range(3))
+    assert value == pytest.approx((np.mean(labels == found) - expected) / (1 - expected))
+    with pytest.raises(ValueError, match="num_classes"):
+        metrics.cohen_kappa([0], [0], 1)
+    assert streamed(metrics.count, [[np.zeros(3)], [np.zeros(2)]])[1] == 5
+    assert streamed(lambda x: metrics.count(x, 0.5), [[np.zeros(3)]])[1] == 1.5

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 from pathlib import Path
 from typing import Any
 
@@ -106,3 +107,157 @@ def test_gradients_are_clipped_together() -> None:
         pairs = opt.clip_gradients_by_global_norm([(tf.constant([3.0]), "a"), (tf.constant([4.0]), "b")], 1.0)
         assert [name for _, name in pairs] == ["a", "b"]
         np.testing.assert_allclose(session.run([gradient for gradient, _ in pairs]), [[0.6], [0.8]], rtol=1e-6)
+
+
+@pytest.mark.parametrize("use_resource", [False, True])
+@pytest.mark.parametrize(
+    ("kind", "weigh"),
+    [
+        (opt.PowerSignOptimizer, lambda agreement, decay: np.exp(decay * agreement)),
+        (opt.AddSignOptimizer, lambda agreement, decay: 1 + decay * agreement),
+    ],
+)
+def test_gradients_count_by_their_signs(kind: Any, weigh: Any, use_resource: bool) -> None:
+    """By the formulas of Bello et al. (2017), with a decay of the signs in a line; whole and by rows."""
+    decay_fn = importlib.import_module("tensorkeep.tf1.contrib.opt.signs").get_linear_decay_fn(4)
+    for is_sparse in (False, True):
+        x, m = ROWS.astype(np.float64), np.zeros(ROWS.shape)
+        with tf.Graph().as_default(), tf.Session() as session:
+            table = tf.get_variable("table", initializer=ROWS, use_resource=use_resource)
+            number = tf.train.create_global_step()
+            loss = tf.reduce_sum(tf.square((tf.gather(table, [1]) if is_sparse else table) - 3.5))
+            step = kind(0.1, sign_decay_fn=decay_fn).minimize(loss, global_step=number)
+            session.run(tf.global_variables_initializer())
+            for count in range(3):
+                session.run(step)
+                g = 2 * (x - 3.5) * (np.array([[0.0], [1.0], [0.0]]) if is_sparse else 1.0)
+                m = 0.9 * m + 0.1 * g
+                x = x - 0.1 * weigh(np.sign(g) * np.sign(m), 1 - count / 4) * g
+            np.testing.assert_allclose(session.run(table), x, rtol=1e-5)
+
+
+def test_signs_count_along_a_cosine_that_begins_again() -> None:
+    decays = importlib.import_module("tensorkeep.tf1.contrib.opt.signs")
+    with tf.Graph().as_default(), tf.Session() as session:
+        found = [
+            session.run([decays.get_cosine_decay_fn(8)(n), decays.get_restart_decay_fn(8, 2, 1)(n)]) for n in (0, 2, 6)
+        ]
+        with pytest.raises(ValueError, match="global_step is required"):
+            decays.get_linear_decay_fn(8)(None)
+    half = 0.5 * (1 + np.cos(np.pi * np.array([0, 2, 6]) / 8))
+    np.testing.assert_allclose(found, [[half[0], 1.0], [half[1], 0.5], [half[2], 0.0]], atol=1e-6)
+
+
+def test_a_rate_by_the_lengths_of_variable_and_gradient() -> None:
+    """You et al. (2017): eeta |w| / (|g| + decay |w|) times the rate, with momentum; bare where a name is skipped."""
+    x, m = ROWS.astype(np.float64), np.zeros(ROWS.shape)
+    for _ in range(2):
+        g = 2 * x
+        size, slope = np.linalg.norm(x), np.linalg.norm(g)
+        m = 0.9 * m + g
+        x = x - 0.1 * 0.5 * size / (slope + 0.01 * size) * m
+    told = {"weight_decay": 0.01, "eeta": 0.5}
+    np.testing.assert_allclose(stepped(lambda: opt.LARSOptimizer(0.1, **told), is_sparse=False), x, rtol=1e-5)
+    bare = stepped(lambda: opt.LARSOptimizer(0.1, skip_list=["tab"], **told), is_sparse=False, steps=1)
+    np.testing.assert_allclose(bare, ROWS - 0.1 * 2 * ROWS, rtol=1e-5)
+
+
+def ggt(x: Any, steps: int, window: int) -> Any:
+    """Agarwal et al. (2018), with the whole matrix (M M' + eps)^(-1/2) where the paper has its short way."""
+    x = x.astype(np.float64).ravel()
+    m, kept = np.zeros_like(x), np.zeros((window, x.size))
+    for number in range(1, steps + 1):
+        m = 0.9 * m + 0.1 * 2 * x
+        kept[(number - 1) % window] = m
+        matrix = kept.T / np.sqrt(min(number, window))
+        u, sigma, _ = np.linalg.svd(matrix.T @ matrix + 1e-6 * np.eye(window))
+        inner = u.T @ matrix.T @ m
+        step = matrix @ u @ (inner / (np.sqrt(sigma) + 1e-2) ** 3)
+        smallest = np.sqrt(sigma).min()
+        if smallest > 1e-4:
+            step = step + (m - matrix @ u @ (inner / sigma)) / smallest
+        x = x - 0.01 * step
+    return x.reshape(3, 2)
+
+
+def test_gradients_are_conditioned_by_the_matrix_of_the_last_ones() -> None:
+    found = stepped(lambda: opt.GGTOptimizer(0.01, window=3), is_sparse=False, steps=4)
+    np.testing.assert_allclose(found, ggt(ROWS, 4, 3), rtol=1e-2)
+    with pytest.raises(NotImplementedError, match="sparse"):
+        stepped(lambda: opt.GGTOptimizer(0.01), is_sparse=True)
+
+
+@pytest.mark.parametrize(("largest", "is_sparse"), [(768, False), (2, False), (768, True)])
+def test_gradients_are_conditioned_along_each_axis(largest: int, is_sparse: bool) -> None:
+    """Gupta et al. (2018): L^(-1/4) G R^(-1/4), with a diagonal where an axis is long."""
+
+    def root(matrix: Any) -> Any:
+        values, vectors = np.linalg.eigh(matrix + 0.1 * np.eye(len(matrix)))
+        return vectors @ np.diag(values**-0.25) @ vectors.T
+
+    x, left, right = ROWS.astype(np.float64), np.zeros((3, 3)), np.zeros((2, 2))
+    for _ in range(2):
+        g = 2 * x * (np.array([[0.0], [1.0], [0.0]]) if is_sparse else 1.0)
+        left, right = left + g @ g.T, right + g.T @ g
+        shown = left if largest > 2 else np.diag(np.diag(left))
+        x = x - 0.1 * root(shown) @ g @ root(right)
+    found = stepped(lambda: opt.ShampooOptimizer(learning_rate=0.1, max_matrix_size=largest), is_sparse=is_sparse)
+    np.testing.assert_allclose(found, x, rtol=1e-4)
+
+
+@pytest.mark.parametrize("is_sparse", [False, True])
+def test_variables_are_clipped_after_the_step(is_sparse: bool) -> None:
+    with tf.Graph().as_default(), tf.Session() as session:
+        table = tf.get_variable("table", initializer=ROWS)
+        loss = tf.reduce_sum(tf.gather(table, [1]) if is_sparse else table)
+        inner = tf.train.GradientDescentOptimizer(1.0)
+        step = opt.VariableClippingOptimizer(inner, {table: [1]}, 1.0).minimize(loss)
+        session.run(tf.global_variables_initializer())
+        session.run(step)
+        found = session.run(table)
+    moved = ROWS - (np.array([[0.0], [1.0], [0.0]]) if is_sparse else 1.0)
+    norms = np.linalg.norm(moved, axis=1, keepdims=True)
+    clipped = moved / np.maximum(norms, 1.0)
+    np.testing.assert_allclose(found, np.where([[not is_sparse], [True], [not is_sparse]], clipped, moved), rtol=1e-6)
+
+
+def test_late_gradients_are_dropped_and_counted() -> None:
+    with tf.Graph().as_default(), tf.Session() as session:
+        x = tf.get_variable("x", initializer=4.0)
+        number = tf.train.create_global_step()
+        lateness = tf.placeholder_with_default(tf.constant(0, tf.int64), [])
+        optimizer = opt.DropStaleGradientOptimizer(tf.train.GradientDescentOptimizer(0.25), 1)
+        pairs = optimizer.compute_gradients(tf.square(x))
+        optimizer._begun = optimizer._begun - lateness
+        step = optimizer.apply_gradients(pairs, global_step=number)
+        session.run(tf.global_variables_initializer())
+        session.run(step)
+        assert session.run([x, number]) == [2.0, 1]
+        assert session.run(step, {lateness: 2}) == 1.0
+        assert session.run([x, number]) == [2.0, 1]
+
+
+def test_scipy_minimizes_a_loss_within_bounds_and_constraints() -> None:
+    pytest.importorskip("scipy")
+    told = []
+    with tf.Graph().as_default(), tf.Session() as session:
+        vector, other = tf.get_variable("v", initializer=[7.0, 7.0]), tf.get_variable("w", initializer=3.0)
+        goal = tf.placeholder(tf.float32, [])
+        loss = tf.reduce_sum(tf.square(vector)) + tf.square(other - goal)
+        session.run(tf.global_variables_initializer())
+        bounded = opt.ScipyOptimizerInterface(loss, var_to_bounds={vector: ([1, 2], np.inf)}, options={"maxiter": 50})
+        bounded.minimize(feed_dict={goal: 5.0}, fetches=[loss], loss_callback=told.append)
+        np.testing.assert_allclose(session.run(vector), [1, 2], atol=1e-4)
+        np.testing.assert_allclose(session.run(other), 5.0, atol=1e-3)
+        assert told[-1] < told[0]
+        session.run(tf.global_variables_initializer())
+        opt.ScipyOptimizerInterface(
+            loss, [vector], equalities=[vector[1] - 1.0], inequalities=[vector[0] - 1.0], method="SLSQP"
+        ).minimize(session, feed_dict={goal: 0.0})
+        np.testing.assert_allclose(session.run(vector), [1, 1], atol=1e-4)
+        with pytest.raises(ValueError, match="var_to_bounds"):
+            opt.ScipyOptimizerInterface(loss, bounds=[]).minimize(session, {goal: 0.0})
+    with tf.Graph().as_default():
+        x = tf.get_variable("x", initializer=1.0)
+        with pytest.raises(RuntimeError, match="no session"):
+            opt.ScipyOptimizerInterface(x * x).minimize()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+from typing import Any
 
 import pytest
 
@@ -99,6 +100,14 @@ def test_ops_are_functions_of_positions_in_modules_of_ops() -> None:
 
 def test_modules_inside_of_contrib_offer_what_their_package_does() -> None:
     assert tf.contrib.layers.python.layers.layers.fully_connected is tf.contrib.layers.fully_connected
-    assert tf.contrib.framework.python.ops.arg_scope.arg_scope is tf.contrib.framework.arg_scope
+    # The function, although a module has that name: slim's own networks import it so.
+    assert tf.contrib.framework.python.ops.arg_scope is tf.contrib.framework.arg_scope
+    module: Any = module_at("contrib.framework.python.ops.arg_scope")
+    assert module.arg_scope is tf.contrib.framework.arg_scope
+    package = module_at("contrib.framework.python.ops")
+    setattr(package, "arg_scope", module)  # noqa: B010 - as `import` does, when the module is imported
+    assert package.arg_scope is tf.contrib.framework.arg_scope  # type: ignore[union-attr]
+    utils: Any = module_at("contrib.layers.python.layers.utils")
+    assert utils.convert_collection_to_dict is tf.contrib.layers.utils.convert_collection_to_dict
     assert module_at(path_of("tensorflow.contrib.slim.python.slim.learning") or "") is tf.contrib.slim.learning
     assert module_at("python.feature_column.feature_column").numeric_column is tf.feature_column.numeric_column  # type: ignore[union-attr]

@@ -1,13 +1,18 @@
 """`tf.contrib`: what TensorFlow 1 had beside its core, and what programs for it stand on.
 
+agreement       covariance, correlation and agreement over a stream
 crf             conditional random fields over chains of tags
 framework/      arguments by scope, variables by name, checks of tensors
+image           images turned, shifted and warped
 layers/         layers as functions, with regularizers, initializers, summaries and training steps
+learn/          estimators as they were before `tf.estimator`, vocabularies, data in files
 legacy_seq2seq  decoders unrolled over lists of steps
 metrics         measures over a stream of batches, with predictions first
-opt             optimizers that leave rows alone, shrink weights or average variables
+opt/            optimizers
 rnn/            cells of recurrent networks, and wrappers around them
 seq2seq/        decoders with attention and beam search
+small_spaces    what `data`, `nn`, `compiler` and `cluster_resolver` have of their own
 slim/           models in few lines, with networks, and the data that they read
+summary         summaries that operations write themselves
 training/       hyperparameters, training steps and evaluation
 """

@@ -18,7 +18,9 @@ from tensorkeep.tf1.functions.numbers.reductions import reduce_mean, reduce_sum
 from tensorkeep.tf1.training.metrics.confusion import (
     auc,
     false_negatives,
+    false_negatives_at_thresholds,
     false_positives,
+    false_positives_at_thresholds,
     precision,
     precision_at_thresholds,
     recall,
@@ -26,7 +28,9 @@ from tensorkeep.tf1.training.metrics.confusion import (
     sensitivity_at_specificity,
     specificity_at_sensitivity,
     true_negatives,
+    true_negatives_at_thresholds,
     true_positives,
+    true_positives_at_thresholds,
 )
 from tensorkeep.tf1.training.metrics.means import accuracy as accuracy_metric
 from tensorkeep.tf1.training.metrics.means import (
@@ -97,6 +101,22 @@ streaming_precision_at_thresholds = _streaming(
 streaming_recall_at_thresholds = _streaming(
     recall_at_thresholds, "Recall at thresholds.", "thresholds", name="streaming_recall_at_thresholds"
 )
+streaming_true_positives_at_thresholds = _streaming(
+    true_positives_at_thresholds, "How many are right to be there, by threshold.", "thresholds",
+    name="streaming_true_positives_at_thresholds",
+)  # fmt: skip
+streaming_true_negatives_at_thresholds = _streaming(
+    true_negatives_at_thresholds, "How many are right not to be there, by threshold.", "thresholds",
+    name="streaming_true_negatives_at_thresholds",
+)  # fmt: skip
+streaming_false_positives_at_thresholds = _streaming(
+    false_positives_at_thresholds, "How many are wrong to be there, by threshold.", "thresholds",
+    name="streaming_false_positives_at_thresholds",
+)  # fmt: skip
+streaming_false_negatives_at_thresholds = _streaming(
+    false_negatives_at_thresholds, "How many are wrong not to be there, by threshold.", "thresholds",
+    name="streaming_false_negatives_at_thresholds",
+)  # fmt: skip
 streaming_specificity_at_sensitivity = _streaming(
     specificity_at_sensitivity, "Specificity where sensitivity is so much.", "sensitivity",
     name="streaming_specificity_at_sensitivity",

@@ -3,6 +3,7 @@
 baseline            models that learn the mean of the labels
 classification      heads of classes: two, several, several at once
 combined            a linear model and a network together
+early_stopping      hooks that end training when a metric is good enough, or gets no better
 estimator           estimators: train, evaluate, predict
 evaluating          one evaluation of a checkpoint, and its report in an event file
 export_outputs      what a model offers when it is served, and signatures of it

@@ -1,7 +1,8 @@
 # Written by tools/write_stubs.py. Where the names are is said in tables.
 
+from tensorkeep.tf1.contrib.small_spaces import SimpleClusterResolver
 from tensorkeep.tf1.estimators.tpu import TPUClusterResolver
 
 __all__ = [
-    "TPUClusterResolver",
+    "SimpleClusterResolver", "TPUClusterResolver",
 ]

@@ -1,12 +1,20 @@
 # Written by tools/write_stubs.py. Where the names are is said in tables.
 
+from tensorkeep.tf1.estimators.early_stopping import (
+    make_early_stopping_hook, read_eval_metrics, stop_if_higher_hook, stop_if_lower_hook, stop_if_no_decrease_hook,
+    stop_if_no_increase_hook,
+)
 from tensorkeep.v1.estimators import (
-    BinaryClassHead as binary_classification_head, LogisticRegressionHead as logistic_regression_head,
-    MultiClassHead as multi_class_head, MultiHead as multi_head, MultiLabelHead as multi_label_head,
-    PoissonRegressionHead as poisson_regression_head, RegressionHead as regression_head,
+    BaselineEstimator, BinaryClassHead as binary_classification_head, DNNEstimator, DNNLinearCombinedEstimator,
+    LinearEstimator, LogisticRegressionHead as logistic_regression_head, MultiClassHead as multi_class_head,
+    MultiHead as multi_head, MultiLabelHead as multi_label_head, PoissonRegressionHead as poisson_regression_head,
+    RegressionHead as regression_head, dnn_logit_fn_builder, linear_logit_fn_builder,
 )
 
 __all__ = [
-    "binary_classification_head", "logistic_regression_head", "multi_class_head", "multi_head", "multi_label_head",
-    "poisson_regression_head", "regression_head",
+    "BaselineEstimator", "DNNEstimator", "DNNLinearCombinedEstimator", "LinearEstimator", "binary_classification_head",
+    "dnn_logit_fn_builder", "linear_logit_fn_builder", "logistic_regression_head", "make_early_stopping_hook",
+    "multi_class_head", "multi_head", "multi_label_head", "poisson_regression_head", "read_eval_metrics",
+    "regression_head", "stop_if_higher_hook", "stop_if_lower_hook", "stop_if_no_decrease_hook",
+    "stop_if_no_increase_hook",
 ]

@@ -16,7 +16,9 @@ from tensorkeep.tf1.contrib.framework.variables import (
     model_variable, variable,
 )
 from tensorkeep.tf1.functions.arrays.sorting import argsort, sort
-from tensorkeep.tf1.functions.control.assertions import assert_same_float_dtype, assert_scalar
+from tensorkeep.tf1.functions.control.assertions import (
+    assert_same_float_dtype, assert_scalar, is_non_decreasing, is_numeric_tensor, is_strictly_increasing,
+)
 from tensorkeep.tf1.functions.control.control_flow import smart_cond, smart_constant_value
 from tensorkeep.tf1.functions.control.script import py_func
 from tensorkeep.tf1.functions.type_specs import TensorSpec
@@ -30,17 +32,20 @@ from tensorkeep.v1.checkpoints import (
 )
 from tensorkeep.v1.contrib_loops import assign_from_checkpoint_fn
 from tensorkeep.v1.framework import convert_to_tensor_or_sparse_tensor, is_tensor
+from tensorkeep.v1.internals.decorators import deprecated, deprecated_arg_values, deprecated_args
 
 __all__ = [
     "TensorSpec", "VariableDeviceChooser", "add_arg_scope", "add_model_variable", "arg_scope", "arg_scope_func_key",
     "arg_scoped_arguments", "argsort", "assert_global_step", "assert_or_get_global_step", "assert_same_float_dtype",
     "assert_scalar", "assert_scalar_int", "assign_from_checkpoint", "assign_from_checkpoint_fn", "assign_from_values",
     "assign_from_values_fn", "checkpoints_iterator", "convert_to_tensor_or_sparse_tensor", "create_global_step",
-    "current_arg_scope", "filter_variables", "get_global_step", "get_graph_from_inputs", "get_local_variables",
-    "get_model_variables", "get_name_scope", "get_or_create_global_step", "get_placeholders",
-    "get_trainable_variables", "get_unique_variable", "get_variable_full_name", "get_variables",
-    "get_variables_by_name", "get_variables_by_suffix", "get_variables_to_restore", "global_variable", "has_arg_scope",
-    "init_from_checkpoint", "is_tensor", "list_variables", "load_checkpoint", "load_variable", "local_variable",
-    "model_variable", "nest", "py_func", "reduce_sum_n", "remove_squeezable_dimensions", "smart_case", "smart_cond",
-    "smart_constant_value", "sort", "variable", "with_same_shape", "with_shape", "zero_initializer",
+    "current_arg_scope", "deprecated", "deprecated_arg_values", "deprecated_args", "filter_variables",
+    "get_global_step", "get_graph_from_inputs", "get_local_variables", "get_model_variables", "get_name_scope",
+    "get_or_create_global_step", "get_placeholders", "get_trainable_variables", "get_unique_variable",
+    "get_variable_full_name", "get_variables", "get_variables_by_name", "get_variables_by_suffix",
+    "get_variables_to_restore", "global_variable", "has_arg_scope", "init_from_checkpoint", "is_non_decreasing",
+    "is_numeric_tensor", "is_strictly_increasing", "is_tensor", "list_variables", "load_checkpoint", "load_variable",
+    "local_variable", "model_variable", "nest", "py_func", "reduce_sum_n", "remove_squeezable_dimensions",
+    "smart_case", "smart_cond", "smart_constant_value", "sort", "variable", "with_same_shape", "with_shape",
+    "zero_initializer",
 ]

@@ -93,7 +93,20 @@ def _made(path: str) -> ModuleType:
     made = made_module(name, f"{about}.", named, partial(_found, path, whole), is_package=True)
     if not is_there(path):
         made.__class__ = _LackingModule
+    elif any(is_there(f"{path}.{word}") for row in named.values() for word in row.split()):
+        made.__class__ = _NamesFirst
     return made
+
+
+class _NamesFirst(ModuleType):
+    """A package some of whose names are also those of modules below it: these do not take their place when imported.
+
+    So in `contrib.framework.python.ops`, where `arg_scope` is the function.
+    """
+
+    def __setattr__(self, name: str, value: object) -> None:
+        if not (isinstance(value, ModuleType) and name in vars(self)["__all__"]):
+            super().__setattr__(name, value)
 
 
 def _found(path: str, whole: Sequence[str], name: str) -> object:

@@ -63,7 +63,9 @@ _FRAMEWORK: Final[Table] = {
         model_variable variable
     """,
     "tensorkeep.tf1.functions.arrays.sorting": "argsort sort",
-    "tensorkeep.tf1.functions.control.assertions": "assert_same_float_dtype assert_scalar",
+    "tensorkeep.tf1.functions.control.assertions": """
+        assert_same_float_dtype assert_scalar is_non_decreasing is_numeric_tensor is_strictly_increasing
+    """,
     "tensorkeep.tf1.functions.control.control_flow": "smart_cond smart_constant_value",
     "tensorkeep.tf1.functions.control.script": "py_func",
     "tensorkeep.tf1.functions.type_specs": "TensorSpec",
@@ -77,6 +79,7 @@ _FRAMEWORK: Final[Table] = {
         checkpoints_iterator init_from_checkpoint list_variables load_checkpoint load_variable
     """,
     "tensorkeep.v1.framework": "convert_to_tensor_or_sparse_tensor is_tensor",
+    "tensorkeep.v1.internals.decorators": "deprecated deprecated_arg_values deprecated_args",
 }
 
 _UTILS: Final[Table] = {
@@ -122,14 +125,19 @@ _SLIM_LOSSES: Final[Table] = {
 }
 
 _METRICS: Final[Table] = {
+    "tensorkeep.tf1.contrib.agreement": """
+        cohen_kappa count streaming_covariance streaming_pearson_correlation
+    """,
     "tensorkeep.tf1.contrib.metrics": """
         accuracy aggregate_metric_map aggregate_metrics streaming_accuracy streaming_auc streaming_false_negatives
-        streaming_false_positives streaming_mean_absolute_error streaming_mean_cosine_distance streaming_mean_iou
+        streaming_false_negatives_at_thresholds streaming_false_positives streaming_false_positives_at_thresholds
+        streaming_mean_absolute_error streaming_mean_cosine_distance streaming_mean_iou
         streaming_mean_relative_error streaming_mean_squared_error streaming_precision
         streaming_precision_at_thresholds streaming_recall streaming_recall_at_k streaming_recall_at_thresholds
         streaming_root_mean_squared_error streaming_sensitivity_at_specificity streaming_sparse_average_precision_at_k
         streaming_sparse_precision_at_k streaming_sparse_recall_at_k streaming_specificity_at_sensitivity
-        streaming_true_negatives streaming_true_positives
+        streaming_true_negatives streaming_true_negatives_at_thresholds streaming_true_positives
+        streaming_true_positives_at_thresholds
     """,
     "tensorkeep.tf1.functions.arrays.counting": "confusion_matrix",
     "tensorkeep.tf1.functions.numbers.sets": "set_difference set_intersection set_size set_union",
@@ -270,12 +278,16 @@ _CRF: Final[Table] = {
 }
 
 _OPT: Final[Table] = {
-    "tensorkeep.tf1.contrib.opt": """
-        AdaMaxOptimizer DecoupledWeightDecayExtension LazyAdamOptimizer MomentumWOptimizer MultitaskOptimizerWrapper
-        NadamOptimizer clip_gradients_by_global_norm extend_with_decoupled_weight_decay
+    "tensorkeep.tf1.contrib.opt.adams": "AdaMaxOptimizer LazyAdamOptimizer NadamOptimizer",
+    "tensorkeep.tf1.contrib.opt.layers": "LARSOptimizer",
+    "tensorkeep.tf1.contrib.opt.matrices": "GGTOptimizer ShampooOptimizer",
+    "tensorkeep.tf1.contrib.opt.signs": "AddSignOptimizer PowerSignOptimizer",
+    "tensorkeep.tf1.contrib.opt.wrappers": """
+        DecoupledWeightDecayExtension DropStaleGradientOptimizer MomentumWOptimizer MultitaskOptimizerWrapper
+        VariableClippingOptimizer clip_gradients_by_global_norm extend_with_decoupled_weight_decay
     """,
     "tensorkeep.tf1.training.optimizers.decaying": "AdamWOptimizer",
-    "tensorkeep.v1.contrib_loops": "MovingAverageOptimizer",
+    "tensorkeep.v1.contrib_loops": "ExternalOptimizerInterface MovingAverageOptimizer ScipyOptimizerInterface",
 }
 _LEGACY_SEQ2SEQ: Final[Table] = {
     "tensorkeep.tf1.contrib.legacy_seq2seq": """
@@ -304,40 +316,110 @@ _DATA: Final = some_of(
     """,
 )
 
+_OWN_DATA: Final[Table] = {
+    "tensorkeep.tf1.contrib.small_spaces": """
+        batch_and_drop_remainder padded_batch_and_drop_remainder sliding_window_batch sloppy_interleave
+    """,
+}
+_NN: Final[Table] = {
+    "tensorkeep.tf1.contrib.small_spaces": """
+        alpha_dropout deprecated_flipped_sigmoid_cross_entropy_with_logits
+        deprecated_flipped_softmax_cross_entropy_with_logits
+        deprecated_flipped_sparse_softmax_cross_entropy_with_logits scaled_softplus
+    """,
+    "tensorkeep.tf1.functions.nn.convolution": "conv1d_transpose",
+}
+_COMPILER: Final[dict[str, Table]] = {
+    "contrib.compiler": {},
+    "contrib.compiler.jit": {"tensorkeep.tf1.contrib.small_spaces": "experimental_jit_scope"},
+    "contrib.compiler.xla": {"tensorkeep.tf1.contrib.small_spaces": "compile=compile_computation"},
+}
 _UTIL: Final[Table] = {
     "tensorkeep.v1.framework": "constant_value=get_static_value make_ndarray make_tensor_proto",
+}
+
+_IMAGE: Final[Table] = {
+    "tensorkeep.tf1.contrib.image": """
+        angles_to_projective_transforms compose_transforms dense_image_warp interpolate_bilinear interpolate_spline
+        rotate sparse_image_warp transform translate translations_to_projective_transforms
+    """,
+}
+_SUMMARY: Final[Table] = {
+    "tensorkeep.tf1.contrib.summary": """
+        SummaryWriter all_summary_ops always_record_summaries audio create_db_writer create_file_writer
+        create_summary_file_writer=create_file_writer flush generic histogram image import_event never_record_summaries
+        record_if record_summaries_every_n_global_steps scalar should_record_summaries summary_writer_initializer_op
+    """,
+    "tensorkeep.v1.contrib_loops": "initialize",
+}
+_DATA_FILES: Final[Table] = {
+    "tensorkeep.tf1.contrib.learn.data_files": """
+        Dataset Datasets load_csv_with_header load_csv_without_header maybe_download
+    """,
+}
+_LEARN: Final[dict[str, Table]] = {
+    "contrib.learn": {
+        "tensorkeep.tf1.contrib.learn.estimators": "MetricSpec ModeKeys RunConfig",
+        "tensorkeep.tf1.training.loops.hooks": "NanLossDuringTrainingError",
+        "tensorkeep.v1.estimators": "Estimator=LearnEstimator Experiment ModelFnOps SKCompat",
+    },
+    "contrib.learn.datasets": {"tensorkeep.tf1.contrib.learn.data_files": "Dataset Datasets"},
+    "contrib.learn.datasets.base": _DATA_FILES,
+    "contrib.learn.datasets.mnist": {
+        "tensorkeep.tf1.training.inputs.mnist_files": "DataSet read_data_sets",
+    },
+    "contrib.learn.learn_runner": {"tensorkeep.v1.estimators": "run=run_experiment tune=tune_experiments"},
+    "contrib.learn.preprocessing": {
+        "tensorkeep.tf1.contrib.learn.vocabularies": "CategoricalVocabulary VocabularyProcessor tokenizer",
+    },
 }
 
 CONTRIB: Final[dict[str, Table]] = {
     "contrib": {},
     "contrib.crf": _CRF,
-    "contrib.data": _DATA,
+    "contrib.data": {**_DATA, **_OWN_DATA},
     "contrib.framework": _FRAMEWORK,
+    "contrib.image": _IMAGE,
     "contrib.layers": _LAYERS,
     "contrib.layers.utils": _UTILS,
     "contrib.legacy_seq2seq": _LEGACY_SEQ2SEQ,
     "contrib.lookup": _LOOKUP,
     "contrib.losses": _SLIM_LOSSES,
     "contrib.metrics": _METRICS,
+    "contrib.nn": _NN,
     "contrib.opt": _OPT,
     "contrib.rnn": _RNN,
     "contrib.seq2seq": _SEQ2SEQ,
+    "contrib.summary": _SUMMARY,
     "contrib.training": _TRAINING_NAMES,
     "contrib.util": _UTIL,
+    **_COMPILER,
+    **_LEARN,
     **_SLIM,
 }
 
 ABOUT_CONTRIB: Final = {
     "contrib": "what TensorFlow 1 had beside its core",
+    "contrib.compiler": "compiled runs, which all are here",
+    "contrib.compiler.jit": "scopes of operations that are compiled",
+    "contrib.compiler.xla": "computations that are compiled",
     "contrib.crf": "conditional random fields over chains of tags",
     "contrib.data": "datasets, as they were before `tf.data.experimental`",
     "contrib.framework": "arguments by scope, variables by name, and checks of tensors",
+    "contrib.image": "images turned, shifted and warped",
     "contrib.layers": "layers as functions",
     "contrib.layers.utils": "names, collections and sizes, which TensorFlow has in a module that it does not export",
+    "contrib.learn": "estimators, as they were before `tf.estimator`",
+    "contrib.learn.datasets": "datasets in files",
+    "contrib.learn.datasets.base": "datasets in files of CSV",
+    "contrib.learn.datasets.mnist": "handwritten digits",
+    "contrib.learn.learn_runner": "experiments by the name of a schedule",
+    "contrib.learn.preprocessing": "words as numbers",
     "contrib.legacy_seq2seq": "decoders unrolled over lists of steps",
     "contrib.lookup": "tables",
     "contrib.losses": "losses, as they were before `tf.losses`",
     "contrib.metrics": "measures over a stream of batches, with predictions first",
+    "contrib.nn": "activations, dropout and losses",
     "contrib.opt": "optimizers",
     "contrib.rnn": "cells of recurrent networks, and wrappers around them",
     "contrib.seq2seq": "decoders with attention and beam search",
@@ -369,6 +451,7 @@ ABOUT_CONTRIB: Final = {
     "contrib.slim.tfexample_decoder": "examples that become tensors",
     "contrib.slim.utils": "names, collections and sizes",
     "contrib.slim.variables": "variables of a model",
+    "contrib.summary": "summaries that operations write themselves",
     "contrib.training": "hyperparameters, training steps and evaluation",
     "contrib.util": "tensors as messages",
 }

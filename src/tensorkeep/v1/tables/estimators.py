@@ -15,10 +15,19 @@ _TPU: Final[Table] = {
 }
 
 ESTIMATORS: Final[dict[str, Table]] = {
-    "contrib.cluster_resolver": {"tensorkeep.tf1.estimators.tpu": "TPUClusterResolver"},
+    "contrib.cluster_resolver": {
+        "tensorkeep.tf1.contrib.small_spaces": "SimpleClusterResolver",
+        "tensorkeep.tf1.estimators.tpu": "TPUClusterResolver",
+    },
     "contrib.estimator": {
+        "tensorkeep.tf1.estimators.early_stopping": """
+            make_early_stopping_hook read_eval_metrics stop_if_higher_hook stop_if_lower_hook stop_if_no_decrease_hook
+            stop_if_no_increase_hook
+        """,
         "tensorkeep.v1.estimators": """
-            binary_classification_head=BinaryClassHead logistic_regression_head=LogisticRegressionHead
+            BaselineEstimator DNNEstimator DNNLinearCombinedEstimator LinearEstimator dnn_logit_fn_builder
+            linear_logit_fn_builder binary_classification_head=BinaryClassHead
+            logistic_regression_head=LogisticRegressionHead
             multi_class_head=MultiClassHead multi_head=MultiHead multi_label_head=MultiLabelHead
             poisson_regression_head=PoissonRegressionHead regression_head=RegressionHead
         """,
@@ -51,6 +60,10 @@ ESTIMATORS: Final[dict[str, Table]] = {
         """,
     },
     "estimator.experimental": {
+        "tensorkeep.tf1.estimators.early_stopping": """
+            make_early_stopping_hook stop_if_higher_hook stop_if_lower_hook stop_if_no_decrease_hook
+            stop_if_no_increase_hook
+        """,
         "tensorkeep.tf1.estimators.receivers": "build_raw_supervised_input_receiver_fn",
         "tensorkeep.v1.estimators": "dnn_logit_fn_builder linear_logit_fn_builder",
     },
@@ -78,8 +91,8 @@ ESTIMATORS: Final[dict[str, Table]] = {
 }
 
 ABOUT_ESTIMATORS: Final = {
-    "contrib.cluster_resolver": "where TPUs are, of which there are none",
-    "contrib.estimator": "heads, under their older names",
+    "contrib.cluster_resolver": "clusters that are told, and TPUs, of which there are none",
+    "contrib.estimator": "heads and hooks, under their older names",
     "contrib.feature_column": "columns of sequences",
     "contrib.tpu": "TPU estimators, which run on the CPU",
     "estimator": "models as functions, trained, evaluated, asked and exported from a folder",

@@ -1,6 +1,7 @@
 """Paths inside `tensorflow.contrib`, where each package has its names in modules below `python`.
 
-A module of these offers all names of its package's namespace, as far as that is here.
+A module of these offers all names of its package's namespace, as far as that is here; so do packages of modules whose
+names TensorFlow takes together.
 """
 
 from __future__ import annotations
@@ -29,7 +30,11 @@ _MODULES: Final = {
         python.layers.embedding_ops python.layers.encoders python.layers.feature_column python.layers.feature_column_ops
         python.layers.initializers python.layers.layers python.layers.normalization python.layers.optimizers
         python.layers.regularizers python.layers.rev_block_lib python.layers.summaries python.layers.target_column
-        python.layers.utils python.ops.bucketization_op python.ops.sparse_ops
+        python.ops.bucketization_op python.ops.sparse_ops
+    """,
+    "learn": """
+        python.learn.estimators python.learn.estimators.estimator python.learn.estimators.model_fn
+        python.learn.estimators.run_config python.learn.experiment python.learn.metric_spec
     """,
     "legacy_seq2seq": "python.ops.seq2seq",
     "lookup": "lookup_ops",
@@ -38,10 +43,11 @@ _MODULES: Final = {
         python.training.adam_gs_optimizer python.training.adamax python.training.addsign
         python.training.drop_stale_gradient_optimizer python.training.elastic_average_optimizer
         python.training.external_optimizer python.training.ggt python.training.lazy_adam_optimizer
-        python.training.lazy_adam_gs_optimizer python.training.model_average_optimizer
+        python.training.lazy_adam_gs_optimizer python.training.lars_optimizer
+        python.training.shampoo python.training.model_average_optimizer
         python.training.moving_average_optimizer python.training.multitask_optimizer_wrapper
         python.training.nadam_optimizer python.training.powersign python.training.reg_adagrad_optimizer
-        python.training.sign_decay python.training.variable_clipping_optimizer
+        python.training.variable_clipping_optimizer
         python.training.weight_decay_optimizers
     """,
     "rnn": """
@@ -64,7 +70,30 @@ _MODULES: Final = {
     "util": "python.util",
 }
 
-CONTRIBUTIONS: Final[dict[str, Table]] = {
+_PACKAGES: Final[dict[str, Table]] = {
+    "contrib.framework.python.framework": {"tensorkeep.v1.contrib.framework": "*"},
+    "contrib.framework.python.ops": {
+        "tensorkeep.tf1.contrib.framework.arg_scopes": "arg_scope",  # the function, although a module has that name
+        "tensorkeep.v1.contrib.framework": "*",
+    },
+    "contrib.layers.python.layers": {"tensorkeep.v1.contrib.layers": "*"},
+    "contrib.learn.python.learn": {"tensorkeep.v1.contrib.learn": "*"},
+    "contrib.learn.python.learn.datasets": {"tensorkeep.v1.contrib.learn.datasets": "*"},
+    "contrib.learn.python.learn.datasets.base": {"tensorkeep.v1.contrib.learn.datasets.base": "*"},
+    "contrib.learn.python.learn.datasets.mnist": {"tensorkeep.tf1.training.inputs.mnist_files": "*"},
+    "contrib.learn.python.learn.learn_runner": {"tensorkeep.v1.contrib.learn.learn_runner": "*"},
+    "contrib.learn.python.learn.preprocessing": {"tensorkeep.v1.contrib.learn.preprocessing": "*"},
+    "contrib.learn.python.learn.preprocessing.categorical_vocabulary": {
+        "tensorkeep.v1.contrib.learn.preprocessing": "*"
+    },
+    "contrib.learn.python.learn.preprocessing.text": {"tensorkeep.v1.contrib.learn.preprocessing": "*"},
+    "contrib.opt.python.training.sign_decay": {
+        "tensorkeep.tf1.contrib.opt.signs": "get_cosine_decay_fn get_linear_decay_fn get_restart_decay_fn"
+    },
+    "contrib.layers.python.layers.utils": {"tensorkeep.v1.contrib.layers.utils": "*"},
+}
+
+CONTRIBUTIONS: Final[dict[str, Table]] = _PACKAGES | {
     path: {f"tensorkeep.v1.contrib.{space}": "*"}
     for space, modules in _MODULES.items()
     if f"contrib.{space}" in SPACES

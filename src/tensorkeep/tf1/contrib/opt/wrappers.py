@@ -1,4 +1,4 @@
-"""`tf.contrib.opt`: optimizers that leave rows alone, look ahead, shrink weights, average variables, or serve tasks."""
+"""Optimizers around optimizers: they average, shrink or clip variables, serve several tasks, drop late gradients."""
 
 from __future__ import annotations
 
@@ -6,142 +6,29 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
-from tensorkeep.dtypes import DType
-from tensorkeep.errors import FailedPreconditionError, NotFoundError
-from tensorkeep.graph.building import colocate_with, control_dependencies, init_scope
+from tensorkeep.dtypes import FLOAT32
+from tensorkeep.errors import FailedPreconditionError, InvalidArgumentError, NotFoundError
+from tensorkeep.graph.building import control_dependencies, name_scope
 from tensorkeep.graph.composites import IndexedSlices
 from tensorkeep.graph.conversion import convert
 from tensorkeep.graph.graph import Operation, Tensor
-from tensorkeep.tf1.functions.arrays.shapes import identity
+from tensorkeep.tf1.functions.arrays.shapes import identity, reshape
 from tensorkeep.tf1.functions.arrays.slicing import gather
 from tensorkeep.tf1.functions.control.control_flow import cond
 from tensorkeep.tf1.functions.control.grouping import group, no_op
-from tensorkeep.tf1.functions.numbers.clipping import clip_by_global_norm
-from tensorkeep.tf1.functions.numbers.elementwise import abs as abs_
-from tensorkeep.tf1.functions.numbers.elementwise import cast, maximum, sqrt, square
+from tensorkeep.tf1.functions.data.summaries import scalar
+from tensorkeep.tf1.functions.numbers.clipping import clip_by_global_norm, clip_by_norm
+from tensorkeep.tf1.functions.numbers.elementwise import cast
 from tensorkeep.tf1.functions.numbers.reductions import count_nonzero
 from tensorkeep.tf1.training.loops.scaffold import no_saver
-from tensorkeep.tf1.training.optimizers.base import Number, Optimizer
+from tensorkeep.tf1.training.optimizers.base import Optimizer
 from tensorkeep.tf1.training.optimizers.moving_averages import ExponentialMovingAverage
-from tensorkeep.tf1.training.optimizers.standard import AdamOptimizer, AddRows, MomentumOptimizer
-from tensorkeep.tf1.variables.assignments import assign, assign_add
+from tensorkeep.tf1.training.optimizers.standard import MomentumOptimizer
+from tensorkeep.tf1.variables.assignments import assign_add
+from tensorkeep.tf1.variables.global_step import get_global_step
+from tensorkeep.tf1.variables.initializers import Zeros
 from tensorkeep.tf1.variables.listing import global_variables
-from tensorkeep.tf1.variables.variable import Variable
-
-
-def _rate(optimizer: AdamOptimizer, dtype: DType) -> Tensor:
-    """The learning rate of Adam, corrected for averages that began with zeros."""
-    beta1_power, beta2_power = (cast(power, dtype) for power in optimizer._get_beta_accumulators())
-    return cast(optimizer._lr_t, dtype) * sqrt(1 - beta2_power) / (1 - beta1_power)
-
-
-class LazyAdamOptimizer(AdamOptimizer):
-    """Adam that changes and decays only rows that have a gradient."""
-
-    def __init__(
-        self,
-        learning_rate: Number = 0.001,
-        beta1: Number = 0.9,
-        beta2: Number = 0.999,
-        epsilon: Number = 1e-8,
-        use_locking: bool = False,
-        name: str = "Adam",
-    ) -> None:
-        super().__init__(learning_rate, beta1, beta2, epsilon, use_locking, name)
-
-    def _apply_rows(self, grad: Tensor, var: Variable, indices: Tensor, add: AddRows) -> Operation:
-        dtype = var.dtype.base_dtype
-        beta1, beta2 = cast(self._beta1_t, dtype), cast(self._beta2_t, dtype)
-        m: Any = self.get_slot(var, "m")
-        v: Any = self.get_slot(var, "v")
-        new_m = beta1 * gather(m, indices) + (1 - beta1) * grad
-        new_v = beta2 * gather(v, indices) + (1 - beta2) * square(grad)
-        steps = _rate(self, dtype) * new_m / (sqrt(new_v) + cast(self._epsilon_t, dtype))
-        table: Any = var
-        return group(
-            m.scatter_update(IndexedSlices(new_m, indices)),
-            v.scatter_update(IndexedSlices(new_v, indices)),
-            table.scatter_sub(IndexedSlices(steps, indices)),
-        )
-
-
-class NadamOptimizer(AdamOptimizer):
-    """Adam with Nesterov's momentum."""
-
-    _flags = {"use_nesterov": "_use_nesterov"}  # noqa: RUF012
-    _use_nesterov = True
-
-    def _apply_rows(self, grad: Tensor, var: Variable, indices: Tensor, add: AddRows) -> Operation:
-        dtype = var.dtype.base_dtype
-        beta1, beta2 = cast(self._beta1_t, dtype), cast(self._beta2_t, dtype)
-        m: Any = self.get_slot(var, "m")
-        v: Any = self.get_slot(var, "v")
-        scaled = grad * (1 - beta1)
-        new_m = assign(m, m * beta1, use_locking=self._use_locking)
-        with control_dependencies([new_m]):
-            new_m = add(m, indices, scaled)
-            ahead = scaled + beta1 * gather(new_m, indices)
-        new_v = assign(v, v * beta2, use_locking=self._use_locking)
-        with control_dependencies([new_v]):
-            new_v = add(v, indices, (grad * grad) * (1 - beta2))
-        roots = gather(sqrt(new_v), indices) + cast(self._epsilon_t, dtype)
-        moved = add(var, indices, -_rate(self, dtype) * ahead / roots)
-        return group(moved, new_m, new_v)
-
-
-class AdaMaxOptimizer(AdamOptimizer):
-    """Adam with the largest of past gradients in the place of the mean of their squares."""
-
-    _rule = "AdaMax"
-
-    def __init__(
-        self,
-        learning_rate: Number = 0.001,
-        beta1: Number = 0.9,
-        beta2: Number = 0.999,
-        epsilon: Number = 1e-8,
-        use_locking: bool = False,
-        name: str = "AdaMax",
-    ) -> None:
-        super().__init__(learning_rate, beta1, beta2, epsilon, use_locking, name)
-
-    def _create_slots(self, var_list: Sequence[Any]) -> None:
-        first = min(var_list, key=lambda var: str(var.name))
-        self._create_non_slot_variable(self._beta1, "beta1_power", first)
-        for var in var_list:
-            self._zeros_slot(var, "m", self._name)
-            self._zeros_slot(var, "v", self._name)
-
-    def _get_beta_accumulators(self) -> tuple[Variable, Variable]:
-        with init_scope():
-            first = self._get_non_slot_variable("beta1_power")
-        assert first is not None  # `_create_slots` has made it
-        return first, first
-
-    def _apply_rows(self, grad: Tensor, var: Variable, indices: Tensor, add: AddRows) -> Operation:
-        dtype = var.dtype.base_dtype
-        beta1, beta2 = cast(self._beta1_t, dtype), cast(self._beta2_t, dtype)
-        m: Any = self.get_slot(var, "m")
-        v: Any = self.get_slot(var, "v")
-        new_m = beta1 * gather(m, indices) + (1 - beta1) * grad
-        new_v = maximum(beta2 * gather(v, indices), abs_(grad))
-        rate = cast(self._lr_t, dtype) / (1 - cast(self._get_beta_accumulators()[0], dtype))
-        steps = rate * (new_m / (new_v + cast(self._epsilon_t, dtype)))
-        table: Any = var
-        return group(
-            m.scatter_update(IndexedSlices(new_m, indices)),
-            v.scatter_update(IndexedSlices(new_v, indices)),
-            table.scatter_sub(IndexedSlices(steps, indices)),
-        )
-
-    def _finish(self, update_ops: list[Any], name_scope: str) -> Operation:
-        power, _ = self._get_beta_accumulators()
-        with control_dependencies(update_ops), colocate_with(power):
-            following = assign(power, power * self._beta1_t, use_locking=self._use_locking)
-        return group(*update_ops, following, name=name_scope)
-
-
-# ---------------------------------------------------------------------------------------------------- Wrappers
+from tensorkeep.tf1.variables.scopes import get_variable
 
 
 class MovingAverageOptimizer(Optimizer):
@@ -296,3 +183,96 @@ class MomentumWOptimizer(DecoupledWeightDecayExtension, MomentumOptimizer):
         use_nesterov: bool = False,
     ) -> None:
         super().__init__(weight_decay, learning_rate, momentum, use_locking, name, use_nesterov)
+
+
+class _Around(Optimizer):
+    """An optimizer that has another one do the work."""
+
+    def __init__(self, opt: Optimizer, use_locking: bool, name: str) -> None:
+        super().__init__(use_locking, name)
+        self._opt = opt
+
+    def compute_gradients(self, *args: Any, **kwargs: Any) -> Any:
+        return self._opt.compute_gradients(*args, **kwargs)
+
+    def get_slot(self, *args: Any, **kwargs: Any) -> Any:
+        return self._opt.get_slot(*args, **kwargs)
+
+    def get_slot_names(self, *args: Any, **kwargs: Any) -> Any:
+        return self._opt.get_slot_names(*args, **kwargs)
+
+
+class VariableClippingOptimizer(_Around):
+    """An optimizer after whose steps variables are made no longer than a norm, along some of their axes."""
+
+    def __init__(
+        self,
+        opt: Optimizer,
+        vars_to_clip_dims: Mapping[Any, Sequence[int]],
+        max_norm: Any,
+        use_locking: bool = False,
+        colocate_clip_ops_with_vars: bool = False,
+        name: str = "VariableClipping",
+    ) -> None:
+        super().__init__(opt, use_locking, name)
+        self._axes = {var: list(axes) for var, axes in vars_to_clip_dims.items()}
+        self._max_norm = max_norm
+
+    def apply_gradients(self, grads_and_vars: Any, global_step: Any = None, name: str | None = None) -> Operation:
+        pairs = list(grads_and_vars)
+        with name_scope(name or self._name) as scope:
+            applied = self._opt.apply_gradients(pairs, global_step=global_step)
+            clipped = []
+            with control_dependencies([applied]):
+                for gradient, var in pairs:
+                    if gradient is not None and var in self._axes:
+                        with name_scope(f"clip_{var.op.name}"):
+                            clipped.append(self._clipped(gradient, var))
+            return group(applied, *clipped, name=scope)
+
+    def _clipped(self, gradient: Any, var: Any) -> Any:
+        axes = self._axes[var]
+        if isinstance(gradient, IndexedSlices) and 0 not in axes:
+            rows = gather(var, gradient.indices)
+            change = rows - clip_by_norm(rows, self._max_norm, axes)
+            return var.scatter_sub(IndexedSlices(change, gradient.indices, gradient.dense_shape))
+        value = var.read_value()
+        return var.assign_sub(value - clip_by_norm(value, self._max_norm, axes), use_locking=self._use_locking)
+
+
+class DropStaleGradientOptimizer(_Around):
+    """An optimizer that leaves gradients out if more than so many steps were taken since they were computed."""
+
+    def __init__(
+        self, opt: Optimizer, staleness: int, use_locking: bool = False, name: str = "DropStaleGradient"
+    ) -> None:
+        super().__init__(opt, use_locking, name)
+        self._staleness = staleness
+
+    def compute_gradients(self, loss: Any, *args: Any, **kwargs: Any) -> Any:
+        step: Any = get_global_step()
+        if step is None:
+            raise FailedPreconditionError("DropStaleGradientOptimizer needs a global step: tf.train.create_global_step")
+        self._begun = step.read_value() + 0
+        with control_dependencies([self._begun]):
+            return self._opt.compute_gradients(identity(loss), *args, **kwargs)
+
+    def apply_gradients(self, grads_and_vars: Any, global_step: Any = None, name: str | None = None) -> Any:
+        if global_step is None:
+            raise InvalidArgumentError("DropStaleGradientOptimizer needs global_step, by which it knows what is late")
+        pairs = list(grads_and_vars)
+        dropped: Any = get_variable("stale_counter", [], initializer=Zeros(), trainable=False)
+
+        def accept() -> Tensor:
+            with control_dependencies([self._opt.apply_gradients(pairs, global_step=global_step, name=name)]):
+                return identity(0.0)
+
+        done = [
+            gradient if isinstance(gradient, Tensor) else gradient.op for gradient, _ in pairs if gradient is not None
+        ]
+        with control_dependencies(done):
+            late = reshape(global_step.read_value() - self._begun, [])
+        applied = dropped.assign_add(cond(late <= self._staleness, accept, lambda: identity(1.0)))
+        share = dropped / cast(global_step.read_value() + 1, FLOAT32)
+        scalar("Gradient staleness percentage", share)
+        return applied

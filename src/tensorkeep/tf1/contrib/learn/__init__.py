@@ -1,0 +1,7 @@
+"""`tf.contrib.learn`: estimators as they were before `tf.estimator`, on top of those.
+
+data_files    datasets in files: CSV with a header, without one, and where downloaded ones lie
+estimators    estimators that fit, of model functions that return tuples
+experiments   an estimator with its inputs, run by the name of a schedule
+vocabularies  words as numbers, learned from texts
+"""

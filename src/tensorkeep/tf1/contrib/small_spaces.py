@@ -1,0 +1,166 @@
+"""Small namespaces of `tf.contrib`: what `data`, `nn`, `compiler` and `cluster_resolver` have of their own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+from tensorkeep.errors import InvalidArgumentError
+from tensorkeep.graph.arguments import TensorLike
+from tensorkeep.graph.building import name_scope
+from tensorkeep.graph.conversion import convert
+from tensorkeep.graph.graph import Tensor
+from tensorkeep.tf1.functions.arrays.shapes import shape as shape_of
+from tensorkeep.tf1.functions.nn.activations import softplus
+from tensorkeep.tf1.functions.nn.cross_entropies import (
+    sigmoid_cross_entropy_with_logits,
+    softmax_cross_entropy_with_logits,
+    sparse_softmax_cross_entropy_with_logits,
+)
+from tensorkeep.tf1.functions.numbers.elementwise import cast, greater_equal, minimum
+from tensorkeep.tf1.functions.random.numbers import random_uniform
+from tensorkeep.tf1.training.loops.device_setter import ClusterSpec
+
+# ---------------------------------------------------------------------------------------------------- data
+
+
+def batch_and_drop_remainder(batch_size: TensorLike) -> Callable[[Any], Any]:
+    """For `Dataset.apply`: batches that are all full."""
+    return lambda dataset: dataset.batch(batch_size, drop_remainder=True)
+
+
+def padded_batch_and_drop_remainder(
+    batch_size: TensorLike, padded_shapes: Any, padding_values: Any = None
+) -> Callable[[Any], Any]:
+    """For `Dataset.apply`: batches of elements that are filled up, all full."""
+    return lambda dataset: dataset.padded_batch(batch_size, padded_shapes, padding_values, drop_remainder=True)
+
+
+def sloppy_interleave(
+    map_func: Callable[..., Any], cycle_length: TensorLike, block_length: TensorLike = 1
+) -> Callable[[Any], Any]:
+    """For `Dataset.apply`: elements of several datasets in turn; here, always in the same order."""
+    return lambda dataset: dataset.interleave(map_func, cycle_length, block_length)
+
+
+def sliding_window_batch(
+    window_size: int, stride: int | None = None, window_shift: int | None = None, window_stride: int = 1
+) -> Callable[[Any], Any]:
+    """For `Dataset.apply`: batches of so many elements that follow each other; the last ones are left out."""
+    if stride is not None and window_shift is not None:
+        raise InvalidArgumentError("Cannot specify both `stride` and `window_shift`")
+    shift = window_shift if stride is None else stride
+
+    def apply(dataset: Any) -> Any:
+        windows = dataset.window(window_size, 1 if shift is None else shift, window_stride, drop_remainder=True)
+        return windows.flat_map(lambda *parts: _joined(parts, window_size))
+
+    return apply
+
+
+def _joined(parts: Sequence[Any], size: int) -> Any:
+    """Datasets of components as one of batches."""
+    if len(parts) == 1:
+        return parts[0].batch(size)
+    first = parts[0]
+    return type(first).zip(tuple(parts)).batch(size)
+
+
+# ---------------------------------------------------------------------------------------------------- nn
+
+_ALPHA = -1.7580993408473766  # where SELU goes for large negative values: minus its scale times its alpha
+
+
+def alpha_dropout(
+    x: TensorLike, keep_prob: Any, noise_shape: Any = None, seed: int | None = None, name: str | None = None
+) -> Tensor:
+    """Dropout that keeps mean and variance of what SELU gives (Klambauer et al., 2017)."""
+    with name_scope(name or "alpha_dropout"):
+        given = convert(x)
+        if isinstance(keep_prob, float) and not 0 < keep_prob <= 1:
+            raise InvalidArgumentError(f"keep_prob must be a scalar tensor or a float in (0, 1], got {keep_prob}")
+        if isinstance(keep_prob, float | int) and keep_prob == 1:
+            return given
+        share = cast(convert(keep_prob), given.dtype.base_dtype)
+        where_to = shape_of(given) if noise_shape is None else noise_shape
+        drawn = random_uniform(where_to, seed=seed, dtype=given.dtype.base_dtype)
+        kept = cast(greater_equal(drawn, 1 - share), given.dtype.base_dtype)
+        dropped = given * kept + _ALPHA * (1 - kept)
+        scale = (share + _ALPHA**2 * share * (1 - share)) ** -0.5
+        return scale * dropped - scale * _ALPHA * (1 - share)
+
+
+def scaled_softplus(x: TensorLike, alpha: TensorLike, clip: Any = None, name: str | None = None) -> Tensor:
+    """alpha * softplus(x / alpha), at most `clip`."""
+    with name_scope(name or "scaled_softplus"):
+        given = convert(x, name="x")
+        steep = convert(alpha, given.dtype.base_dtype, name="alpha")
+        found: Tensor = steep * softplus(given / steep)
+        return found if clip is None else minimum(found, convert(clip, given.dtype.base_dtype, name="clip"))
+
+
+def deprecated_flipped_softmax_cross_entropy_with_logits(
+    logits: TensorLike, labels: TensorLike, dim: int = -1, name: str | None = None
+) -> Tensor:
+    """`tf.nn.softmax_cross_entropy_with_logits`, with logits first as before TensorFlow 1.0."""
+    return softmax_cross_entropy_with_logits(labels=labels, logits=logits, dim=dim, name=name)
+
+
+def deprecated_flipped_sparse_softmax_cross_entropy_with_logits(
+    logits: TensorLike, labels: TensorLike, name: str | None = None
+) -> Tensor:
+    """`tf.nn.sparse_softmax_cross_entropy_with_logits`, with logits first as before TensorFlow 1.0."""
+    return sparse_softmax_cross_entropy_with_logits(labels=labels, logits=logits, name=name)
+
+
+def deprecated_flipped_sigmoid_cross_entropy_with_logits(
+    logits: TensorLike, targets: TensorLike, name: str | None = None
+) -> Tensor:
+    """`tf.nn.sigmoid_cross_entropy_with_logits`, with logits first as before TensorFlow 1.0."""
+    return sigmoid_cross_entropy_with_logits(labels=targets, logits=logits, name=name)
+
+
+# ---------------------------------------------------------------------------------------------------- compiler
+
+
+@contextmanager
+def experimental_jit_scope(compile_ops: Any = True, separate_compiled_gradients: bool = False) -> Iterator[None]:
+    """Nothing is marked: all runs are compiled here, without asking."""
+    yield
+
+
+def compile_computation(computation: Callable[..., Any], inputs: Sequence[Any] | None = None) -> Any:
+    """What a computation gives for inputs; it is compiled when it is run, as everything is."""
+    return computation(*(convert(item) for item in inputs or ()))
+
+
+# ---------------------------------------------------------------------------------------------------- cluster_resolver
+
+
+class SimpleClusterResolver:
+    """A cluster that is told."""
+
+    def __init__(
+        self,
+        cluster_spec: Any,
+        master: str = "",
+        task_type: str | None = None,
+        task_id: int | None = None,
+        environment: str = "",
+        num_accelerators: Any = None,
+        rpc_layer: str | None = None,
+    ) -> None:
+        self._cluster, self._master = ClusterSpec(cluster_spec), master
+        self.task_type, self.task_id = task_type, task_id
+        self.environment, self.rpc_layer = environment, rpc_layer
+
+    def cluster_spec(self) -> ClusterSpec:
+        return self._cluster
+
+    def master(self, task_type: str | None = None, task_id: int | None = None, rpc_layer: str | None = None) -> str:
+        """The address of a task; without one, what was told."""
+        if task_type is None or task_id is None:
+            return self._master
+        address = self._cluster.task_address(task_type, task_id)
+        return f"{rpc_layer or self.rpc_layer}://{address}" if rpc_layer or self.rpc_layer else address

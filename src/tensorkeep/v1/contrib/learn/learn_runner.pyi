@@ -1,0 +1,7 @@
+# Written by tools/write_stubs.py. Where the names are is said in tables.
+
+from tensorkeep.v1.estimators import run_experiment as run, tune_experiments as tune
+
+__all__ = [
+    "run", "tune",
+]

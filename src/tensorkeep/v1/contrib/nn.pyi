@@ -1,0 +1,14 @@
+# Written by tools/write_stubs.py. Where the names are is said in tables.
+
+from tensorkeep.tf1.contrib.small_spaces import (
+    alpha_dropout, deprecated_flipped_sigmoid_cross_entropy_with_logits,
+    deprecated_flipped_softmax_cross_entropy_with_logits, deprecated_flipped_sparse_softmax_cross_entropy_with_logits,
+    scaled_softplus,
+)
+from tensorkeep.tf1.functions.nn.convolution import conv1d_transpose
+
+__all__ = [
+    "alpha_dropout", "conv1d_transpose", "deprecated_flipped_sigmoid_cross_entropy_with_logits",
+    "deprecated_flipped_softmax_cross_entropy_with_logits",
+    "deprecated_flipped_sparse_softmax_cross_entropy_with_logits", "scaled_softplus",
+]

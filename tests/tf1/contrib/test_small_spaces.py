@@ -1,0 +1,100 @@
+"""What `tf.contrib.data`, `nn`, `compiler` and `cluster_resolver` have of their own; and words for what is not here."""
+
+from __future__ import annotations
+
+import operator
+from typing import Any
+
+import numpy as np
+import pytest
+
+import tensorkeep.v1 as tf
+from tensorkeep.v1.absent import INSTEAD
+
+contrib = tf.contrib
+
+
+def rows(dataset: Any) -> list[Any]:
+    following = dataset.make_one_shot_iterator().get_next()
+    found = []
+    with tf.Session() as session:
+        while True:
+            try:
+                found.append(session.run(following))
+            except tf.errors.OutOfRangeError:
+                return found
+
+
+@pytest.fixture(autouse=True)
+def _graph() -> Any:
+    with tf.Graph().as_default():
+        yield
+
+
+def test_batches_that_are_full_and_windows_that_slide() -> None:
+    numbers = tf.data.Dataset.range(7)
+    assert [row.tolist() for row in rows(numbers.apply(contrib.data.batch_and_drop_remainder(3)))] == [
+        [0, 1, 2],
+        [3, 4, 5],
+    ]
+    padded = numbers.map(lambda n: tf.fill([n % 3], n)).apply(contrib.data.padded_batch_and_drop_remainder(3, [None]))
+    assert [row.tolist() for row in rows(padded)] == [[[0, 0], [1, 0], [2, 2]], [[0, 0], [4, 0], [5, 5]]]
+    slid = numbers.apply(contrib.data.sliding_window_batch(3, window_shift=2, window_stride=2))
+    assert [row.tolist() for row in rows(slid)] == [[0, 2, 4], [2, 4, 6]]
+    pairs = tf.data.Dataset.zip((numbers, numbers)).apply(contrib.data.sliding_window_batch(6))
+    assert [[part.tolist() for part in row] for row in rows(pairs)] == [
+        [[0, 1, 2, 3, 4, 5]] * 2,
+        [[1, 2, 3, 4, 5, 6]] * 2,
+    ]
+    mixed = contrib.data.sloppy_interleave(lambda n: tf.data.Dataset.from_tensors(n).repeat(2), 2)
+    assert sorted(int(row) for row in rows(numbers.take(2).apply(mixed))) == [0, 0, 1, 1]
+    with pytest.raises(ValueError, match="both"):
+        contrib.data.sliding_window_batch(2, 1, 1)
+
+
+def test_dropout_keeps_mean_and_variance_of_selu() -> None:
+    x = np.random.default_rng(0).normal(size=40000).astype(np.float32)
+    with tf.Session() as session:
+        found = session.run(contrib.nn.alpha_dropout(tf.constant(x), 0.9, seed=1))
+        assert session.run(contrib.nn.alpha_dropout(x, 1.0)) is not None
+        steep = session.run(contrib.nn.scaled_softplus([-1.0, 0.0, 5.0], 2.0, clip=3.0))
+        flipped = contrib.nn.deprecated_flipped_softmax_cross_entropy_with_logits([[1.0, 2.0]], [[0.0, 1.0]])
+        plain = tf.nn.softmax_cross_entropy_with_logits(labels=[[0.0, 1.0]], logits=[[1.0, 2.0]])
+        np.testing.assert_array_equal(*session.run([flipped, plain]))
+    assert (found.mean(), found.std()) == pytest.approx((0, 1), abs=0.02)
+    low = np.unique(found.round(4), return_counts=True)
+    assert low[1].max() == pytest.approx(4000, rel=0.1)
+    np.testing.assert_allclose(steep, np.minimum(2 * np.log1p(np.exp(np.array([-0.5, 0, 2.5]))), 3), rtol=1e-5)
+    with pytest.raises(ValueError, match="keep_prob"):
+        contrib.nn.alpha_dropout(x, 0.0)
+
+
+def test_compiled_computations_and_clusters_that_are_told() -> None:
+    with contrib.compiler.jit.experimental_jit_scope(), tf.Session() as session:
+        assert session.run(contrib.compiler.xla.compile(lambda a, b: a + b, [1, 2])) == 3
+    resolver = contrib.cluster_resolver.SimpleClusterResolver({"worker": ["a:1", "b:2"]}, rpc_layer="grpc")
+    assert resolver.master("worker", 1) == "grpc://b:2"
+    assert (resolver.master(), resolver.cluster_spec().as_dict()) == ("", {"worker": ["a:1", "b:2"]})
+
+
+@pytest.mark.parametrize("path", sorted(INSTEAD))
+def test_what_is_out_says_what_to_use(path: str) -> None:
+    """At the name itself, or, where it is a module that can be imported, at each of its names."""
+    with pytest.raises(AttributeError) as told:
+        operator.attrgetter(f"{path}.something")(tf)
+    assert INSTEAD[path] in str(told.value)
+
+
+@pytest.mark.parametrize(
+    ("use", "said"),
+    [
+        (lambda: tf.distributions.Normal, "tf.random_normal"),
+        (lambda: contrib.distributions.Normal, "tf.random_normal"),
+        (lambda: contrib.eager.Variable, "no eager mode"),
+        (lambda: contrib.learn.DNNClassifier, "tf.estimator has it"),
+        (lambda: contrib.training.batch_sequences_with_states, "Dataset.window"),
+    ],
+)
+def test_names_that_programs_use_and_that_are_out(use: Any, said: str) -> None:
+    with pytest.raises(AttributeError, match=said):
+        use()
