@@ -3,7 +3,7 @@
     python tools/api_coverage.py                  a summary, then what differs and what is missing, by module
     python tools/api_coverage.py --markdown FILE  the same as a page of the documentation
 
-Needs TensorFlow.
+`tf.contrib`, which TensorFlow 2 has no more, is compared by the names of `contrib_names.txt`. Needs TensorFlow.
 """
 
 from __future__ import annotations
@@ -44,6 +44,9 @@ OUTSIDE = (
     "user_ops",
     "xla",
 )
+
+
+CONTRIB = Path(__file__).with_name("contrib_names.txt")
 
 
 @dataclass
@@ -136,6 +139,24 @@ def reports() -> list[ModuleReport]:
     return [report for report in found if report.total]
 
 
+def contrib_reports() -> list[ModuleReport]:
+    """What there is of the namespaces of `tf.contrib`, by name alone: nothing has their signatures any more."""
+    ours = importlib.import_module("tensorkeep.v1")
+    found = []
+    for line in CONTRIB.read_text("utf-8").splitlines():
+        if line.startswith("#"):
+            continue
+        path, _, names = line.partition(": ")
+        space: Any = ours
+        for part in path.split("."):
+            space = getattr(space, part)
+        report = ModuleReport(path)
+        for name in names.split():
+            (report.same if hasattr(space, name) else report.missing).append(name)
+        found.append(report)
+    return found
+
+
 def as_text(found: Iterable[ModuleReport]) -> str:
     lines = [f"{'module':28}{'same':>6}{'other':>6}{'lack':>6}"]
     for report in found:
@@ -150,6 +171,25 @@ def as_text(found: Iterable[ModuleReport]) -> str:
         if report.missing:
             lines.append(f"{prefix} lacks: {', '.join(report.missing)}")
     return "\n".join(lines)
+
+
+def contrib_as_markdown(found: list[ModuleReport]) -> list[str]:
+    total, lacking = sum(report.total for report in found), sum(len(report.missing) for report in found)
+    lines = [
+        "",
+        "# What it has of `tf.contrib`",
+        "",
+        f"By the names of TensorFlow 1.15, {total - lacking} of {total} are there, in the namespaces that are. What is",
+        "missing raises where it is used, and says what to use instead where something does its work: whole namespaces",
+        "do, such as `tf.contrib.distributions`, `eager`, `quantize` and `boosted_trees`.",
+        "",
+        "| namespace | there | missing |",
+        "|---|---|---|",
+    ]
+    for report in found:
+        missing = ", ".join(f"`{name}`" for name in report.missing)
+        lines.append(f"| `tf.{report.name}` | {len(report.same)} | {missing} |")
+    return lines
 
 
 def as_markdown(found: list[ModuleReport]) -> str:
@@ -181,6 +221,7 @@ def as_markdown(found: list[ModuleReport]) -> str:
         if report.differing:
             lines += ["", "With other arguments than TensorFlow's:", ""]
             lines += [f"- `{item}({mine})`, there `({other})`" for item, (mine, other) in report.differing.items()]
+    lines += contrib_as_markdown(contrib_reports())
     return "\n".join(lines) + "\n"
 
 
@@ -192,7 +233,7 @@ def main() -> None:
     if arguments.markdown:
         arguments.markdown.write_text(as_markdown(found), encoding="utf-8")
     else:
-        print(as_text(found))
+        print(as_text([*found, *contrib_reports()]))
 
 
 if __name__ == "__main__":
