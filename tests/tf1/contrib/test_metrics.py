@@ -106,3 +106,11 @@ def test_agreement_beyond_chance() -> None:
         metrics.cohen_kappa([0], [0], 1)
     assert streamed(metrics.count, [[np.zeros(3)], [np.zeros(2)]])[1] == 5
     assert streamed(lambda x: metrics.count(x, 0.5), [[np.zeros(3)]])[1] == 1.5
+
+
+def test_rates_of_what_is_taken_for_the_other() -> None:
+    predictions, labels = np.array([1, 0, 1, 1, 0], np.float32), np.array([1, 1, 0, 1, 0], np.float32)
+    rows = [[part[at] for part in (predictions, labels)] for at in (slice(0, 2), slice(2, 5))]
+    assert streamed(metrics.streaming_false_positive_rate, rows)[1] == 0.5
+    found, value = streamed(metrics.streaming_false_negative_rate, rows)
+    assert (value, found) == (pytest.approx(1 / 3), [0.5, pytest.approx(1 / 3)])

@@ -10,6 +10,7 @@ from tensorkeep.dtypes import FLOAT32
 from tensorkeep.errors import InvalidArgumentError
 from tensorkeep.graph.arguments import TensorLike
 from tensorkeep.graph.building import name_scope
+from tensorkeep.graph.conversion import convert
 from tensorkeep.graph.graph import Tensor
 from tensorkeep.tf1.functions.arrays.shapes import ones_like
 from tensorkeep.tf1.functions.nn.activations import in_top_k
@@ -42,7 +43,9 @@ from tensorkeep.tf1.training.metrics.means import (
     mean_squared_error,
     root_mean_squared_error,
 )
+from tensorkeep.tf1.training.metrics.metric_variables import MetricOptions
 from tensorkeep.tf1.training.metrics.ranking import average_precision_at_k, precision_at_k, recall_at_k
+from tensorkeep.tf1.variables.scopes import variable_scope
 
 
 def _streaming(metric: Callable[..., Any], about: str, *others: str, name: str | None = None) -> Any:
@@ -133,6 +136,40 @@ streaming_sparse_recall_at_k = _streaming(
 )
 streaming_sparse_average_precision_at_k = _streaming(
     average_precision_at_k, "Average precision of the best k.", "k", name="streaming_sparse_average_precision_at_k"
+)
+
+
+def _rate(wrong: Callable[..., Any], right: Callable[..., Any], default: str, about: str) -> Any:
+    """How many of those that are, or are not, there are taken for the other: wrong / (wrong + right)."""
+
+    def function(
+        predictions: TensorLike,
+        labels: TensorLike,
+        weights: TensorLike | None = None,
+        metrics_collections: Any = None,
+        updates_collections: Any = None,
+        name: str | None = None,
+    ) -> Any:
+        with variable_scope(name, default, (predictions, labels, weights)):
+            counts = [count(labels, predictions, weights) for count in (wrong, right)]
+            options = MetricOptions(metrics_collections, updates_collections, name)
+
+            def part(of: Any, word: str) -> Tensor:
+                first, second = (convert(item) for item in of)
+                return div_no_nan(first, first + second, name=word)
+
+            return options.record([value for value, _ in counts], [update for _, update in counts], part)
+
+    function.__name__ = function.__qualname__ = f"streaming_{default}"
+    function.__doc__ = about
+    return function
+
+
+streaming_false_positive_rate = _rate(
+    false_positives, true_negatives, "false_positive_rate", "How many of what is not there was predicted."
+)
+streaming_false_negative_rate = _rate(
+    false_negatives, true_positives, "false_negative_rate", "How many of what is there was not predicted."
 )
 
 

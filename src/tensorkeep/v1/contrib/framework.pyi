@@ -1,5 +1,6 @@
 # Written by tools/write_stubs.py. Where the names are is said in tables.
 
+from tensorkeep.graph.prefixes import prepend_name_scope, strip_name_scope
 from tensorkeep.tf1.contrib.framework.arg_scopes import (
     add_arg_scope, arg_scope, arg_scope_func_key, arg_scoped_arguments, current_arg_scope, has_arg_scope,
 )
@@ -45,7 +46,7 @@ __all__ = [
     "get_variable_full_name", "get_variables", "get_variables_by_name", "get_variables_by_suffix",
     "get_variables_to_restore", "global_variable", "has_arg_scope", "init_from_checkpoint", "is_non_decreasing",
     "is_numeric_tensor", "is_strictly_increasing", "is_tensor", "list_variables", "load_checkpoint", "load_variable",
-    "local_variable", "model_variable", "nest", "py_func", "reduce_sum_n", "remove_squeezable_dimensions",
-    "smart_case", "smart_cond", "smart_constant_value", "sort", "variable", "with_same_shape", "with_shape",
-    "zero_initializer",
+    "local_variable", "model_variable", "nest", "prepend_name_scope", "py_func", "reduce_sum_n",
+    "remove_squeezable_dimensions", "smart_case", "smart_cond", "smart_constant_value", "sort", "strip_name_scope",
+    "variable", "with_same_shape", "with_shape", "zero_initializer",
 ]

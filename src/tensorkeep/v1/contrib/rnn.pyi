@@ -20,7 +20,7 @@ from tensorkeep.tf1.layers.cells import (
     BasicLSTMCell, BasicRNNCell, GRUCell, LSTMCell, LSTMStateTuple, LayerRNNCell, MultiRNNCell, RNNCell,
 )
 from tensorkeep.tf1.layers.recurrent import (
-    static_bidirectional_rnn, static_rnn, static_state_saving_rnn,
+    batch_size_of as best_effort_input_batch_size, static_bidirectional_rnn, static_rnn, static_state_saving_rnn,
     with_batch_and_time_exchanged as transpose_batch_time,
 )
 
@@ -32,6 +32,6 @@ __all__ = [
     "IntersectionRNNCell", "LSTMBlockCell", "LSTMBlockFusedCell", "LSTMBlockWrapper", "LSTMCell", "LSTMStateTuple",
     "LayerNormBasicLSTMCell", "LayerNormLSTMCell", "LayerRNNCell", "MultiRNNCell", "NASCell",
     "OutputProjectionWrapper", "PhasedLSTMCell", "RNNCell", "ResidualWrapper", "SRUCell", "TimeReversedFusedRNN",
-    "UGRNNCell", "stack_bidirectional_dynamic_rnn", "stack_bidirectional_rnn", "static_bidirectional_rnn",
-    "static_rnn", "static_state_saving_rnn", "transpose_batch_time",
+    "UGRNNCell", "best_effort_input_batch_size", "stack_bidirectional_dynamic_rnn", "stack_bidirectional_rnn",
+    "static_bidirectional_rnn", "static_rnn", "static_state_saving_rnn", "transpose_batch_time",
 ]

@@ -45,6 +45,7 @@ _LAYERS: Final[Table] = {
 }
 
 _FRAMEWORK: Final[Table] = {
+    "tensorkeep.graph.prefixes": "prepend_name_scope strip_name_scope",
     "tensorkeep.tf1.contrib.framework.arg_scopes": """
         add_arg_scope arg_scope arg_scope_func_key arg_scoped_arguments current_arg_scope has_arg_scope
     """,
@@ -129,7 +130,8 @@ _METRICS: Final[Table] = {
         cohen_kappa count streaming_covariance streaming_pearson_correlation
     """,
     "tensorkeep.tf1.contrib.metrics": """
-        accuracy aggregate_metric_map aggregate_metrics streaming_accuracy streaming_auc streaming_false_negatives
+        accuracy aggregate_metric_map aggregate_metrics streaming_accuracy streaming_auc streaming_false_negative_rate
+        streaming_false_negatives streaming_false_positive_rate
         streaming_false_negatives_at_thresholds streaming_false_positives streaming_false_positives_at_thresholds
         streaming_mean_absolute_error streaming_mean_cosine_distance streaming_mean_iou
         streaming_mean_relative_error streaming_mean_squared_error streaming_precision
@@ -251,7 +253,8 @@ _RNN: Final[Table] = {
         BasicLSTMCell BasicRNNCell GRUCell LSTMCell LSTMStateTuple LayerRNNCell MultiRNNCell RNNCell
     """,
     "tensorkeep.tf1.layers.recurrent": """
-        static_bidirectional_rnn static_rnn static_state_saving_rnn transpose_batch_time=with_batch_and_time_exchanged
+        best_effort_input_batch_size=batch_size_of static_bidirectional_rnn static_rnn static_state_saving_rnn
+        transpose_batch_time=with_batch_and_time_exchanged
     """,
 }
 _SEQ2SEQ: Final[Table] = {
