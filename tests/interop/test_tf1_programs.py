@@ -63,6 +63,9 @@ def write_digits(folder: Path) -> None:
 
 
 def line(folder: Path, name: str, *options: str) -> list[str]:
+    """The command line of a program, which writes below the folder even if it is only to restore."""
+    if "--out" not in options:
+        options = (*options, "--out", str(folder / "restored" / name))
     data = ["--data_dir", str(folder / "digits")] if name == "mnist_cnn" else []
     return [str(HERE / "tf1_programs" / f"{name}.py"), *options, *data]
 
