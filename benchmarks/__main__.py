@@ -20,7 +20,7 @@ def main() -> int:
         "names",
         nargs="*",
         help="which to run: save load rows small memory footprint graphs saver embedding embedding_files start "
-        "models engines editing images serving cluster stores view (all)",
+        "models engines editing images serving cluster stores view steps inputs (all)",
     )
     parser.add_argument("--mib", type=int, default=1024, help="size of the large checkpoint")
     parser.add_argument("--edited", type=int, default=4096, help="size of the checkpoint that is edited, in MiB")
@@ -28,7 +28,9 @@ def main() -> int:
     parser.add_argument("--rounds", type=int, default=7, help="rounds after the first, which warms up")
     parser.add_argument("--keys", type=int, default=10_000_000, help="number of keys of an embedding table")
     parser.add_argument(
-        "--case", default="", help="of graphs, engines, serving and cluster, only the cases whose names contain this"
+        "--case",
+        default="",
+        help="of graphs, engines, serving, cluster, steps and inputs, only the cases whose names contain this",
     )
     parser.add_argument(
         "--fragmented", type=float, metavar="GIB", help="fragment all memory meanwhile, but for so much that stays free"
@@ -51,6 +53,7 @@ def main() -> int:
         footprint,
         graphs,
         images,
+        inputs,
         large,
         memory,
         models,
@@ -58,6 +61,7 @@ def main() -> int:
         saver,
         small,
         start,
+        steps,
         stores,
         view,
     )
@@ -87,6 +91,8 @@ def main() -> int:
             "serving": lambda: server_report.serving(folder / "serving", min(rounds, 3), arguments.case),
             "stores": lambda: stores.stores(folder / "stores", size, min(rounds, 3)),
             "view": lambda: view.view(folder / "view", min(rounds, 3)),
+            "steps": lambda: steps.steps(min(rounds, 5), arguments.case),
+            "inputs": lambda: inputs.inputs(folder / "inputs", min(rounds, 5), arguments.case),
             "editing": lambda: editing.editing(folder / "editing", arguments.edited << 20, min(rounds, 3)),
         }
         wanted = arguments.names or list(runs)
