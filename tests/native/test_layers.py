@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from tensorkeep.arrays import Array
 from tensorkeep.native.layers import moments
 from tensorkeep.ops.nn.convolution_kernels import (
+    conv2d_backprop_filter_kernel,
     conv2d_backprop_input_kernel,
     conv2d_kernel,
     depthwise_conv2d_native_kernel,
@@ -94,6 +95,27 @@ def test_gradients_of_images_agree(sample: tuple[Array, Array, dict[str, Any]]) 
     gradient = conv2d_kernel(images, filters, **sliding)
     sizes = np.array(images.shape, np.int32)
     _assert_close(*_by_both(conv2d_backprop_input_kernel, sizes, filters, gradient, **sliding))
+
+
+@given(convolutions())
+def test_gradients_of_filters_agree(sample: tuple[Array, Array, dict[str, Any]]) -> None:
+    images, filters, sliding = sample
+    gradient = conv2d_kernel(np.nan_to_num(images, posinf=1.0), filters, **sliding)
+    sizes = np.array(filters.shape, np.int32)
+    _assert_close(*_by_both(conv2d_backprop_filter_kernel, images, sizes, gradient, **sliding))
+
+
+def test_gradients_of_filters_are_the_same_bits_by_any_number_of_threads(monkeypatch: pytest.MonkeyPatch) -> None:
+    random = np.random.default_rng(2)
+    images = random.standard_normal((40, 20, 20, 40)).astype(np.float32)
+    gradient = random.standard_normal((40, 10, 10, 70)).astype(np.float32)
+    sliding = {"strides": (1, 2, 2, 1), "padding": b"SAME", "data_format": b"NHWC"}
+    found = []
+    for threads in ("1", "3"):
+        monkeypatch.setenv("TENSORKEEP_THREADS", threads)
+        sizes = np.array((3, 3, 40, 70), np.int32)
+        found.append(conv2d_backprop_filter_kernel(images, sizes, gradient, **sliding))
+    np.testing.assert_array_equal(*found)
 
 
 def test_many_images_are_convolved_by_threads(monkeypatch: pytest.MonkeyPatch) -> None:

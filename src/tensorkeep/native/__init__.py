@@ -14,6 +14,7 @@ lookups       rows of several tables side by side in one call
 losses        losses of small batches in one call
 means         means of arrays in one pass, where NumPy takes one for every array, and more for its sums
 moves         copies between arrays that lie apart in memory, in short stretches
+normalizing   batch normalization and its gradient, in few passes
 rounds        the rounds of a loop over small matrices in one call: recurrent layers
 rules         steps of optimizers in NumPy, which dense variables and tables of rows share
 streams       streams of random words, and products of sparse matrices with dense ones

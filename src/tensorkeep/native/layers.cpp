@@ -29,6 +29,7 @@ constexpr int64_t kMostInputs = 12, kMostRegisters = 6;
 
 constexpr int64_t kMostRows = 504;  // of a product at a time: a multiple of both heights of tiles
 constexpr int64_t kFewestRows = 84;
+constexpr int64_t kBlockRows = 512;  // that are summed together, of channels
 constexpr int64_t kCached = 1 << 16;  // floats of the left matrix and of the product, which are to stay in the cache
 
 int64_t rows_at_a_time(int64_t depth, int64_t columns) {
@@ -98,6 +99,7 @@ struct Vector {
 #include "elements.h"
 #include "products.h"
 #include "rounds.h"
+#include "channels.h"
 #undef TILE_TARGET
 #undef TILE_ROWS
 
@@ -135,6 +137,7 @@ struct Vector {
 #include "elements.h"
 #include "products.h"
 #include "rounds.h"
+#include "channels.h"
 #undef TILE_TARGET
 #undef TILE_ROWS
 
@@ -234,6 +237,62 @@ TENSORKEEP_EXPORT void layers_convolve(const float* images, const int64_t* numbe
     const with_256::Product product{offsets, runs, length};
     with_256::convolve(product, windows, images, packed, columns, out, finish, first_row, begin, end);
   }
+}
+
+// Into how many parts the rows of each run are divided, by which layers_filter_gradient counts.
+TENSORKEEP_EXPORT int64_t layers_filter_tiles(int64_t length) {
+  const int64_t rows = kWidth == 16 ? 14 : 6;
+  return (length + rows - 1) / rows;
+}
+
+// Adds what some images say of the gradient of filters to `out`, [runs times length, columns]: parts `begin` to `end` of
+// runs times tiles. `gradient` is that of the outputs, in C order. Windows are those of layers_convolve.
+TENSORKEEP_EXPORT void layers_filter_gradient(const float* images, const int64_t* numbers, const int64_t* offsets,
+                                              int64_t length, int64_t count, const float* gradient, int64_t columns,
+                                              float* out, int64_t begin, int64_t end) {
+  Windows windows;
+  std::memcpy(&windows, numbers, sizeof(windows));
+  const int64_t tiles = layers_filter_tiles(length);
+  if (kWidth == 16) {
+    const with_512::Product product{offsets, 0, length};
+    with_512::add_filter_gradient(product, windows, images, count, gradient, columns, out, tiles, begin, end);
+  } else {
+    const with_256::Product product{offsets, 0, length};
+    with_256::add_filter_gradient(product, windows, images, count, gradient, columns, out, tiles, begin, end);
+  }
+}
+
+// How many rows of channels are summed together; each block of them has a row of sums.
+TENSORKEEP_EXPORT int64_t layers_block_rows(void) { return kBlockRows; }
+
+// Sums of rows of channels, of blocks `begin` to `end`: of x, or, where `mean` is not null, of the squares of x - mean.
+TENSORKEEP_EXPORT void layers_sum_channels(const float* x, int64_t rows, int64_t channels, const float* mean, float* out,
+                                           int64_t begin, int64_t end) {
+  kWidth == 16 ? with_512::sum_channels(x, rows, channels, mean, out, begin, end)
+               : with_256::sum_channels(x, rows, channels, mean, out, begin, end);
+}
+
+// Sums of gradients, and of gradients times x - mean, of blocks `begin` to `end`.
+TENSORKEEP_EXPORT void layers_sum_gradients(const float* gradient, const float* x, int64_t rows, int64_t channels,
+                                            const float* mean, float* out, int64_t begin, int64_t end) {
+  kWidth == 16 ? with_512::sum_gradients(gradient, x, rows, channels, mean, out, begin, end)
+               : with_256::sum_gradients(gradient, x, rows, channels, mean, out, begin, end);
+}
+
+// (x - mean) * factor + offset of rows `begin` to `end`, with a number of each for every channel.
+TENSORKEEP_EXPORT void layers_scale_channels(const float* x, int64_t channels, const float* mean, const float* factor,
+                                             const float* offset, float* out, int64_t begin, int64_t end) {
+  kWidth == 16 ? with_512::scale_channels(x, channels, mean, factor, offset, out, begin, end)
+               : with_256::scale_channels(x, channels, mean, factor, offset, out, begin, end);
+}
+
+// (gradient - offset - (x - mean) * slope) * factor of rows `begin` to `end`, with a number of each for every channel.
+TENSORKEEP_EXPORT void layers_gradient_of_channels(const float* gradient, const float* x, int64_t channels,
+                                                   const float* mean, const float* offset, const float* slope,
+                                                   const float* factor, float* out, int64_t begin, int64_t end) {
+  kWidth == 16
+      ? with_512::gradient_of_channels(gradient, x, channels, mean, offset, slope, factor, out, begin, end)
+      : with_256::gradient_of_channels(gradient, x, channels, mean, offset, slope, factor, out, begin, end);
 }
 
 // Rows `begin` to `end` of the output of a depthwise convolution, numbered through all images. `numbers` are those of

@@ -46,6 +46,13 @@ class Functions:
     rounds: Callable[..., None]
     move: Callable[..., None]
     moments: Callable[..., None]
+    filter_tiles: Callable[[int], int]
+    filter_gradient: Callable[..., None]
+    block_rows: Callable[[], int]
+    sum_channels: Callable[..., None]
+    sum_gradients: Callable[..., None]
+    scale_channels: Callable[..., None]
+    gradient_of_channels: Callable[..., None]
 
 
 @cache
@@ -83,6 +90,13 @@ def functions() -> Functions | None:
         function("rounds", pointer, pointer, *[integer] * 4),
         function("move", pointer, pointer, pointer, integer, integer),
         function("moments", pointer, pointer, pointer, *[integer] * 3),
+        function("filter_tiles", integer, result=integer),
+        function("filter_gradient", *[pointer] * 3, integer, integer, pointer, integer, pointer, integer, integer),
+        function("block_rows", result=integer),
+        function("sum_channels", pointer, integer, integer, pointer, pointer, integer, integer),
+        function("sum_gradients", pointer, pointer, integer, integer, pointer, pointer, integer, integer),
+        function("scale_channels", pointer, integer, *[pointer] * 4, integer, integer),
+        function("gradient_of_channels", pointer, pointer, integer, *[pointer] * 5, integer, integer),
     )
 
 
@@ -203,6 +217,28 @@ def convolve(
         *finish,
         *span,
     )
+
+
+def add_filter_gradient(
+    compiled: Functions, images: Floats, stretches: Stretches, gradient: Floats, out: Floats
+) -> None:
+    """Adds what images, padding among them, say of the gradient of filters to `out`: [floats of a window, outputs].
+
+    `gradient` is that of the outputs, [images, ..., outputs]. All are in C order.
+    """
+    work = partial(
+        compiled.filter_gradient,
+        place_of(images),
+        place_of(stretches.numbers),
+        place_of(stretches.offsets),
+        stretches.length,
+        len(images),
+        place_of(gradient),
+        out.shape[-1],
+        place_of(out),
+    )
+    parts = len(stretches.offsets) * compiled.filter_tiles(stretches.length)
+    in_parts(work, parts, gradient.size * len(out))
 
 
 def convolve_depthwise(

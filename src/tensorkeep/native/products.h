@@ -117,6 +117,114 @@ static void convolve(const Product& product, const Windows& w, const float* imag
   }
 }
 
+// What filters get of the gradient: the products of what windows read with the gradients of their outputs, summed over
+// windows. `rows` numbers that windows read one after the other, by `vectors` vectors of outputs.
+struct Lines {
+  const float* const* inputs;     // where the first window of each line reads
+  const float* const* gradients;  // of its output
+  int64_t lines, windows;         // windows of a line
+  int64_t input_step, gradient_step;
+};
+
+template <int rows, int vectors, bool is_whole>
+TILE_TARGET static void gradient_tile(const Lines& l, int64_t offset, int64_t column, int part, float* out,
+                                      int64_t out_step) {
+  Vector::Type sums[rows][vectors];
+  for (int m = 0; m < rows; ++m) {
+    for (int v = 0; v < vectors; ++v) sums[m][v] = Vector::set(0.0f);
+  }
+  for (int64_t line = 0; line < l.lines; ++line) {
+    const float* input = l.inputs[line] + offset;
+    const float* gradient = l.gradients[line] + column;
+    for (int64_t window = 0; window < l.windows; ++window, input += l.input_step, gradient += l.gradient_step) {
+      Vector::Type columns[vectors];
+      for (int v = 0; v < vectors; ++v) {
+        const float* from = gradient + v * Vector::lanes;
+        columns[v] = v < vectors - 1 || is_whole ? Vector::load(from) : Vector::load_part(from, part);
+      }
+      for (int m = 0; m < rows; ++m) {
+        const Vector::Type value = Vector::set(input[m]);
+        for (int v = 0; v < vectors; ++v) sums[m][v] = Vector::multiply_add(value, columns[v], sums[m][v]);
+      }
+    }
+  }
+  const Vector::Type one = Vector::set(1.0f);
+  for (int m = 0; m < rows; ++m) {
+    for (int v = 0; v < vectors; ++v) {
+      float* to = out + m * out_step + column + v * Vector::lanes;
+      if (v < vectors - 1 || is_whole) {
+        Vector::store(to, Vector::multiply_add(one, Vector::load(to), sums[m][v]));
+      } else {
+        Vector::store_part(to, Vector::multiply_add(one, Vector::load_part(to, part), sums[m][v]), part);
+      }
+    }
+  }
+}
+
+using GradientTile = void (*)(const Lines&, int64_t, int64_t, int, float*, int64_t);
+
+template <int vectors, bool is_whole>
+static GradientTile gradient_tile_of(int64_t rows) {
+  switch (rows) {
+    case 1: return gradient_tile<1, vectors, is_whole>;
+    case 2: return gradient_tile<2, vectors, is_whole>;
+    case 3: return gradient_tile<3, vectors, is_whole>;
+    case 4: return gradient_tile<4, vectors, is_whole>;
+    case 5: return gradient_tile<5, vectors, is_whole>;
+#if TILE_ROWS > 6
+    case 6: return gradient_tile<6, vectors, is_whole>;
+    case 7: return gradient_tile<7, vectors, is_whole>;
+    case 8: return gradient_tile<8, vectors, is_whole>;
+    case 9: return gradient_tile<9, vectors, is_whole>;
+    case 10: return gradient_tile<10, vectors, is_whole>;
+    case 11: return gradient_tile<11, vectors, is_whole>;
+    case 12: return gradient_tile<12, vectors, is_whole>;
+    case 13: return gradient_tile<13, vectors, is_whole>;
+    default: return gradient_tile<14, vectors, is_whole>;
+#else
+    default: return gradient_tile<6, vectors, is_whole>;
+#endif
+  }
+}
+
+// Adds to the gradient of filters, [runs times length, columns], what `images` images say: for rows of it `begin` to `end`
+// of those that are computed together, of which each run has `tiles`. Sums of some hundred windows are made at a time, in
+// an order that does not depend on `begin` and `end`.
+static void add_filter_gradient(const Product& product, const Windows& w, const float* images, int64_t count,
+                                const float* gradient, int64_t columns, float* out, int64_t tiles, int64_t begin,
+                                int64_t end) {
+  constexpr int64_t kWindows = 256, kMostLines = 256;
+  const int64_t panel = 2 * Vector::lanes, all = count * w.output_rows;
+  const int64_t fitting = kWindows / (w.output_columns > 0 ? w.output_columns : 1);
+  const int64_t step = fitting < 1 ? 1 : fitting > kMostLines ? kMostLines : fitting;
+  const float* inputs[kMostLines];
+  const float* gradients[kMostLines];
+  for (int64_t first = 0; first < all; first += step) {
+    const int64_t some = all - first < step ? all - first : step;
+    for (int64_t line = 0; line < some; ++line) {
+      const int64_t image = (first + line) / w.output_rows, y = (first + line) % w.output_rows;
+      inputs[line] = images + (image * w.height + y * w.row_stride) * w.width * w.depth;
+      gradients[line] = gradient + (first + line) * w.output_columns * columns;
+    }
+    const Lines lines{inputs, gradients, some, w.output_columns, w.column_stride * w.depth, columns};
+    for (int64_t at = begin; at < end; ++at) {
+      const int64_t run = at / tiles, k = product.length * (at % tiles) / tiles;
+      const int64_t rows = product.length * (at % tiles + 1) / tiles - k;
+      if (!rows) continue;
+      float* to = out + (run * product.length + k) * columns;
+      for (int64_t column = 0; column < columns; column += panel) {
+        const int64_t width = columns - column < panel ? columns - column : panel;
+        const bool is_half = width <= Vector::lanes;
+        const int part = static_cast<int>(is_half ? width : width - Vector::lanes);
+        const GradientTile tile = part == Vector::lanes
+                                      ? (is_half ? gradient_tile_of<1, true>(rows) : gradient_tile_of<2, true>(rows))
+                                      : (is_half ? gradient_tile_of<1, false>(rows) : gradient_tile_of<2, false>(rows));
+        tile(lines, product.offsets[run] + k, column, part, to, columns);
+      }
+    }
+  }
+}
+
 static void convolve_lines(const Depthwise& d, const float* images, const float* filters, float* out,
                            const int64_t* finish, int64_t begin, int64_t end) {
   const int64_t line = d.output_width * d.depth;

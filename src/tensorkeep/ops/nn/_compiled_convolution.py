@@ -20,6 +20,7 @@ from tensorkeep.native.layers import (
     Functions,
     Ints,
     Stretches,
+    add_filter_gradient,
     convolve,
     convolve_depthwise,
     functions,
@@ -107,6 +108,23 @@ def convolve_back_into(gradient: Array, filters: Array, rows: Placement, columns
         out[...] = 0  # some elements are met by no tap
     _run(compiled, job, gradient, packed, out)
     return True
+
+
+def filter_gradient(
+    images: Array, gradient: Array, filter_shape: Ints, rows: Placement, columns: Placement
+) -> Array | None:
+    """The gradient of a convolution's filters by the compiled library; None if that cannot compute it."""
+    compiled = functions()
+    if compiled is None or images.dtype != FLOAT or gradient.dtype != FLOAT:
+        return None
+    *_, depth = filter_shape
+    job = _forward_job(rows, columns, images.shape[3], depth)
+    found = np.zeros(filter_shape, FLOAT)
+    gradient = np.ascontiguousarray(gradient)
+    for padded, first in _padded(job, images):
+        part = gradient[first : first + len(padded)]
+        add_filter_gradient(compiled, padded, job.parts[0].stretches, part, found.reshape(-1, depth))
+    return found
 
 
 class _Phase(NamedTuple):

@@ -24,6 +24,7 @@ import numpy as np
 
 from tensorkeep.errors import InvalidArgumentError
 from tensorkeep.io.machine.blas import ONE_THREAD
+from tensorkeep.native.normalizing import channel_moments, gradient_of_channels, gradient_sums, scale_channels
 from tensorkeep.ops.linear_algebra.products import multiply
 from tensorkeep.ops.nn.windows import Ints, narrow_array, widen_array
 from tensorkeep.ops.shared.half_sums import half_products
@@ -87,6 +88,12 @@ def fused_batch_norm_kernel(
     if not x.size:
         return x.copy(), *(np.full_like(scale, value) for value in (np.nan, np.nan, 0, 0))
     y = widen_array(x).reshape(channels.shape)
+    if is_training and not channels.are_first and (moments := channel_moments(x)) is not None:
+        batch_mean, batch_variance = moments
+        factor = _inverse_deviation(batch_variance, epsilon) * scale
+        scaled = scale_channels(x, batch_mean, factor, offset)
+        if scaled is not None:
+            return scaled, *_statistics(x, scale, mean, variance, moments, exponential_avg_factor)
     if not is_training:
         y = _normalized(y - channels.spread(widen_array(mean)), variance, scale, offset, epsilon, channels)
         return narrow_array(y.reshape(x.shape), x.dtype), mean.copy(), variance.copy(), mean.copy(), variance.copy()
@@ -95,12 +102,22 @@ def fused_batch_norm_kernel(
     y = y - channels.spread(batch_mean)
     batch_variance = channels.sums(np.square(y)) / y.dtype.type(size)
     y = _normalized(y, batch_variance, scale, offset, epsilon, channels)
-    new_mean, new_variance = batch_mean, batch_variance * y.dtype.type(size / max(1, size - 1))
-    if exponential_avg_factor != 1:
-        new_mean = _moved(widen_array(mean), new_mean, exponential_avg_factor)
-        new_variance = _moved(widen_array(variance), new_variance, exponential_avg_factor)
-    statistics = (new_mean.copy(), new_variance, batch_mean, batch_variance)
-    return narrow_array(y.reshape(x.shape), x.dtype), *(narrow_array(vector, scale.dtype) for vector in statistics)
+    statistics = _statistics(x, scale, mean, variance, (batch_mean, batch_variance), exponential_avg_factor)
+    return narrow_array(y.reshape(x.shape), x.dtype), *statistics
+
+
+def _statistics(
+    x: Array, scale: Array, mean: Array, variance: Array, moments: tuple[Array, Array], part: float
+) -> tuple[Array, ...]:
+    """The moving mean and variance, and the mean and variance for the gradient, of the moments of a batch."""
+    batch_mean, batch_variance = moments
+    size = x.size // scale.size
+    new_mean, new_variance = batch_mean, batch_variance * batch_variance.dtype.type(size / max(1, size - 1))
+    if part != 1:
+        new_mean = _moved(widen_array(mean), new_mean, part)
+        new_variance = _moved(widen_array(variance), new_variance, part)
+    vectors = (new_mean.copy(), new_variance, batch_mean, batch_variance)
+    return tuple(narrow_array(vector, scale.dtype) for vector in vectors)
 
 
 def fused_batch_norm_v3_kernel(
@@ -129,6 +146,11 @@ def fused_batch_norm_grad_kernel(
     nothing = np.zeros(0, mean.dtype)
     if not x.size:
         return x.copy(), np.zeros_like(mean), np.zeros_like(mean), nothing, nothing.copy()
+    compiled = (
+        None if channels.are_first else _compiled_gradient(gradient, x, scale, mean, variance, epsilon, is_training)
+    )
+    if compiled is not None:
+        return *compiled, nothing, nothing.copy()
     dy = widen_array(gradient).reshape(channels.shape)
     centered = widen_array(x).reshape(channels.shape) - channels.spread(widen_array(mean))
     inverse = _inverse_deviation(variance, epsilon)
@@ -141,6 +163,23 @@ def fused_batch_norm_grad_kernel(
     dx = dy * channels.spread(widen_array(scale) * inverse)
     vectors = (narrow_array(vector, mean.dtype) for vector in (products * inverse, offset_gradient))
     return narrow_array(dx.reshape(x.shape), x.dtype), *vectors, nothing, nothing.copy()
+
+
+def _compiled_gradient(
+    gradient: Array, x: Array, scale: Array, mean: Array, variance: Array, epsilon: float, is_training: bool
+) -> tuple[Array, Array, Array] | None:
+    """The gradients of x, scale and offset by the compiled library, channels last; None if that has none for these."""
+    sums = gradient_sums(gradient, x, mean)
+    if sums is None:
+        return None
+    offset_gradient, products = sums
+    inverse, size = _inverse_deviation(variance, epsilon), np.float32(x.size // scale.size)
+    if is_training:
+        less, slope = offset_gradient / size, inverse * inverse * products / size
+    else:
+        less = slope = np.zeros_like(offset_gradient)
+    dx = gradient_of_channels(gradient, x, mean, less, slope, scale * inverse)
+    return None if dx is None else (dx, products * inverse, offset_gradient)
 
 
 def fused_batch_norm_grad_v3_kernel(

@@ -35,7 +35,12 @@ from tensorkeep.errors import InvalidArgumentError
 from tensorkeep.io.machine.reused_memory import result_array
 from tensorkeep.native.finishing import Finish
 from tensorkeep.ops.linear_algebra.products import SMALL, multiply, multiply_in_parts
-from tensorkeep.ops.nn._compiled_convolution import convolve_back_into, convolve_depthwise_into, convolve_into
+from tensorkeep.ops.nn._compiled_convolution import (
+    convolve_back_into,
+    convolve_depthwise_into,
+    convolve_into,
+    filter_gradient,
+)
 from tensorkeep.ops.nn.windows import (
     CACHED_PLANS,
     Index,
@@ -265,6 +270,11 @@ def _multiply(left: Array, right: Array, out: Array, is_cut: bool) -> None:
 
 
 def _filter_gradient(images: Array, gradient: Array, plan: _Plan) -> Array:
+    if plan.is_for_library and images.size and gradient.size:
+        rows, columns = plan.windows
+        found = filter_gradient(images, gradient, plan.filter_shape, rows, columns)
+        if found is not None:
+            return found
     depth = plan.filter_shape[-1] // plan.groups
     total = np.zeros((prod(plan.filter_shape[:-1]), plan.groups, depth), images.dtype)
     if images.size and gradient.size:
