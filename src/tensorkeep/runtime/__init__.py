@@ -36,5 +36,6 @@ programs          the programs that a session has compiled so far, and what thei
 resources         what outlives a run: variables, tables, and whatever else kernels keep by name
 session           sessions: a graph, the resources its operations keep, and the plans made so far
 splitting         a plan in three: what comes before a part that something else runs, that part, and what comes after
+summing           sums of products, as one product of what stands below each other
 timing            how long each operation of a run takes
 """

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
@@ -20,6 +20,7 @@ from tensorkeep.runtime.lookups import Joining, find_joinings
 from tensorkeep.runtime.names import Names
 from tensorkeep.runtime.normalizing import Moments, find_moments
 from tensorkeep.runtime.operation_lines import OperationLines
+from tensorkeep.runtime.summing import Sum, find_sums
 
 
 class FusedLines:
@@ -38,6 +39,7 @@ class FusedLines:
         self._dilations: dict[Operation, Dilation] = {}  # by their convolutions
         self._joinings: dict[Operation, Joining] = {}  # by what joins
         self._attentions: dict[Operation, Attention] = {}  # by their last products
+        self._sums: dict[Operation, Sum] = {}  # by what adds
         self._finished: dict[Operation, Finished] = {}  # by the roots of their groups
         self._grouped: set[Operation] = set()
 
@@ -64,6 +66,10 @@ class FusedLines:
             self._attentions[attention.ops[-1]] = attention
             self._take(attention.ops)
             self._keep(attention.inputs, block, at)
+        for found_sum, at in find_sums(block, self._names, frozenset(self._grouped)):
+            self._sums[found_sum.ops[-1]] = found_sum
+            self._take(found_sum.ops)
+            self._keep(found_sum.inputs, block, at)
         groups = find_groups(block, self._names, frozenset(self._grouped))
         for found, home, at in groups:
             self._groups[found.ops[-1]] = found
@@ -101,9 +107,12 @@ class FusedLines:
         elif op in self._groups:
             self._write_group(self._groups[op], block)
         elif op in self._joinings:
-            self._write_together(self._joinings[op], block)
+            self._write_together(self._joinings[op], self._joinings[op].applied(), block)
         elif op in self._attentions:
-            self._write_together(self._attentions[op], block)
+            self._write_together(self._attentions[op], self._attentions[op].applied(), block)
+        elif op in self._sums:
+            found = self._sums[op]
+            self._write_together(found, found.applied(self._kernels.of(found.ops[0])), block)
         elif op in self._moments:
             self._write_moments(self._moments[op], block)
         elif op in self._dilations:
@@ -180,14 +189,14 @@ class FusedLines:
         self._lines.write(f"{result} = {kernel}({images}, {filters})", convolution)
         self._write_apart(result, found.ops, block)
 
-    def _write_together(self, found: Joining | Attention, block: Block) -> None:
+    def _write_together(self, found: Joining | Attention | Sum, call: Callable[..., Any], block: Block) -> None:
         """One call for several operations, which takes what they take; the operations themselves where it cannot."""
         root = found.ops[-1]
         result = self._values[root.outputs[0]]
         arguments = ", ".join(self._operations.argument(tensor, False) for tensor in found.inputs)
         for op in found.ops:
             self._kernels.of(op)  # an error if it is not allowed
-        self._lines.write(f"{result} = {self._names.name('k', found.applied())}({arguments})", root)
+        self._lines.write(f"{result} = {self._names.name('k', call)}({arguments})", root)
         self._write_apart(result, found.ops, block)
 
     def _write_apart(self, result: str, ops: Sequence[Operation], block: Block) -> None:

@@ -5,7 +5,14 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from tensorkeep.io.machine.large_arrays import copy_array, empty_array, owns_memory
+from tensorkeep.io.machine.large_arrays import (
+    _of_c_library,
+    copy_array,
+    empty_array,
+    give_freed_memory_back,
+    keep_freed_memory,
+    owns_memory,
+)
 
 MANY = 1 << 20
 
@@ -65,3 +72,30 @@ def test_objects_are_copied_as_objects() -> None:
     copy = copy_array(array)
     assert copy.tolist() == array.tolist()
     assert copy is not array
+
+
+def _faults() -> int:
+    resource = pytest.importorskip("resource", reason="this system does not count page faults")
+    return int(resource.getrusage(resource.RUSAGE_SELF).ru_minflt)
+
+
+@pytest.mark.skipif(_of_c_library("mallopt") is None, reason="the C library has no such limits")
+def test_freed_memory_is_used_again_until_it_is_given_back() -> None:
+    keep_freed_memory()
+    size = 24 << 20
+
+    def fill() -> int:
+        before = _faults()
+        arrays = [np.ones(size, np.uint8) for _ in range(6)]
+        del arrays
+        return _faults() - before
+
+    fill()
+    again = fill()
+    give_freed_memory_back()
+    anew = fill()
+    assert again < anew
+
+
+def test_a_c_library_without_a_function_is_no_error() -> None:
+    assert _of_c_library("no_such_function_anywhere") is None

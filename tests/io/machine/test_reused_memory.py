@@ -50,6 +50,17 @@ def test_what_somebody_sees_is_not(see: object) -> None:
     assert np.all(np.asarray(seen) == 1)
 
 
+def test_a_larger_one_takes_no_more_from_the_free_ones_than_it_needs() -> None:
+    several = [result_array((COUNT,), FLOAT) for _ in range(4)]
+    places = {_place(array) for array in several}
+    del several
+    larger = result_array((2 * COUNT,), FLOAT)  # two of the four go
+    others = [result_array((COUNT,), FLOAT) for _ in range(2)]
+    assert {_place(array) for array in others} <= places
+    assert len(reused_memory._PIECES) == 3
+    del larger
+
+
 def test_the_next_run_has_what_the_last_one_had() -> None:
     place = _place(result_array((COUNT,), FLOAT))
     spare_memory_after_run()

@@ -7,7 +7,8 @@ used only where they are at hand (`huge_pages`).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import ctypes
+from collections.abc import Callable, Sequence
 from functools import cache
 from typing import Final
 
@@ -75,7 +76,10 @@ def copy_array(array: Array) -> Array:
     return copy
 
 
-_LARGEST_KEPT: Final = (32 << 20) - (64 << 10)  # bytes, a little below the limit that the C library has
+_LARGEST_KEPT: Final = 32 << 20  # bytes of one piece: the most that the C library can be told
+_MOST_KEPT: Final = 1 << 30  # bytes at the end of the heap
+_TRIM_THRESHOLD: Final = -1  # numbers of glibc's malloc.h
+_MMAP_THRESHOLD: Final = -3
 
 
 @cache
@@ -83,8 +87,29 @@ def keep_freed_memory() -> None:
     """Lets freed memory be used again without going through the operating system. Once is enough.
 
     A kernel's result is freed a few operations later, and the next kernel asks for as much again. The C library gives a
-    large piece back to the operating system each time, and getting it anew costs a page fault for every 4 KiB: more
-    than most kernels take. It keeps pieces up to the size of the largest that it has seen come and go, within 32 MiB;
-    so one that comes and goes at the start is all it takes. The piece is never touched, so it costs no memory.
+    large piece back to the operating system each time, and what is free at the end of its heap; getting it anew costs a
+    page fault for every 4 KiB, or zeros for every huge page: more than most kernels take. So it is told to keep pieces
+    up to 32 MiB, and 1 GiB at the end of the heap, which `give_freed_memory_back` gives back. Other libraries than
+    glibc have no such limits.
     """
-    np.empty(_LARGEST_KEPT, np.uint8)
+    set_limit = _of_c_library("mallopt")
+    if set_limit is not None:
+        set_limit(_MMAP_THRESHOLD, _LARGEST_KEPT)
+        set_limit(_TRIM_THRESHOLD, _MOST_KEPT)
+
+
+def give_freed_memory_back() -> None:
+    """Gives what is free in the heap back to the operating system."""
+    trim = _of_c_library("malloc_trim")
+    if trim is not None:
+        trim(0)
+
+
+@cache
+def _of_c_library(name: str) -> Callable[..., int] | None:
+    """A function of the C library; None where it has none of that name, or there is no such library to ask."""
+    try:
+        found: Callable[..., int] = getattr(ctypes.CDLL(None), name)
+    except (AttributeError, OSError, TypeError):
+        return None
+    return found

@@ -1,12 +1,12 @@
 """Memory of large results, used again as soon as nobody sees what was in it: in a run, and in the runs after it.
 
-The C library keeps freed pieces of up to 32 MiB (`large_arrays`), but gives back to the operating system what is free
-at the end of its heap, and larger pieces at once. The system fills every page with zeros when it gives them out anew:
+The C library keeps freed pieces of up to 32 MiB (`large_arrays`), and gives larger ones back to the operating system at
+once. The system fills every page with zeros when it gives them out anew:
 for a chain of kernels over large batches that is up to a fifth of the time. So the pieces that kernels have had are
-kept. When one is needed that none of those that are free can hold, these are dropped, so that no more memory is taken
-than without them. What some runs in a row have not used is dropped too, and so is what lies above a limit when a run
-ends, and all of it when a session is closed. What is kept between runs is the system's for the asking: it takes such
-pages first when memory runs short.
+kept. When one is needed that none of those that are free can hold, as much of these is dropped, so that no more memory
+is taken than without them. What some runs in a row have not used is dropped too, and so is what lies above a limit when
+a run ends, and all of it when a session is closed. What is kept between runs is the system's for the asking: it takes
+such pages first when memory runs short.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ import numpy as np
 
 from tensorkeep.arrays import Array
 from tensorkeep.io.machine.huge_pages import offer_to_system
+from tensorkeep.io.machine.large_arrays import give_freed_memory_back
 
 LARGE: Final = 4 << 20
 """Bytes of what is kept, at least."""
@@ -64,12 +65,23 @@ def _piece(size: int) -> Array:
         chosen = min(fitting, key=lambda index: _PIECES[index].size)
         _UNUSED[chosen] = 0
         return _PIECES[chosen]
-    _drop(free)
+    _drop(_worth(free, size))
     piece = np.empty(size, np.uint8)
     if len(_PIECES) < _MOST_PIECES:
         _PIECES.append(piece)
         _UNUSED.append(0)
     return piece
+
+
+def _worth(free: list[int], size: int) -> list[int]:
+    """Of free pieces, as many as hold so much together, those that have not been used for longest first."""
+    found: list[int] = []
+    for index in sorted(free, key=lambda index: _UNUSED[index], reverse=True):
+        if size <= 0:
+            break
+        found.append(index)
+        size -= _PIECES[index].size
+    return found
 
 
 def _drop(indices: Sequence[int]) -> None:
@@ -93,7 +105,10 @@ def spare_memory_after_run() -> None:
 
 
 def drop_spare_memory() -> None:
-    """Keeps nothing any more. What is still seen stays with those who see it."""
+    """Keeps nothing any more, nor does the C library. What is still seen stays with those who see it."""
+    if not _PIECES:
+        return
     with _LOCK:
         _PIECES.clear()
         _UNUSED.clear()
+    give_freed_memory_back()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
@@ -13,6 +13,7 @@ from tensorkeep.graph.building import control_dependencies
 from tensorkeep.graph.composites import IndexedSlices
 from tensorkeep.graph.graph import Operation, Tensor
 from tensorkeep.graph.registry.opspec import not_differentiable, op
+from tensorkeep.io.machine.reused_memory import result_array
 from tensorkeep.ops.shared.expressions import (
     all_known_and_equal,
     cast,
@@ -105,6 +106,10 @@ squared_difference = binary(
     types="{bfloat16, half, float, double, int32, int64, complex64, complex128}",
 )
 
+_MANY_ELEMENTS: Final = 1 << 15
+_PIECE: Final = 1 << 14  # elements
+
+
 add_n = op(
     "AddN(inputs: N * T) -> sum: T",
     "N: int >= 1",
@@ -133,7 +138,27 @@ def add_n_kernel(inputs: list[Array]) -> Array:
                 f"Inputs to operation AddN must have the same size and shape. Input 0: {list(np.shape(total))} != "
                 f"input {i}: {list(np.shape(item))}"
             )
+    if len(inputs) > 1 and np.size(total) >= _MANY_ELEMENTS and all(map(_is_plain, inputs)):
+        return _added_by_pieces(inputs)
+    for item in inputs[1:]:
         total = np.add(total, item)
+    return total
+
+
+def _is_plain(array: Array) -> bool:
+    return type(array) is np.ndarray and array.flags.c_contiguous and array.dtype.itemsize > 2
+
+
+def _added_by_pieces(inputs: list[Array]) -> Array:
+    """The sum of large arrays, in their order: all of a piece that stays in the cache, and then the next."""
+    total = result_array(inputs[0].shape, inputs[0].dtype)
+    flat, *rest = (array.reshape(-1) for array in (total, *inputs))
+    first, second, *others = rest
+    for start in range(0, flat.size, _PIECE):
+        part = slice(start, start + _PIECE)
+        out = np.add(first[part], second[part], out=flat[part])
+        for other in others:
+            np.add(out, other[part], out=out)
     return total
 
 

@@ -13,6 +13,7 @@ from tensorkeep.graph.composites import IndexedSlices
 from tensorkeep.graph.constants import constant_value
 from tensorkeep.graph.graph import Operation, Tensor
 from tensorkeep.graph.registry.opspec import OpSpec, op
+from tensorkeep.io.machine.reused_memory import result_array
 from tensorkeep.ops.shared.expressions import (
     cast,
     concat,
@@ -58,7 +59,8 @@ def by_segment(ufunc: np.ufunc, rows: Array, ids: Array, count: int, nothing: fl
     """For each id below `count` the reduction of its rows; `nothing` where it has none. All ids are in range."""
     dtype = rows.dtype
     check_allocation((count, *rows.shape[1:]), dtype)
-    result = np.full((count, *rows.shape[1:]), nothing, dtype)
+    result = result_array((count, *rows.shape[1:]), dtype)
+    np.copyto(result, nothing, casting="unsafe")
     if ids.size == 0:
         return result
     if np.any(ids[1:] < ids[:-1]):

@@ -1,0 +1,106 @@
+"""Sums of products, as gradients of matrices that are used many times are: one product of what stands below each other.
+
+    AddN([MatMul(a, b, transpose_a=True), …])        the same as the product of all a, and of all b, one below the other
+
+Others may be among what is added. Nothing of the size of the sum is made for each product.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Final
+
+import numpy as np
+
+from tensorkeep.dtypes import FLOAT32
+from tensorkeep.graph.graph import Operation, Tensor
+from tensorkeep.runtime.blocks import Block
+from tensorkeep.runtime.finishing import nothing_changes
+from tensorkeep.runtime.makers import Makers
+from tensorkeep.runtime.names import Names
+
+_FEWEST: Final = 3  # products
+_FLOAT: Final = np.dtype(np.float32)
+
+
+@dataclass(frozen=True, eq=False)
+class Sum:
+    """Operations in their order, the sum last; the factors of its products, and what else is added."""
+
+    ops: tuple[Operation, ...]
+    lefts: tuple[Tensor, ...]
+    rights: tuple[Tensor, ...]
+    others: tuple[Tensor, ...]
+
+    @property
+    def inputs(self) -> tuple[Tensor, ...]:
+        return (*self.lefts, *self.rights, *self.others)
+
+    def applied(self, multiply: Callable[..., Any]) -> Callable[..., Any]:
+        """What computes it of the inputs by the kernel of MatMul; None if the operations have to."""
+        count = len(self.lefts)
+
+        def summed(*values: Any) -> Any:
+            lefts, rights, others = values[:count], values[count : 2 * count], values[2 * count :]
+            if not all(type(value) is np.ndarray and value.dtype == _FLOAT for value in values):
+                return None
+            shape = lefts[0].shape[1:] + rights[0].shape[1:]
+            if len(shape) != 2 or not all(map(_fit, lefts, rights)):
+                return None
+            if any(left.shape[1:] + right.shape[1:] != shape for left, right in zip(lefts, rights, strict=True)):
+                return None
+            if any(other.shape != shape for other in others):
+                return None
+            total = multiply(np.concatenate(lefts), np.concatenate(rights), transpose_a=True, transpose_b=False)
+            for other in others:
+                np.add(total, other, out=total)
+            return total
+
+        return summed
+
+
+def _fit(left: Any, right: Any) -> bool:
+    return bool(left.ndim == right.ndim == 2 and len(left) == len(right))
+
+
+def find_sums(block: Block, names: Names, taken: frozenset[Operation]) -> list[tuple[Sum, int]]:
+    """Those of a block, and not of blocks inside it, with the number of each one's item; of operations not `taken`."""
+    makers = Makers(block, names)
+    found = (_sum(op, makers, names, taken) for op in makers.all("AddN") if op not in taken)
+    sums = [(each, makers.places[each.ops[-1]]) for each in found if each is not None]
+    return [(each, at) for each, at in sums if nothing_changes(block, min(makers.places[op] for op in each.ops), at)]
+
+
+def _sum(root: Operation, makers: Makers, names: Names, taken: frozenset[Operation]) -> Sum | None:
+    if root.outputs[0].dtype is not FLOAT32:
+        return None
+    products: list[Operation] = []
+    others: list[Tensor] = []
+    for tensor in root.inputs:
+        product = makers.sole(tensor, "MatMul")
+        if product is None or product in taken or not _is_small(product):
+            others.append(tensor)
+        else:
+            products.append(product)
+    if len(products) < _FEWEST:
+        return None
+    inputs = [tensor for product in products for tensor in product.inputs]
+    if any(tensor.dtype is not FLOAT32 or names.values[tensor] in names.deferred for tensor in (*inputs, *others)):
+        return None
+    products.sort(key=makers.places.__getitem__)
+    lefts, rights = (tuple(product.inputs[at] for product in products) for at in range(2))
+    return Sum((*products, root), lefts, rights, tuple(others))
+
+
+def _is_small(product: Operation) -> bool:
+    """Whether the factors of a product, which have to be kept until the sum is made, are smaller than the product."""
+    if not product.attr("transpose_a") or product.attr("transpose_b"):
+        return False
+    left, right = (tensor.static_shape.dims for tensor in product.inputs)
+    if left is None or right is None or len(left) != 2 or len(right) != 2:
+        return False
+    depth, (rows, columns) = left[0] if left[0] is not None else right[0], (left[1], right[1])
+    if depth is None or rows is None or columns is None:
+        return False
+    return bool(depth * (rows + columns) <= rows * columns)
