@@ -6,11 +6,11 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from unittest.mock import patch
 
-from tensorkeep.native import blocks, checksums, json_tape, layers, library, lookups, losses, means, updates
+from tensorkeep.native import blocks, checksums, examples, json_tape, layers, library, lookups, losses, means, updates
 
 IMPLEMENTATIONS = ("NumPy", "native")
 
-_MODULES = (blocks, checksums, json_tape, layers, lookups, losses, means, updates)
+_MODULES = (blocks, checksums, examples, json_tape, layers, lookups, losses, means, updates)
 
 
 @contextmanager

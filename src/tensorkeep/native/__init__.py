@@ -5,6 +5,7 @@ blocks        blocks of tables, put together and taken apart in one call
 chains        chains of element-wise operations of float32, a piece of the arrays at a time
 checksums     checksums of thousands of small stretches in one call
 embedding     the compiled functions of embedding tables
+examples      features of many examples in one pass over their bytes
 finishing     chains of element-wise operations that go over a product's rows as soon as these are computed
 json_tape     JSON read into flat buffers, so that nothing of Python's is made for a number
 _json_reader  the same in Python

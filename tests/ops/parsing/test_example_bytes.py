@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 import tracemalloc
+from collections.abc import Iterator
 from contextlib import suppress
 from typing import Any
 
@@ -15,6 +16,7 @@ from hypothesis import strategies as st
 from tensorkeep.dtypes import FLOAT32, INT32, INT64, STRING
 from tensorkeep.errors import InvalidArgumentError, TensorKeepError
 from tensorkeep.io.coding.varint import encode_varint
+from tensorkeep.native.examples import functions
 from tensorkeep.ops.parsing._example_columns import parse_columns
 from tensorkeep.ops.parsing._example_rows import parse_rows, parse_single
 from tensorkeep.ops.parsing.example_bytes import Column, Wanted
@@ -22,6 +24,7 @@ from tensorkeep.ops.parsing.example_tensors import fits
 from tensorkeep.ops.parsing.examples import parse_batch, parse_example_v2_kernel
 from tensorkeep.ops.parsing.sequence_examples import parse_sequence_example_v2_kernel
 from tensorkeep.shapes import Shape
+from tests.native.implementations import IMPLEMENTATIONS, implementation, is_turned_off
 from tests.ops.samples.parsing.examples import BARE, FOREIGN, FULL, LOOSE, MIXED, example, texts
 from tests.ops.samples.parsing.sequence_examples import EMPTY, LONG, SHORT
 from tests.support.depth import examples
@@ -60,12 +63,24 @@ def assert_same(first: list[Column], second: list[Column]) -> None:
         assert one.present.tolist() == other.present.tolist()
 
 
+@pytest.fixture(params=IMPLEMENTATIONS, scope="module", autouse=True)
+def _implementation(request: pytest.FixtureRequest) -> Iterator[None]:
+    """By NumPy, and by the compiled library; once if that has been turned off on purpose."""
+    if request.param == "native" and is_turned_off():
+        pytest.skip("TENSORKEEP_NATIVE=0")
+    with implementation(request.param):
+        yield
+
+
 @given(batch=st.lists(EXAMPLES, max_size=12))
 def test_all_at_once_gives_what_one_by_one_gives(batch: list[dict[str, Any]]) -> None:
     serialized = [example(**features) for features in batch]
     columns = parse_columns(serialized, WANTED)
     assert columns is not None
     assert_same(columns, parse_rows(serialized, [], WANTED))
+    for column in columns:
+        assert column.each in (-1, *column.counts.tolist()[:1])
+        assert column.each < 0 or (column.present.all() and (column.counts == column.each).all())
 
 
 def damaged(draw: Any, data: bytes) -> bytes:
@@ -157,9 +172,38 @@ def test_lengths_beyond_the_end_take_no_memory() -> None:
 def test_one_example_of_very_many_fields_among_many_does_not_hold_them_up() -> None:
     many = message(1, b"".join(message(1, message(1, b"k%d" % i) + message(2, b"")) for i in range(20_000)))
     batch, wanted = [*[BARE] * 50, many], [Wanted(b"f", FLOAT32, "sparse")]
-    assert parse_columns(batch, wanted) is None
+    assert (parse_columns(batch, wanted) is None) is (functions() is None)  # the library takes them as they are
     columns = parse_batch(texts(*batch), [], wanted)
     assert columns[0].counts.tolist() == [2] * 50 + [0]
+
+
+def test_what_lies_on_the_edge_of_the_ordinary_is_parsed_as_one_by_one() -> None:
+    """A key that occurs twice, features without a list, lists cut short, numbers too long, and what follows the last."""
+    whole = example(f=[1.0, 2.0], i=[3], s=[b"abc"])
+    entry = message(1, b"i") + message(2, message(3, message(1, b"\x01")))
+    odd = [
+        message(1, message(1, entry) + message(1, entry)),
+        message(1, message(1, message(1, b"i") + message(2, b"")) + message(1, entry)),
+        message(1, message(1, message(1, b"f") + message(2, message(2, message(1, b"abc"))))),
+        message(1, message(1, message(1, b"i") + message(2, message(3, message(1, b"\x80" * 9 + b"\x01"))))),
+        message(1, message(1, message(1, b"i") + message(2, message(3, message(1, b"\x80" * 10 + b"\x01"))))),
+        message(1, message(1, message(1, b"i") + message(2, message(3, message(1, b"\x80"))))),
+        message(1, message(1, message(1, b"i") + message(2, message(3, b"")))),
+        message(1, message(1, message(1, b"s") + message(2, message(1, message(1, b"x") + b"\x0a\x05ab")))),
+        message(1, message(1, entry)) * 2,
+        message(1, message(1, entry)) + b"\x10\x01",
+        *(whole[:end] for end in range(len(whole))),
+    ]
+    for data in odd:
+        batch = [whole, data, whole]
+        columns = parse_columns(batch, WANTED)
+        try:
+            rows = parse_rows(batch, [], WANTED)
+        except InvalidArgumentError:
+            assert columns is None
+        else:
+            if columns is not None:
+                assert_same(columns, rows)
 
 
 def test_the_first_wrong_example_is_named_however_many_there_are() -> None:

@@ -71,6 +71,8 @@ class Column:
     values: Array
     counts: Array
     present: Array
+    each: int = -1
+    """How many values each example has, if it is known that all have a list and these are as long; -1 otherwise."""
 
 
 def readable(text: bytes) -> str:

@@ -127,6 +127,8 @@ def with_rank_at_most(x: Tensor, rank: int) -> Shape:
 def fits(column: Column, feature: Wanted) -> bool:
     """Whether all examples have as many values as the feature must have."""
     if feature.form == "dense":
+        if column.each >= 0:
+            return column.each == feature.stride
         if feature.default is None and not column.present.all():
             return False
         return bool(np.all(column.counts[column.present] == feature.stride))
@@ -139,7 +141,7 @@ def dense_tensor(column: Column, feature: Wanted) -> Array:
     dims = tuple(size or 0 for size in feature.shape.dims or ())
     if feature.form == "varying":
         return _padded(column, feature, dims)
-    if column.present.all():
+    if column.each >= 0 or column.present.all():
         return column.values.reshape((batch, *dims))
     made = np.empty((batch, feature.stride), feature.dtype.array_dtype)
     made[column.present] = column.values.reshape(-1, feature.stride) if feature.stride else 0

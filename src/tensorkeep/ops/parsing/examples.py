@@ -11,7 +11,7 @@ from tensorkeep.dtypes import DType
 from tensorkeep.errors import InvalidArgumentError
 from tensorkeep.graph.graph import Tensor
 from tensorkeep.graph.registry.opspec import op
-from tensorkeep.ops.parsing._example_columns import FEWEST, parse_columns
+from tensorkeep.ops.parsing._example_columns import parse_columns, pays_for
 from tensorkeep.ops.parsing._example_rows import by_key, parse_rows, parse_single
 from tensorkeep.ops.parsing.example_bytes import Column, Wanted
 from tensorkeep.ops.parsing.example_tensors import (
@@ -41,7 +41,7 @@ def parse_batch(serialized: Array, names: Array | Sequence[bytes], wanted: Seque
     """The columns of a vector of Examples: all at once if they are many and ordinary, else one by one."""
     examples, labels = texts(serialized), texts(names)
     by_key(wanted)
-    if len(examples) >= FEWEST and wanted:
+    if wanted and pays_for(len(examples)):
         columns = parse_columns(examples, wanted)
         if columns is not None and all(map(fits, columns, wanted)):
             return columns

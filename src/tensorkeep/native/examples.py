@@ -1,0 +1,140 @@
+"""Examples of features by name (`tf.train.Example`) parsed in one pass over their bytes, where these are ordinary.
+
+What that is stands in examples.cpp; whoever calls has something else for all other bytes.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from tensorkeep.arrays import Array
+from tensorkeep.native.layers import place_of
+from tensorkeep.native.library import native
+
+Numbers = npt.NDArray[np.int64]
+
+STRINGS: Final = 0x0A
+"""The kind of a feature whose list has strings …"""
+FLOATS: Final = 0x12
+"""… floats of 32 bits …"""
+INTEGERS: Final = 0x1A
+"""… integers of 64."""
+
+_START, _END, _COUNT = range(3)
+
+
+@dataclass(frozen=True, slots=True)
+class _Functions:
+    scan: Callable[..., int]
+    floats: Callable[..., None]
+    integers: Callable[..., None]
+    strings: Callable[..., None]
+
+
+@cache
+def functions() -> _Functions | None:
+    """The compiled functions; None if the library is not there."""
+    library = native().library
+    if library is None:
+        return None
+    pointer, integer = ctypes.c_void_p, ctypes.c_int64
+
+    def function(name: str, *arguments: Any, result: Any = None) -> Callable[..., Any]:
+        found = getattr(library, f"examples_{name}")
+        found.argtypes, found.restype = arguments, result
+        return found  # type: ignore[no-any-return]
+
+    values = (pointer, pointer, integer, pointer)
+    return _Functions(
+        function(
+            "scan",
+            *(pointer, pointer, integer),
+            *(pointer, pointer, pointer, integer),
+            *(pointer, integer, pointer),
+            result=ctypes.c_int32,
+        ),
+        function("floats", *values),
+        function("integers", *values),
+        function("strings", *values),
+    )
+
+
+class ParsedFeature(NamedTuple):
+    """A feature of all examples: values one after the other, how many are each one's, and whether it has any list."""
+
+    values: Array
+    counts: Array
+    present: Array
+    each: int
+    """How many values each example has, if all have a list and these are as long; -1 otherwise."""
+
+
+class Features:
+    """Features that are asked for, by key and kind. They are looked for in any number of batches."""
+
+    def __init__(self, keys: Sequence[bytes], kinds: Sequence[int]) -> None:
+        self._text = np.frombuffer(b"".join(keys) or b"\0", np.uint8)
+        self._ends = np.cumsum([len(key) for key in keys], dtype=np.int64)
+        self._kinds = np.array(kinds, np.uint8)
+        self._room = 1 << max(2, (2 * len(keys)).bit_length())
+        self._by_kind = {kind: np.flatnonzero(self._kinds == kind) for kind in (FLOATS, INTEGERS, STRINGS)}
+
+    def parse(self, examples: Sequence[bytes]) -> list[ParsedFeature] | None:
+        """The features of a batch.
+
+        None if something about the examples is out of the ordinary, or the library is not there.
+        """
+        compiled = functions()
+        count, features = len(examples), len(self._kinds)
+        if compiled is None or not features or not count:
+            return None
+        text = b"".join(examples) or b"\0"
+        ends = np.cumsum(np.fromiter(map(len, examples), np.int64, count))
+        found: Numbers = np.empty((features, count, 3), np.int64)
+        room: Numbers = np.empty(self._room, np.int64)
+        is_ordinary = compiled.scan(
+            *(text, place_of(ends), count),
+            *(place_of(self._text), place_of(self._ends), place_of(self._kinds), features),
+            *(place_of(room), len(room), place_of(found)),
+        )
+        return self._parsed(compiled, text, found) if is_ordinary else None
+
+    def _parsed(self, compiled: _Functions, text: bytes, found: Numbers) -> list[ParsedFeature]:
+        counts, present = found[:, :, _COUNT], found[:, :, _START] >= 0
+        totals = counts.sum(axis=1)
+        is_even = present.all(axis=1) & (counts == counts[:, :1]).all(axis=1)
+        each = np.where(is_even, counts[:, 0], -1).tolist()
+        parsed: list[Any] = [None] * len(found)
+        for kind, those in self._by_kind.items():
+            if not those.size:
+                continue
+            lists = np.ascontiguousarray(found[those])
+            values = _values(compiled, kind, text, lists.reshape(-1, 3), int(totals[those].sum()))
+            stops = np.cumsum(totals[those]).tolist()
+            for at, start, stop in zip(those.tolist(), [0, *stops], stops, strict=False):
+                parsed[at] = ParsedFeature(values[start:stop], counts[at], present[at], each[at])
+        return parsed
+
+
+def _values(compiled: _Functions, kind: int, text: bytes, lists: Numbers, total: int) -> Array:
+    """The values of lists of one kind, one after the other."""
+    if kind == STRINGS:
+        places: Numbers = np.empty((total, 2), np.int64)
+        compiled.strings(text, place_of(lists), len(lists), place_of(places))
+        strings = np.empty(total, object)
+        strings[:] = [text[start:end] for start, end in places.tolist()]
+        return strings
+    if kind == INTEGERS:
+        integers: Numbers = np.empty(total, np.int64)
+        compiled.integers(text, place_of(lists), len(lists), place_of(integers))
+        return integers
+    floats = np.empty(total, "<f4")
+    compiled.floats(text, place_of(lists), len(lists), place_of(floats))
+    return floats.astype(np.float32, copy=False)
