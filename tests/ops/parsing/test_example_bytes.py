@@ -178,7 +178,7 @@ def test_one_example_of_very_many_fields_among_many_does_not_hold_them_up() -> N
 
 
 def test_what_lies_on_the_edge_of_the_ordinary_is_parsed_as_one_by_one() -> None:
-    """A key that occurs twice, features without a list, lists cut short, numbers too long, and what follows the last."""
+    """Keys that occur twice, features without a list, lists cut short, numbers too long, and what follows the last."""
     whole = example(f=[1.0, 2.0], i=[3], s=[b"abc"])
     entry = message(1, b"i") + message(2, message(3, message(1, b"\x01")))
     odd = [

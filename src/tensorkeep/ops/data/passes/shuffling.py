@@ -37,13 +37,25 @@ class Draws:
         self._first = 0  # the number of the first of these words
 
     def next(self) -> int:
+        at = self._place()
+        self.used += 1
+        return self._words[at]
+
+    def some(self, most: int) -> list[int]:
+        """The next words: at least one, and so many at most."""
+        at = self._place()
+        found = self._words[at : at + most]
+        self.used += len(found)
+        return found
+
+    def _place(self) -> int:
+        """Where the next word is in those that are there; more are drawn if it is not."""
         at = self.used - self._first
         if not 0 <= at < len(self._words):
             block = self.used // 4
             self._first, at = block * 4, self.used % 4
             self._words = self._generator.words(_BLOCKS, block).reshape(-1).tolist()
-        self.used += 1
-        return self._words[at]
+        return at
 
 
 class SeedGenerator:
@@ -174,6 +186,7 @@ class _Shuffled:
             if not self._held:
                 break
             drawn.append(self._drawn())
+            self._draw_on(drawn, most)
         return self._out(drawn)
 
     def _out(self, drawn: list[int]) -> Rows:
@@ -196,6 +209,26 @@ class _Shuffled:
         first.start += 1
         self._held -= 1
         return found
+
+    def _draw_on(self, drawn: list[int], most: int) -> None:
+        """Draws while there are rows that come in as others go out, of one pass: the same by itself, in fewer steps.
+
+        The buffer lacks one row, and does so again in the end.
+        """
+        count = min(most - len(drawn), len(self._incoming))
+        if count < 1 or self._held != self._size - 1 or len(self._slices) > 1:
+            return
+        first, buffer, size, incoming = self._slices[0], self._buffer, self._size, self._incoming
+        place = first.end % size
+        words = self._draws.some(count)
+        for word in words:
+            buffer[place] = incoming.popleft()
+            place = place + 1 if place + 1 < size else 0  # of the first row: the buffer is full
+            index = (place + word) % size
+            drawn.append(buffer[index])
+            buffer[index] = buffer[place]
+        first.start += len(words)
+        first.end += len(words)
 
     # ------------------------------------------------------------------------------------------------ filling
 
