@@ -27,6 +27,14 @@ __all__ = ["ALL_DTYPES", "DType"]
 REF_OFFSET: Final = 100  # what the number of a reference type has more than that of its elements
 
 
+@cache
+def _extreme_of(dtype: np.dtype[Any], is_integer: bool, name: str) -> Any:
+    """The "min" or "max" of a type of whole numbers or of fractions."""
+    if is_integer:
+        return int(getattr(ml_dtypes.iinfo(dtype), name))  # type: ignore[no-untyped-call]
+    return getattr(ml_dtypes.finfo(dtype), name)  # type: ignore[no-untyped-call]
+
+
 @dataclass(frozen=True, slots=True, eq=False, repr=False, init=False)
 class DType:
     """An element type. There is one object per type; `DType(1)` is the one that files number 1.
@@ -163,10 +171,8 @@ class DType:
         return 0, (1 if self.is_floating else self.max)
 
     def _extreme(self, word: str, name: str) -> Any:
-        if self.is_floating:
-            return getattr(ml_dtypes.finfo(self.array_dtype), name)  # type: ignore[no-untyped-call]
-        if self.is_integer:
-            return int(getattr(ml_dtypes.iinfo(self.array_dtype), name))  # type: ignore[no-untyped-call]
+        if self.is_floating or self.is_integer:
+            return _extreme_of(self.array_dtype, self.is_integer, name)
         raise WrongTypeError(f"Cannot find {word} value of {self}: only whole numbers and fractions have one.")
 
     def is_compatible_with(self, other: DType | npt.DTypeLike | str | int) -> bool:

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tensorkeep.arrays import Array
-from tensorkeep.native.layers import moments
+from tensorkeep.native.layers import functions, moments, multiply_few_rows
 from tensorkeep.ops.nn.convolution_kernels import (
     conv2d_backprop_filter_kernel,
     conv2d_backprop_input_kernel,
@@ -76,6 +76,19 @@ def test_depthwise_convolutions_agree(sample: tuple[Array, Array, dict[str, Any]
 def test_convolutions_with_a_group_for_each_channel_agree(sample: tuple[Array, Array, dict[str, Any]]) -> None:
     images, filters, sliding = sample
     _assert_close(*_by_both(conv2d_kernel, images, filters[..., :1].swapaxes(2, 3), **sliding))
+
+
+@given(st.integers(8, 45), st.integers(1, 200), st.integers(1, 90), st.booleans(), st.integers(0, 9))
+def test_products_of_few_rows_agree(rows: int, depth: int, columns: int, is_turned: bool, seed: int) -> None:
+    """The right matrix lies row after row, or column after column."""
+    random = np.random.default_rng(seed)
+    left = random.standard_normal((rows, depth)).astype(np.float32)
+    right = random.standard_normal((columns, depth) if is_turned else (depth, columns)).astype(np.float32)
+    right = right.T if is_turned else right
+    compiled, out = functions(), np.full((rows, columns), np.nan, np.float32)
+    assert compiled is not None
+    multiply_few_rows(compiled, left, right, out)
+    _assert_close(out, left @ right)
 
 
 @given(st.lists(st.integers(1, 40), min_size=1, max_size=3), st.integers(1, 70), st.integers(0, 9))

@@ -62,12 +62,70 @@ static void multiply_all(const float* left, int64_t row_step, const float* packe
   }
 }
 
+// Some rows and columns of a product whose right matrix has its columns one after the other: nothing has to be packed.
+template <int rows, int columns>
+TILE_TARGET static void dot_block(const float* left, int64_t row_step, const float* right, int64_t column_step,
+                                  int64_t depth, float* out, int64_t out_step) {
+  Vector::Type sums[rows][columns];
+  for (int m = 0; m < rows; ++m) {
+    for (int c = 0; c < columns; ++c) sums[m][c] = Vector::set(0.0f);
+  }
+  int64_t k = 0;
+  for (; k + Vector::lanes <= depth; k += Vector::lanes) {
+    Vector::Type factors[columns];
+    for (int c = 0; c < columns; ++c) factors[c] = Vector::load(right + c * column_step + k);
+    for (int m = 0; m < rows; ++m) {
+      const Vector::Type value = Vector::load(left + m * row_step + k);
+      for (int c = 0; c < columns; ++c) sums[m][c] = Vector::multiply_add(value, factors[c], sums[m][c]);
+    }
+  }
+  if (k < depth) {
+    const int rest = static_cast<int>(depth - k);
+    Vector::Type factors[columns];
+    for (int c = 0; c < columns; ++c) factors[c] = Vector::load_part(right + c * column_step + k, rest);
+    for (int m = 0; m < rows; ++m) {
+      const Vector::Type value = Vector::load_part(left + m * row_step + k, rest);
+      for (int c = 0; c < columns; ++c) sums[m][c] = Vector::multiply_add(value, factors[c], sums[m][c]);
+    }
+  }
+  for (int m = 0; m < rows; ++m) {
+    for (int c = 0; c < columns; ++c) out[m * out_step + c] = Vector::sum(sums[m][c]);
+  }
+}
+
+constexpr int kDotRows = TILE_ROWS > 6 ? 5 : 3, kDotColumns = TILE_ROWS > 6 ? 4 : 3;
+
+template <int columns>
+static void dot_columns(const float* left, int64_t row_step, int64_t count, const float* right, int64_t column_step,
+                        int64_t depth, float* out, int64_t out_step) {
+  int64_t row = 0;
+  for (; row + kDotRows <= count; row += kDotRows) {
+    dot_block<kDotRows, columns>(left + row * row_step, row_step, right, column_step, depth, out + row * out_step,
+                                 out_step);
+  }
+  for (; row < count; ++row) {
+    dot_block<1, columns>(left + row * row_step, row_step, right, column_step, depth, out + row * out_step, out_step);
+  }
+}
+
 // Panels `begin` to `end` of the columns of a product of few rows: each panel of the right matrix is packed where it is
 // used, so that it is read but once. Says whether there was memory for that.
 static bool multiply_narrow(const float* left, int64_t row_step, int64_t count, const float* right, int64_t right_row,
                             int64_t right_column, float* out, int64_t depth, int64_t columns, int64_t begin,
                             int64_t end) {
   const int64_t panel = 2 * Vector::lanes, offset = 0;
+  if (right_row == 1 && depth >= kLongRow) {
+    const int64_t last = end * panel < columns ? end * panel : columns;
+    int64_t column = begin * panel;
+    for (; column + kDotColumns <= last; column += kDotColumns) {
+      dot_columns<kDotColumns>(left, row_step, count, right + column * right_column, right_column, depth, out + column,
+                               columns);
+    }
+    for (; column < last; ++column) {
+      dot_columns<1>(left, row_step, count, right + column * right_column, right_column, depth, out + column, columns);
+    }
+    return true;
+  }
   const Product product{&offset, 1, depth};
   float* packed = static_cast<float*>(std::malloc(sizeof(float) * (depth * panel + 1)));
   if (!packed) return false;

@@ -156,6 +156,12 @@ def _counted(items: Iterator[Item], meter: Meter) -> Iterator[Item]:
 
 def count_step() -> None:
     """Counts a step of the run that this thread is in, if it is limited."""
+    count_steps(1)
+
+
+def count_steps(count: int) -> None:
+    """Counts some steps of the run that this thread is in, if it is limited."""
     meter = _METER.get()
     if meter is not None:
-        meter.step()
+        for _ in range(count):
+            meter.step()

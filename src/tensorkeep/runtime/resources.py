@@ -97,7 +97,7 @@ class VariableResource:
         """
         if type(value) is np.ndarray:
             self._array = value.copy() if value.size < _SMALL else copy_array(value)
-        elif not isinstance(value, Deferred):
+        elif isinstance(value, np.generic) or not isinstance(value, Deferred):  # to ask a protocol takes long
             self._array = copy_array(np.asarray(value))
         elif self._array is not None and self._is_place_for(value):
             value.load_into(self._array)

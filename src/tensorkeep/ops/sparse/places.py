@@ -33,9 +33,9 @@ def check_parts(indices: Array, values: Array, shape: Array, what: str = "") -> 
 
 def check_inside(indices: Array, shape: Array) -> None:
     """Refuses an element outside of the shape, and says which one."""
-    outside = np.any((indices < 0) | (indices >= shape), axis=1)
+    outside = (indices < 0) | (indices >= shape)
     if outside.any():
-        at = int(outside.argmax())
+        at = int(outside.any(axis=1).argmax())
         raise InvalidArgumentError(
             f"indices[{at}] = [{','.join(map(str, indices[at].tolist()))}] is out of bounds: need 0 <= index < "
             f"[{','.join(map(str, np.asarray(shape).tolist()))}]"

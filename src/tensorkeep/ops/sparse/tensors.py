@@ -266,6 +266,8 @@ def _at_places(indices: Any, values: Any, shape: Any, dense: Any) -> Any:
             f"[{','.join(map(str, sizes))}] vs. [{','.join(map(str, dense.shape))}]"
         )
     check_inside(indices, shape)
+    if dense.size == 1 and len(values):
+        return dense.reshape(1)
     return np.broadcast_to(dense, sizes)[coordinates(indices)]
 
 

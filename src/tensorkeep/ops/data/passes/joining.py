@@ -19,7 +19,7 @@ from tensorkeep.ops.data.passes.basics import (
     stepping_over,
 )
 from tensorkeep.ops.data.passes.rows import Element, Rows
-from tensorkeep.runtime.limits import count_step
+from tensorkeep.runtime.limits import count_step, count_steps
 
 Inner = Callable[[Element], Dataset]
 """Gives the dataset that an element stands for."""
@@ -146,8 +146,7 @@ class _Repeated:
                 raise
             if rows:
                 self._is_empty = False
-                for _ in rows:
-                    count_step()
+                count_steps(len(rows))
                 return rows
             self._current.close()
             self._current = None
