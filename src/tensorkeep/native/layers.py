@@ -25,7 +25,7 @@ Ints = tuple[int, ...]
 FLOAT: Final = np.dtype(np.float32)
 _SMALLEST_SOFTMAX: Final = 512  # elements
 _SMALLEST_MOMENTS: Final = 512
-_WORTH_A_THREAD: Final = 1 << 25  # multiplications: about half a millisecond
+_WORTH_A_THREAD: Final = 1 << 24  # multiplications: about a quarter of a millisecond
 SMALL: Final = 2 * _WORTH_A_THREAD
 """Multiplications, or what takes as long, that one thread does."""
 

@@ -32,6 +32,7 @@ from tensorkeep.ops.nn.windows import CACHED_PLANS, Placement
 from tensorkeep.ops.shared.kernel_types import Array
 
 _PADDED_BYTES: Final = 1 << 20  # of images at a time
+_SHARED_BYTES: Final = 1 << 23  # of images that threads read together
 
 
 class _Part(NamedTuple):
@@ -121,7 +122,7 @@ def filter_gradient(
     job = _forward_job(rows, columns, images.shape[3], depth)
     found = np.zeros(filter_shape, FLOAT)
     gradient = np.ascontiguousarray(gradient)
-    for padded, first in _padded(job, images):
+    for padded, first in _padded(job, images, _SHARED_BYTES):
         part = gradient[first : first + len(padded)]
         add_filter_gradient(compiled, padded, job.parts[0].stretches, part, found.reshape(-1, depth))
     return found
@@ -232,13 +233,13 @@ def _run_part(
     in_parts(work, images.shape[0] * part.stretches.outputs, cost)
 
 
-def _padded(job: _Job, images: Array) -> Iterator[tuple[Array, int]]:
+def _padded(job: _Job, images: Array, most: int = _PADDED_BYTES) -> Iterator[tuple[Array, int]]:
     """Images in C order with their padding, some at a time, and the number of the first. The memory is used again."""
     batch, height, width, channels = images.shape
     if job.padded == (height, width):
         yield np.ascontiguousarray(images), 0
         return
-    count = max(1, min(batch, _PADDED_BYTES // (job.padded[0] * job.padded[1] * channels * images.itemsize)))
+    count = max(1, min(batch, most // (job.padded[0] * job.padded[1] * channels * images.itemsize)))
     buffer = np.zeros((count, *job.padded, channels), images.dtype)
     inside = buffer[:, job.interior[0], job.interior[1]]
     for first in range(0, batch, count):
