@@ -104,9 +104,9 @@ class Features:
             *(place_of(self._text), place_of(self._ends), place_of(self._kinds), features),
             *(place_of(room), len(room), place_of(found)),
         )
-        return self._parsed(compiled, text, found) if is_ordinary else None
+        return self._read_features(compiled, text, found) if is_ordinary else None
 
-    def _parsed(self, compiled: _Functions, text: bytes, found: Numbers) -> list[ParsedFeature]:
+    def _read_features(self, compiled: _Functions, text: bytes, found: Numbers) -> list[ParsedFeature]:
         counts, present = found[:, :, _COUNT], found[:, :, _START] >= 0
         totals = counts.sum(axis=1)
         is_even = present.all(axis=1) & (counts == counts[:, :1]).all(axis=1)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from tensorkeep.io.machine.large_arrays import (
-    _of_c_library,
+    _c_function,
     copy_array,
     empty_array,
     give_freed_memory_back,
@@ -79,7 +79,7 @@ def _faults() -> int:
     return int(resource.getrusage(resource.RUSAGE_SELF).ru_minflt)
 
 
-@pytest.mark.skipif(_of_c_library("mallopt") is None, reason="the C library has no such limits")
+@pytest.mark.skipif(_c_function("mallopt") is None, reason="the C library has no such limits")
 def test_freed_memory_is_used_again_until_it_is_given_back() -> None:
     keep_freed_memory()
     size = 24 << 20
@@ -98,4 +98,4 @@ def test_freed_memory_is_used_again_until_it_is_given_back() -> None:
 
 
 def test_a_c_library_without_a_function_is_no_error() -> None:
-    assert _of_c_library("no_such_function_anywhere") is None
+    assert _c_function("no_such_function_anywhere") is None

@@ -92,7 +92,7 @@ def keep_freed_memory() -> None:
     up to 32 MiB, and 1 GiB at the end of the heap, which `give_freed_memory_back` gives back. Other libraries than
     glibc have no such limits.
     """
-    set_limit = _of_c_library("mallopt")
+    set_limit = _c_function("mallopt")
     if set_limit is not None:
         set_limit(_MMAP_THRESHOLD, _LARGEST_KEPT)
         set_limit(_TRIM_THRESHOLD, _MOST_KEPT)
@@ -100,13 +100,13 @@ def keep_freed_memory() -> None:
 
 def give_freed_memory_back() -> None:
     """Gives what is free in the heap back to the operating system."""
-    trim = _of_c_library("malloc_trim")
+    trim = _c_function("malloc_trim")
     if trim is not None:
         trim(0)
 
 
 @cache
-def _of_c_library(name: str) -> Callable[..., int] | None:
+def _c_function(name: str) -> Callable[..., int] | None:
     """A function of the C library; None where it has none of that name, or there is no such library to ask."""
     try:
         found: Callable[..., int] = getattr(ctypes.CDLL(None), name)

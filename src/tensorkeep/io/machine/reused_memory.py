@@ -65,7 +65,7 @@ def _piece(size: int) -> Array:
         chosen = min(fitting, key=lambda index: _PIECES[index].size)
         _UNUSED[chosen] = 0
         return _PIECES[chosen]
-    _drop(_worth(free, size))
+    _drop(_pieces_to_drop(free, size))
     piece = np.empty(size, np.uint8)
     if len(_PIECES) < _MOST_PIECES:
         _PIECES.append(piece)
@@ -73,7 +73,7 @@ def _piece(size: int) -> Array:
     return piece
 
 
-def _worth(free: list[int], size: int) -> list[int]:
+def _pieces_to_drop(free: list[int], size: int) -> list[int]:
     """Of free pieces, as many as hold so much together, those that have not been used for longest first."""
     found: list[int] = []
     for index in sorted(free, key=lambda index: _UNUSED[index], reverse=True):

@@ -139,7 +139,7 @@ def add_n_kernel(inputs: list[Array]) -> Array:
                 f"input {i}: {list(np.shape(item))}"
             )
     if len(inputs) > 1 and np.size(total) >= _MANY_ELEMENTS and all(map(_is_plain, inputs)):
-        return _added_by_pieces(inputs)
+        return _add_by_pieces(inputs)
     for item in inputs[1:]:
         total = np.add(total, item)
     return total
@@ -149,7 +149,7 @@ def _is_plain(array: Array) -> bool:
     return type(array) is np.ndarray and array.flags.c_contiguous and array.dtype.itemsize > 2
 
 
-def _added_by_pieces(inputs: list[Array]) -> Array:
+def _add_by_pieces(inputs: list[Array]) -> Array:
     """The sum of large arrays, in their order: all of a piece that stays in the cache, and then the next."""
     total = result_array(inputs[0].shape, inputs[0].dtype)
     flat, *rest = (array.reshape(-1) for array in (total, *inputs))
