@@ -99,6 +99,9 @@ class Compiler:
         self._engine = surroundings.engine if uses_engine else None
         self._resources = dict(resources or {})
         self._by_kernels = lambda other: Compiler(other, surroundings, contexts, allowed, uses_engine=False).program()
+        self._by_engine = lambda other, given: Compiler(
+            other, surroundings, contexts, allowed, resources=given
+        ).program()
         self._split: Split | None = None
         namespace = {function.__name__: function for function in _USED}
         self._lasting = self._kernels.lasting_resource if binds_resources else _never_known
@@ -129,11 +132,20 @@ class Compiler:
                 self._resources[op.outputs[0]] = value
         asked = {predicate for condition in found.fetches for predicate, _ in condition or ()}
         wanted = frozenset((*plan.fetches, *asked))
-        question = PlanToSplit(plan, found.block, wanted, self._resources, self._counts_steps, self._by_kernels)
+        question = PlanToSplit(
+            plan,
+            found.block,
+            wanted,
+            self._resources,
+            self._counts_steps,
+            self._by_kernels,
+            self._by_engine,
+            self._kernels,
+        )
         self._split = self._engine.split(question)
         if not self._split.parts:
             return found
-        return Structure(with_parts(question, self._split.parts), found.fetches)
+        return Structure(with_parts(question, self._split), found.fetches)
 
     def _written(self, found: Structure) -> Program:
         plan = self._plan
@@ -234,7 +246,8 @@ class Compiler:
                 self._kernels.of(op)
         arguments = ", ".join(self._argument(tensor, is_resource(tensor)) for tensor in part.inputs)
         targets = "".join(f"{self._values[tensor]}, " for tensor in part.outputs)
-        self._write(f"{targets}= {self._names.name('p', part.run)}({arguments})", part.ops[0])
+        targets = f"{targets}= " if targets else ""
+        self._write(f"{targets}{self._names.name('p', part.run)}({arguments})", part.ops[0])
 
     def _write_loop(self, loop: Loop, block: Block, at: int) -> None:
         counted = [variable for variable in loop.variables if self._is_wanted(variable.merge.outputs[1])]
