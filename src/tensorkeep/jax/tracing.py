@@ -226,14 +226,12 @@ class Tracing:
         try:
             return function()
         except TensorKeepError as error:
-            raise _named(error, f'"{self.scope}{op.name}" ({op.type})') from error
+            raise _named(error, self.scope, op) from error
         except RecursionError as error:
-            raise CannotTraceError(
-                f'"{self.scope}{op.name}" ({op.type}): its functions, branches and loops are too deep in each other'
-            ) from error
+            text = "its functions, branches and loops are too deep in each other"
+            raise _named(CannotTraceError(text), self.scope, op) from error
         except (TypeError, ValueError, IndexError, NotImplementedError) as error:
-            reason = str(error).partition("\n")[0]
-            raise _named(InvalidArgumentError(reason), f'"{self.scope}{op.name}" ({op.type})') from error
+            raise _named(InvalidArgumentError(str(error).partition("\n")[0]), self.scope, op) from error
         finally:
             self.operation = saved
 
@@ -265,7 +263,7 @@ class Tracing:
             return self._called(op, inputs)
         if facts.is_pure and all(map(is_known, inputs)) and not _spreads(op, inputs):
             return self._computed(op, inputs)
-        return self._lowered(op, facts, inputs)
+        return self.lowered(op, facts, inputs)
 
     def _read(self, value: Value) -> Value:
         return self.read(value) if isinstance(value, VariableResource) else value
@@ -281,7 +279,7 @@ class Tracing:
             found = as_strings(found)
         return [np.asarray(item) for item in found]
 
-    def _lowered(self, op: Operation, facts: Facts, inputs: list[Value]) -> list[Value]:
+    def lowered(self, op: Operation, facts: Facts, inputs: list[Value]) -> list[Value]:
         """What an operation's lowering gives."""
         found = facts.lowering
         if found is None:
@@ -361,12 +359,12 @@ def not_known(name: str, value: Value) -> CannotTraceError:
     )
 
 
-def _named(error: TensorKeepError, where: str) -> TensorKeepError:
-    """An error whose message begins with an operation, unless it names one already."""
-    if getattr(error, "names_operation", False):
-        return error
-    named = type(error)(f"{where}: {error}")
-    named.names_operation = True  # type: ignore[attr-defined]
+def _named(error: TensorKeepError, scope: str, op: Operation) -> TensorKeepError:
+    """An error whose message begins with an operation, unless it names one already. Its `op` is the outermost of those
+    that it came through.
+    """
+    named = error if error.op is not None else type(error)(f'"{scope}{op.name}" ({op.type}): {error}')
+    named.op = op
     return named
 
 

@@ -250,7 +250,7 @@ class ItemGraph:
                 return "its value is fed"
             if reason := self._effect(op):
                 return reason
-            if self._question.counts_steps and _repeats(op):
+            if self._question.counts_steps and repeats(op):
                 return "its rounds are counted, for a limit"
             for tensor in op.inputs:
                 if is_resource(tensor) and self._is_changed(tensor):
@@ -311,7 +311,8 @@ def _effect(op: Operation) -> str:
     return _effect_of_op(op.type)
 
 
-def _repeats(op: Operation) -> bool:
+def repeats(op: Operation) -> bool:
+    """Whether an operation is, or calls, a loop."""
     if op.type in _LOOPS or op.type == "LoopCond":
         return True
     return any(node.op in _LOOPS or node.op in LOOP_BACK for node in _nodes_called(op))
