@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from tensorkeep.graph.graph import Operation, Tensor
 from tensorkeep.graph.ordering import topological
-from tensorkeep.runtime.blocks import Item
+from tensorkeep.runtime.blocks import Choice, Item, Loop, Steps
 from tensorkeep.runtime.engines import ItemGraph, operations_in
 from tensorkeep.runtime.partition import partition
 
@@ -137,3 +137,39 @@ def ends_of(candidates: Candidates, members: Sequence[int], resources: Mapping[T
 
 def _in_order(tensors: Iterable[Tensor]) -> tuple[Tensor, ...]:
     return tuple(sorted(tensors, key=lambda tensor: (tensor.op.index, tensor.value_index)))
+
+
+def made_in_every_run(items: Sequence[Item]) -> set[Tensor]:
+    """The tensors that items make whichever branches are taken."""
+    paths: dict[Tensor, list[Steps]] = {}
+
+    def note(item: Item, path: Steps) -> None:
+        if isinstance(item, Choice):
+            for truth, block in ((True, item.then), (False, item.otherwise)):
+                for inner in block.items:
+                    note(inner, (*path, (item.predicate, truth)))
+        elif isinstance(item, Loop):
+            for inner in item.after.items:
+                note(inner, path)
+        else:
+            for op in operations_in(item):
+                for tensor in op.outputs:
+                    paths.setdefault(tensor, []).append(path)
+
+    for item in items:
+        note(item, ())
+    return {tensor for tensor, found in paths.items() if _is_every_case(found)}
+
+
+def _is_every_case(paths: Sequence[Steps]) -> bool:
+    """Whether one of several conditions holds, whatever the predicates in them are."""
+    if () in paths:
+        return True
+    if not paths:
+        return False
+    asked = paths[0][0][0]
+    cases = (
+        [tuple(step for step in path if step[0] is not asked) for path in paths if (asked, not truth) not in path]
+        for truth in (True, False)
+    )
+    return all(map(_is_every_case, cases))

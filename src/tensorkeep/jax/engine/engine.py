@@ -17,14 +17,13 @@ from tensorkeep.dtypes import RESOURCE, STRING, VARIANT
 from tensorkeep.errors import InvalidArgumentError
 from tensorkeep.graph.graph import Operation, Tensor
 from tensorkeep.graph.registry.opspec import capabilities_of
-from tensorkeep.io.showing.amounts import some_of
 from tensorkeep.jax.bodies import VARIABLES
 from tensorkeep.jax.engine.options import JaxDevice
 from tensorkeep.jax.engine.parts import Device, JaxPart, PartEnds
 from tensorkeep.jax.survey import ItemSurvey, survey_items
 from tensorkeep.runtime.blocks import Item, Step
 from tensorkeep.runtime.context import LOG
-from tensorkeep.runtime.engine_groups import Candidates, Ends, ends_of
+from tensorkeep.runtime.engine_groups import Candidates, Ends, ends_of, made_in_every_run
 from tensorkeep.runtime.engines import (
     ItemGraph,
     Kept,
@@ -167,13 +166,15 @@ class JaxEngine:
         new = sorted(named - self._told)
         if new:
             self._told.update(new)
-            LOG.warning('engine "jax": %d operations run on the host: %s', len(new), some_of(new, _LISTED))
+            shown = "; ".join(new[:_LISTED]) + (f" and {len(new) - _LISTED} more" if len(new) > _LISTED else "")
+            LOG.warning('engine "jax": operations that run on the host: %s', shown)
 
 
 class _Border:
     """Whether values can be handed over between the device and our kernels: arrays, and handles of variables."""
 
     def __init__(self, question: PlanToSplit) -> None:
+        self._always_there = made_in_every_run(question.block.items)
         self._flows: set[Tensor] = set()
         for op in question.plan.ops:
             if op.type.startswith("TensorArray"):  # what is in the array travels with its flow
@@ -184,7 +185,7 @@ class _Border:
 
     def __call__(self, tensor: Tensor) -> bool:
         dtype = tensor.dtype
-        if tensor in self._flows or dtype is VARIANT or dtype.base_dtype is STRING or dtype.quantized:
+        if tensor not in self._always_there or tensor in self._flows or dtype is VARIANT or dtype.base_dtype is STRING or dtype.quantized:
             return False
         return not (dtype is RESOURCE and root_of(tensor).op.type.startswith(("TensorArray", "Stack")))
 

@@ -16,6 +16,8 @@ from __future__ import annotations
 from importlib.util import find_spec
 from typing import Final, TypeAlias
 
+import numpy as np
+
 from tensorkeep._lazy import later
 from tensorkeep.errors import InvalidArgumentError, UnimplementedError
 from tensorkeep.jax.engine.options import JaxDevice
@@ -58,7 +60,11 @@ def _engine_of_jax(options: JaxDevice) -> Engine:
         raise UnimplementedError(
             'the engine of JAX needs the package jax, which is not installed: pip install "tensorkeep[jax]"'
         )
-    made: Engine = _jax_engine.JaxEngine(options)
+    place = np.random.get_state()  # which importing JAX moves on, and programs count on
+    try:
+        made: Engine = _jax_engine.JaxEngine(options)
+    finally:
+        np.random.set_state(place)
     return made
 
 
