@@ -54,6 +54,7 @@ _NAMES = {
     "tensorkeep.io.files.local": "LocalFileSystem",
     "tensorkeep.io.files.memory": "MemoryFileSystem",
     "tensorkeep.io.stores.settings": "Storage storage",
+    "tensorkeep.jax.engine.options": "JaxDevice",
     "tensorkeep.onnx.engine.options": "OnnxRuntime",
     "tensorkeep.runtime.limits": "Limits",
     "tensorkeep.saved_model.files.fingerprint": "OnFingerprint",

@@ -36,7 +36,7 @@ def _is_beyond(sample: Sample) -> bool:
 
 DIFFERENT: dict[str, Callable[[Sample], bool]] = {
     "Cast": _is_beyond,
-    **dict.fromkeys(("Betainc", "Igamma", "Igammac", "ResizeBilinear", "ResizeBicubic", "CropAndResize"), _is_odd),
+    **dict.fromkeys(("Igamma", "Igammac", "ResizeBilinear", "ResizeBicubic", "CropAndResize"), _is_odd),
     "InplaceUpdate": lambda sample: np.unique(sample.inputs[1]).size < np.size(sample.inputs[1]),  # which one stays
     "UnravelIndex": lambda sample: bool((np.asarray(sample.inputs[0]) < 0).any()),  # TensorFlow on a CPU wraps
 }

@@ -61,6 +61,8 @@ class Tracing:
         self.changing = list(changing)
         self.precision = jax.lax.Precision.HIGHEST if precision is None else precision
         self.only_known = False
+        self.is_certain = True
+        """Whether what is traced runs whenever the function does: not the sides of branches, nor rounds of loops."""
         self.scope = ""
         self.operation: Operation | None = None
         self._resource_of = resource_of
@@ -101,10 +103,11 @@ class Tracing:
     def with_state(self, values: Mapping[object, Value]) -> Iterator[None]:
         """Lets variables have other values for a while; afterwards the state is what it was."""
         saved, self.state = self.state, {**self.state, **values}
+        was_certain, self.is_certain = self.is_certain, False
         try:
             yield
         finally:
-            self.state = saved
+            self.state, self.is_certain = saved, was_certain
 
     @contextmanager
     def leaving_open(self) -> Iterator[None]:

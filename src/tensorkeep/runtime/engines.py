@@ -101,10 +101,12 @@ class PlanToSplit:
     """Of tensors that lead to resources, what they lead to, as far as that is known."""
     counts_steps: bool
     """Whether the rounds of loops have to be counted, so that our kernels have to run them."""
-    own: Callable[[Plan], Own]
-    """Makes a function of our kernels of a plan, to be called if the engine cannot run a part after all."""
-    anew: Callable[[Plan, Mapping[Tensor, object]], Own]
-    """Makes a function of a plan for which the engine is asked once more; given what some feeds lead to."""
+    own: Callable[[Plan, Sequence[Item]], Own]
+    """Makes a function of our kernels of a plan, whose operations are in these items, to be called if the engine cannot
+    run a part after all.
+    """
+    anew: Callable[[Plan, Sequence[Item], Mapping[Tensor, object]], Own]
+    """The same, but the engine is asked once more; given what some feeds lead to."""
     kernels: Kernels
     """Contexts of operations, and the resources that they give."""
 
@@ -442,7 +444,12 @@ def with_parts(question: PlanToSplit, split: Split) -> Block:
         sources = own[number] if number in part_of else graph.sources[number]
         needs[at].update(group_of[source] for source in sources if source in group_of)
     order = _sorted([found - {at} for at, found in enumerate(needs)], firsts)
-    arranged = Block(items=[groups[at] for at in order])
+    return block_of([groups[at] for at in order])
+
+
+def block_of(items: Sequence[Item]) -> Block:
+    """A block of some items, in their order; the blocks in them are in it from now on."""
+    arranged = Block(items=list(items))
     for position, item in enumerate(arranged.items):
         for block in _blocks_of(item):
             block.parent, block.position = arranged, position

@@ -8,6 +8,7 @@ as initial values are.
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from math import prod
 from typing import Final
 
 import jax
@@ -233,8 +234,8 @@ def _feeds_behind(tensor: Tensor, question: PlanToSplit, known: Collection[Tenso
         if at in known:
             continue
         if at in fed:
-            count = at.static_shape.num_elements() if at.static_shape.rank in (0, 1) else None
-            if not at.dtype.is_integer or count is None or count > _SHAPE_FEED:
+            dims = at.static_shape.dims
+            if not at.dtype.is_integer or dims is None or len(dims) > 1 or prod(size or 0 for size in dims) > _SHAPE_FEED:
                 return set()
             found.add(at)
             continue

@@ -221,7 +221,7 @@ class JaxPart:
         known = list(dict.fromkeys((*variables, *self._inner.values())))
         changed = [at for at, variable in enumerate(known) if variable in found.changed]
         if any(not known[at].is_initialized for at in changed) and any(is_flow for _, is_flow in items):
-            raise CannotTraceError("a branch or loop may give a variable its first value")
+            raise _NotNowError("a branch or loop may give a variable its first value")
         streams = tuple(
             (stream_of(self._question.kernels.context(op), op.attr("seed"), op.attr("seed2")), op, is_inside)
             for op, is_inside in found.random.items()
@@ -313,12 +313,12 @@ class JaxPart:
             for variable, held in zip(variables, saved, strict=True):
                 variable.put_back(held)
             raise
-        if not isinstance(error, _NotedError):
-            LOG.warning('engine "jax": a part of the graph is traced without an operation: %s', error)
+        if not isinstance(error, _NotNowError):
+            LOG.warning('engine "jax": an operation turned out not to be traceable, and runs on the host: %s', error)
             if isinstance(error.op, Operation) and error.op in self._ops:
                 self._device.refused.add(error.op)
                 led = dict(zip(self._ends.handles, handles, strict=True))
-                self._instead = self._question.anew(self._plan, led)
+                self._instead = self._question.anew(self._plan, self._ends.items, led)
             else:
                 self._instead = self._by_kernels()
         return results
@@ -329,7 +329,7 @@ class JaxPart:
 
     def _by_kernels(self) -> Own:
         if self._own is None:
-            self._own = self._question.own(self._plan)
+            self._own = self._question.own(self._plan, self._ends.items)
         return self._own
 
     def _explained(
@@ -372,7 +372,11 @@ def _on_host(value: Any) -> Any:
     return host_copy(value) if isinstance(value, jax.Array) else value
 
 
-class _NotedError(TensorKeepError):
+class _NotNowError(TensorKeepError):
+    """Our kernels run a part this time; the device may run it another time."""
+
+
+class _NotedError(_NotNowError):
     """Something was noted on the device that our kernels refuse."""
 
 

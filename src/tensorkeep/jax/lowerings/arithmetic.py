@@ -86,12 +86,17 @@ same_function(
         "BesselI1": half_as_single(special.i1),
         "Igamma": special.gammainc,
         "Igammac": special.gammaincc,
-        "Betainc": special.betainc,
         "Zeta": special.zeta,
         "Sigmoid": jax.nn.sigmoid,
         "NextAfter": jnp.nextafter,
     }
 )
+
+
+@lowering("Betainc")
+def incomplete_beta(a: Any, b: Any, x: Any) -> Any:
+    """JAX gives 0 where a number is none."""
+    return jnp.where(jnp.isnan(a) | jnp.isnan(b) | jnp.isnan(x), jnp.nan, special.betainc(a, b, x))
 
 
 @lowering("Abs")

@@ -82,7 +82,7 @@ class OnnxRuntimeEngine:
             return OnnxSession(_translate_part(ends, variables, constants), options, constants)
 
         def make_own() -> Own:
-            return question.own(Plan((*ends.arrays, *ends.variables), ends.outputs, ends.operations))
+            return question.own(Plan((*ends.arrays, *ends.variables), ends.outputs, ends.operations), ends.items)
 
         run = OnnxPart(len(ends.arrays), build, make_own)
         held = [question.resources[tensor] for tensor in ends.variables]
