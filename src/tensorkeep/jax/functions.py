@@ -299,8 +299,8 @@ class JaxFunction:
         given.update((tensor, item) for tensor, item in self._ends.captured.items())
         fetches, targets = self._leaving, self._ends.targets
         middle = self._middle
-        entering = self._plan.feeds if middle is None else middle.inputs
-        given.update((tensor, _UNTOLD) for tensor in entering if tensor.dtype is STRING and tensor not in given)
+        taken = self._plan.feeds if middle is None else tuple(middle.inputs)
+        given.update((tensor, _UNTOLD) for tensor in taken if tensor.dtype is STRING and tensor not in given)
         if middle is not None:
             given = {own: given[tensor] for tensor, own in middle.inputs.items()}
             fetches = [middle.outputs[tensor] for tensor in self._leaving]

@@ -124,7 +124,9 @@ class Compiler:
         is then there in every run.
         """
         try:
-            found = structure(self._plan) if items is None else Structure(block_of(items), ((),) * len(self._plan.fetches))
+            found = (
+                structure(self._plan) if items is None else Structure(block_of(items), ((),) * len(self._plan.fetches))
+            )
         except UnstructuredError:
             return Program(TokenMachine(self._plan, self._bound).run, {})
         return self._written(found if self._engine is None else self._with_parts(found))

@@ -185,13 +185,14 @@ def test_errors_are_those_of_our_kernels() -> None:
 
 def test_random_numbers_are_those_of_the_stream_from_run_to_run() -> None:
     x = tf.placeholder(tf.float32, [])
+    start = [0.0, tf.zeros([3])]
     drawn = [
         tf.random_uniform([5]) * x,
         tf.random_normal([7]) * x,
         tf.truncated_normal([9]) * x,
         tf.cast(tf.random_uniform([4], 2, 900, tf.int32), tf.float32) * x,
-        tf.while_loop(lambda i, _: i < x, lambda i, s: (i + 1, s + tf.random_uniform([3], seed=4)), [0.0, tf.zeros([3])])[1],
-    ]  # fmt: skip
+        tf.while_loop(lambda i, _: i < x, lambda i, s: (i + 1, s + tf.random_uniform([3], seed=4)), start)[1],
+    ]
     seen = []
     for engine in ("numpy", "jax"):
         with tf.Session(engine=engine) as session:
@@ -295,7 +296,7 @@ def test_embedding_rows_travel_and_the_table_stays() -> None:
                 if engine == "jax":
                     split = list(session._core.splits.values())[1]
                     assert any("Kv" in kept.op.type for kept in split.kept)
-                    assert any("MatMul" == op.type for part in split.parts for op in part.ops)
+                    assert any(op.type == "MatMul" for part in split.parts for op in part.ops)
     for ours, theirs in zip(results[1], results[0], strict=True):
         np.testing.assert_allclose(ours, theirs, rtol=1e-5)
 

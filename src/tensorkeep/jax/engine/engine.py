@@ -42,7 +42,7 @@ from tensorkeep.runtime.resources import VariableResource
 ON_HOST: Final = frozenset(
     ("RandomShuffle", "Multinomial", "Print", "PrintV2", "Abort", "IsVariableInitialized", "VarIsInitializedOp")
 )
-"""Ops that have a lowering and stay on the host all the same: they print, or their numbers would not be TensorFlow's."""
+"""Ops that have a lowering and stay on the host: they print, or their numbers would not be TensorFlow's."""
 
 _LIGHT: Final = frozenset((
     "Assign", "AssignVariableOp", "Const", "ControlTrigger", "Identity", "IdentityN", "NoOp", "ReadVariableOp",
@@ -57,6 +57,7 @@ _PRECISIONS: Final = {
 }
 _LISTED: Final = 12
 _SHAPE_FEED: Final = 16  # elements of whole numbers that may decide a shape; for their values calls are compiled
+_FLOWS: Final = frozenset(("flow", "flow_out"))
 _FLOW: Final = "flow_in"
 
 
@@ -76,9 +77,7 @@ class JaxEngine:
         """The largest parts that JAX can run."""
         items = question.block.items
         surveyed = self._surveyed(question)
-        reasons = [
-            self._reason(question, item) or reason for item, reason in zip(items, surveyed.reasons, strict=True)
-        ]
+        reasons = [self._reason(question, item) or reason for item, reason in zip(items, surveyed.reasons, strict=True)]
         graph = ItemGraph(question, reasons)
         free = _free_tensors(question, reasons, self._device)
         candidates = Candidates(
@@ -179,14 +178,20 @@ class _Border:
         self._flows: set[Tensor] = set()
         for op in question.plan.ops:
             if op.type.startswith("TensorArray"):  # what is in the array travels with its flow
-                self._flows.update(tensor for tensor in op.outputs if op.spec.schema.outputs[tensor.index].name == "flow"
-                                   or op.spec.schema.outputs[tensor.index].name == "flow_out")  # fmt: skip
+                names = [arg.name for arg in op.spec.schema.outputs]
+                self._flows.update(tensor for tensor, name in zip(op.outputs, names, strict=True) if name in _FLOWS)
                 if len(op.inputs) == len(op.spec.schema.inputs) and op.spec.schema.inputs[-1].name == _FLOW:
                     self._flows.add(op.inputs[-1])
 
     def __call__(self, tensor: Tensor) -> bool:
         dtype = tensor.dtype
-        if tensor not in self._always_there or tensor in self._flows or dtype is VARIANT or dtype.base_dtype is STRING or dtype.quantized:
+        if (
+            tensor not in self._always_there
+            or tensor in self._flows
+            or dtype is VARIANT
+            or dtype.base_dtype is STRING
+            or dtype.quantized
+        ):
             return False
         return not (dtype is RESOURCE and root_of(tensor).op.type.startswith(("TensorArray", "Stack")))
 
@@ -235,7 +240,12 @@ def _feeds_behind(tensor: Tensor, question: PlanToSplit, known: Collection[Tenso
             continue
         if at in fed:
             dims = at.static_shape.dims
-            if not at.dtype.is_integer or dims is None or len(dims) > 1 or prod(size or 0 for size in dims) > _SHAPE_FEED:
+            if (
+                not at.dtype.is_integer
+                or dims is None
+                or len(dims) > 1
+                or prod(size or 0 for size in dims) > _SHAPE_FEED
+            ):
                 return set()
             found.add(at)
             continue
@@ -253,4 +263,3 @@ def _could_be_elsewhere(op: Operation) -> bool:
         return False
     return not any(tensor.dtype is RESOURCE or tensor.dtype is VARIANT or tensor.dtype.base_dtype is STRING
                    for tensor in tensors)  # fmt: skip
-

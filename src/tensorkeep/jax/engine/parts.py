@@ -261,7 +261,9 @@ class JaxPart:
             after = tracing.state.get(known[at])
             if after is None:
                 raise CannotTraceError(f'the variable "{known[at].name}" gets no value in every run')
-            new.append(_guarded(on_device(after), before.get(known[at]), failed if tracing.has_checks else None, entered))
+            new.append(
+                _guarded(on_device(after), before.get(known[at]), failed if tracing.has_checks else None, entered)
+            )
         call.traced[:] = [tracing]
         return outputs, new, [tracing.state[op] for _, op, _ in call.streams], failed
 
@@ -303,8 +305,8 @@ class JaxPart:
         self, error: TensorKeepError, values: Sequence[Any], handles: Sequence[VariableResource],
         variables: Sequence[VariableResource],
     ) -> Sequence[Any]:  # fmt: skip
-        """Has our kernels run the part. If they fail, variables are what they were; if not, the operation that could not
-        be traced stays on the host from now on.
+        """Has our kernels run the part. If they fail, variables are what they were; if not, the operation that could
+        not be traced stays on the host from now on.
         """
         saved = [variable.held() for variable in variables]
         try:

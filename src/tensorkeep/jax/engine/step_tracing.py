@@ -55,7 +55,9 @@ class StepTracing(Tracing):
 
     def lowered(self, op: Operation, facts: Facts, inputs: list[Value]) -> list[Value]:
         check = None if self.only_known else _CHECKS.get(op.type)
-        given = [self.read(value) if isinstance(value, VariableResource) else value for value in inputs] if check else []
+        given = (
+            [self.read(value) if isinstance(value, VariableResource) else value for value in inputs] if check else []
+        )
         results = super().lowered(op, facts, inputs)
         is_taken = None if check is None else check(op, given, results)
         if is_taken is not None:

@@ -41,10 +41,12 @@ def engine_of(named: EngineName) -> Engine | None:
     if isinstance(named, OnnxRuntime):
         _require_installed()
         return _LateEngine(named)
+    if isinstance(named, JaxDevice):
+        return _engine_of_jax(named)
     if not isinstance(named, str) and callable(getattr(named, "split", None)):
         return named
-    if isinstance(named, JaxDevice) or (isinstance(named, str) and named.partition(":")[0] == _JAX):
-        return _engine_of_jax(named if isinstance(named, JaxDevice) else JaxDevice(named.partition(":")[2] or None))
+    if isinstance(named, str) and named.partition(":")[0] == _JAX:
+        return _engine_of_jax(JaxDevice(named.partition(":")[2] or None))
     if named not in NAMES:
         raise InvalidArgumentError(
             f"there is no engine {named!r}: {', '.join(NAMES)}, tk.OnnxRuntime(...) or tk.JaxDevice(...)"
