@@ -42,6 +42,7 @@ _NAMES = {
     "tensorkeep.convert.onnx.options": "OnnxOptions OnnxTolerance",
     "tensorkeep.convert.onnx.reports": "OnnxExport",
     "tensorkeep.devices.loading": "load_arrays",
+    "tensorkeep.devices.saving": "save_arrays",
     "tensorkeep.dtypes": "DType",
     "tensorkeep.embedding.table.embedding_table": "EmbeddingTable",
     "tensorkeep.errors": """

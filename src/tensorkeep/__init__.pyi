@@ -34,6 +34,7 @@ from tensorkeep.convert.onnx.exporting import export_onnx
 from tensorkeep.convert.onnx.options import OnnxOptions, OnnxTolerance
 from tensorkeep.convert.onnx.reports import OnnxExport
 from tensorkeep.devices.loading import load_arrays
+from tensorkeep.devices.saving import save_arrays
 from tensorkeep.dtypes import DType
 from tensorkeep.embedding.table.embedding_table import EmbeddingTable
 from tensorkeep.errors import (
@@ -85,5 +86,6 @@ __all__ = [
     "identify_proto", "latest_checkpoint", "list_tensors", "load_arrays", "load_objects", "load_saved_model",
     "load_tensor", "load_tensors", "merge_bundles", "named_variables", "open_checkpoint", "open_graph", "plan_restore",
     "read_checkpoint_state", "read_graph", "read_meta_graph_file", "remove_training_nodes", "restore_arrays",
-    "save_checkpoint", "save_objects", "storage", "to_jax", "variable_names", "view", "write_checkpoint_state",
+    "save_arrays", "save_checkpoint", "save_objects", "storage", "to_jax", "variable_names", "view",
+    "write_checkpoint_state",
 ]
