@@ -77,14 +77,15 @@ def _source(name: str, array: Saved) -> Saved:
     """What `save_checkpoint` writes: an array of another library as one whose pieces come when they are written."""
     if not hasattr(array, "__dlpack__") or isinstance(array, np.ndarray | ArraySource | PartitionedArray):
         return array
-    shape = tuple(int(size) for size in getattr(array, "shape", ()))
+    foreign: Any = array
+    shape = tuple(int(size) for size in foreign.shape)
     try:
         if _is_of_jax(array):
             _jax_pieces.require_here(array)
-            return ArraySource(np.dtype(array.dtype), shape, _jax_pieces.JaxPieces(array, PIECE))
+            return ArraySource(np.dtype(foreign.dtype), shape, _jax_pieces.JaxPieces(array, PIECE))
         if not shape or not prod(shape):
             return ArraySource.of(array)
-        return ArraySource(ArraySource.of(array[:0]).dtype, shape, _Rows(array, shape))  # type: ignore[index]
+        return ArraySource(ArraySource.of(foreign[:0]).dtype, shape, _Rows(foreign, shape))
     except TensorKeepError as error:
         raise type(error)(f'array "{name}": {error}') from None
 

@@ -95,8 +95,9 @@ same_function(
 
 @lowering("Betainc")
 def incomplete_beta(a: Any, b: Any, x: Any) -> Any:
-    """JAX gives 0 where a number is none."""
-    return jnp.where(jnp.isnan(a) | jnp.isnan(b) | jnp.isnan(x), jnp.nan, special.betainc(a, b, x))
+    """JAX gives 0 where a number is none, or `b` is 0."""
+    is_none = jnp.isnan(a) | jnp.isnan(b) | jnp.isnan(x) | (a <= 0) | (b <= 0)
+    return jnp.where(is_none, jnp.nan, special.betainc(a, b, x))
 
 
 @lowering("Abs")
