@@ -127,7 +127,7 @@ def _layer_graph(size: Encoder, x: Any, name: str) -> Any:
 
 
 class ByHand:
-    """A network as a function of JAX: reads parameters by name; new moving averages, where it trains, are in `state`."""
+    """A network as a function of JAX, of parameters by name; new moving averages, where it trains, are in `state`."""
 
     def __init__(self, params: Params, training: bool = False) -> None:
         self._params = params

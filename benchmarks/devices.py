@@ -39,6 +39,7 @@ from benchmarks.timing import Contender, medians, table, take_turns
 Rows = list[list[str]]
 _HEAD: Final = ("work", "what", "contender", "first call, s", "each, ms", "GB/s", "of ours")
 _RATE: Final = 0.01
+_AGREES: Final = 1e-4  # of the largest element
 _STEPS: Final = 3  # by which losses are compared
 
 
@@ -134,48 +135,47 @@ def _graph() -> Iterator[None]:
 def models(folder: Path, full: bool, batches: Sequence[int], rounds: int) -> Rows:
     """Networks from SavedModels as functions of JAX, beside the same networks written by hand."""
     rows: Rows = []
-    resnet = networks.RESNET50 if full else networks.SMALL_RESNET
-    encoder = networks.BERT if full else networks.SMALL_ENCODER
-    random = np.random.default_rng(1)
     for dtype in ("float32", "bfloat16"):
-        own = tf.as_dtype(dtype)
-        for name in ("ResNet50", "BERT encoder"):
+        for size in (networks.RESNET50, networks.BERT) if full else (networks.SMALL_RESNET, networks.SMALL_ENCODER):
+            name = "ResNet50" if isinstance(size, networks.ResNet) else "BERT encoder"
             target = str(folder / f"{name}-{dtype}")
-            with _graph(), tf.Session() as session:
-                if name == "ResNet50":
-                    x = tf.placeholder(own, [None, resnet.pixels, resnet.pixels, 3])
-                    y = networks.resnet_graph(resnet, x)
-                else:
-                    x = tf.placeholder(tf.int32, [None, encoder.length])
-                    y = networks.encoder_graph(encoder, x, own)
-                session.run(tf.global_variables_initializer())
-                tf.saved_model.simple_save(session, target, {"x": x}, {"y": y})
+            _export(target, size, tf.as_dtype(dtype))
             with tk.to_jax(target) as fn:
-                params = fn.params
-
-                def hand(params: Any, x: Any, name: str = name) -> Any:
-                    found = ByHand(params)
-                    return found.resnet(resnet, x) if name == "ResNet50" else found.encoder(encoder, x)
-
-                calls = jax.jit(lambda params, x, fn=fn: fn(params, x=x)["y"]), jax.jit(hand)
+                named = f"{name}{'' if full else ', small'}, {dtype}"
                 for batch in batches:
-                    if name == "ResNet50":
-                        given = random.normal(size=(batch, resnet.pixels, resnet.pixels, 3)).astype(own.as_numpy_dtype)
-                    else:
-                        given = random.integers(0, encoder.words, (batch, encoder.length), np.int32)
-                    placed = jax.device_put(given)
-                    firsts, answers = zip(
-                        *(_seconds(lambda call=call: call(params, placed)) for call in calls), strict=True
-                    )
-                    _require_close(answers[0], answers[1], 0.1 if dtype == "bfloat16" else 1e-3, name)
-                    what = f"{name}{'' if full else ', small'}, {dtype}, batch {batch}"
-                    contenders = {
-                        "to_jax": lambda p=placed: calls[0](params, p),
-                        "by hand": lambda p=placed: calls[1](params, p),
-                    }
-                    rows += _timed("model", what, contenders, rounds,
-                                   firsts=dict(zip(contenders, firsts, strict=True)))  # fmt: skip
+                    rows += _model(fn, size, dtype, batch, rounds, f"{named}, batch {batch}")
     return rows
+
+
+def _export(target: str, size: Any, dtype: Any) -> None:
+    """Writes the SavedModel of a network with random values."""
+    with _graph(), tf.Session() as session:
+        if isinstance(size, networks.ResNet):
+            x = tf.placeholder(dtype, [None, size.pixels, size.pixels, 3])
+            y = networks.resnet_graph(size, x)
+        else:
+            x = tf.placeholder(tf.int32, [None, size.length])
+            y = networks.encoder_graph(size, x, dtype)
+        session.run(tf.global_variables_initializer())
+        tf.saved_model.simple_save(session, target, {"x": x}, {"y": y})
+
+
+def _model(fn: Any, size: Any, dtype: str, batch: int, rounds: int, what: str) -> Rows:
+    params, random = fn.params, np.random.default_rng(1)
+    is_resnet = isinstance(size, networks.ResNet)
+    if is_resnet:
+        given = random.normal(size=(batch, size.pixels, size.pixels, 3)).astype(np.dtype(dtype))
+    else:
+        given = random.integers(0, size.words, (batch, size.length), np.int32)
+    placed = jax.device_put(given)
+    ours = jax.jit(lambda params, x: fn(params, x=x)["y"])
+    theirs = jax.jit(lambda params, x: (ByHand(params).resnet if is_resnet else ByHand(params).encoder)(size, x))
+    contenders = {"to_jax": lambda: ours(params, placed), "by hand": lambda: theirs(params, placed)}
+    firsts, answers = {}, {}
+    for name, call in contenders.items():
+        firsts[name], answers[name] = _seconds(call)
+    _require_close(answers["to_jax"], answers["by hand"], 0.1 if dtype == "bfloat16" else 1e-3, what)
+    return _timed("model", what, contenders, rounds, firsts=firsts)
 
 
 def _require_close(ours: Any, theirs: Any, part: float, what: str) -> None:
@@ -267,39 +267,35 @@ class _HandStep:
 
 def zoo(names: Sequence[str], rounds: int) -> Rows:
     """Small models of the zoo by engine="jax", by our kernels and by TensorFlow."""
-    import tensorflow
-
-    from benchmarks.zoo import off
     from tests.interop.model_zoo import ZOO
 
     rows: Rows = []
-    for name in ZOO:
-        if names and not any(part in name for part in names):
-            continue
-        with tempfile.TemporaryDirectory(prefix=".zoo-", dir=Path.cwd()) as folder:
-            signature, inputs = ZOO[name](f"{folder}/model")
-            theirs = tensorflow.saved_model.load(f"{folder}/model").signatures[signature]
-            tensors = {key: tensorflow.constant(value) for key, value in inputs.items()}
-            wanted = {key: value.numpy() for key, value in theirs(**tensors).items()}
-            with (
-                tk.load_saved_model(f"{folder}/model", engine="jax") as on_jax,
-                tk.load_saved_model(f"{folder}/model") as ours,
-            ):
-                call = on_jax.signatures[signature]
-                if (error := off(call(**inputs), wanted)) > 1e-4:
-                    rows.append(["zoo", name, "jax", "", f"apart by {error:.1e}", "", ""])
-                    continue
-                own = ours.signatures[signature]
-                contenders = {
-                    "jax": lambda call=call, given=inputs: call(**given),
-                    "numpy": lambda own=own, given=inputs: own(**given),
-                    "TensorFlow": lambda theirs=theirs, given=tensors: list(theirs(**given).values())[0].numpy(),
-                }
-                with tk.load_saved_model(f"{folder}/model", engine="jax") as fresh:
-                    first = _seconds(lambda: fresh.signatures[signature](**inputs))[0]
-                firsts = {"jax": first, "numpy": _seconds(contenders["numpy"])[0], "TensorFlow": 0.0}
-                rows += _timed("zoo", name, contenders, rounds, firsts=firsts)
+    for name, export in ZOO.items():
+        if not names or any(part in name for part in names):
+            with tempfile.TemporaryDirectory(prefix=".zoo-", dir=Path.cwd()) as folder:
+                rows += _of_zoo(name, f"{folder}/model", *export(f"{folder}/model"), rounds)
     return rows
+
+
+def _of_zoo(name: str, folder: str, signature: str, inputs: dict[str, Any], rounds: int) -> Rows:
+    import tensorflow
+
+    from benchmarks.zoo import off
+
+    theirs = tensorflow.saved_model.load(folder).signatures[signature]
+    tensors = {key: tensorflow.constant(value) for key, value in inputs.items()}
+    with tk.load_saved_model(folder, engine="jax") as on_jax, tk.load_saved_model(folder) as ours:
+        contenders = {
+            "jax": lambda: on_jax.signatures[signature](**inputs),
+            "numpy": lambda: ours.signatures[signature](**inputs),
+            "TensorFlow": lambda: {key: value.numpy() for key, value in theirs(**tensors).items()},
+        }
+        firsts, answers = {}, {}
+        for contender, call in contenders.items():
+            firsts[contender], answers[contender] = _seconds(call)
+        if (error := off(answers["jax"], answers["TensorFlow"])) > _AGREES:
+            return [["zoo", name, "jax", f"{firsts['jax']:.2f}", f"apart by {error:.1e}", "", ""]]
+        return _timed("zoo", name, contenders, rounds, firsts=firsts)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

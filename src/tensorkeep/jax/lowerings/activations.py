@@ -61,12 +61,12 @@ def selu(features: Any) -> Any:
 
 @lowering("ReluGrad")
 def relu_grad(gradients: Any, features: Any) -> Any:
-    return gradients * (features > 0)
+    return jnp.where(features > 0, gradients, gradients * 0)  # no number where it is infinite
 
 
 @lowering("Relu6Grad")
 def relu6_grad(gradients: Any, features: Any) -> Any:
-    return jnp.where((features > 0) & (features < 6), gradients, gradients * 0)  # no number where it is infinite
+    return jnp.where((features > 0) & (features < 6), gradients, gradients * 0)
 
 
 @lowering("LeakyReluGrad")

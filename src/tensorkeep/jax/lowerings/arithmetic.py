@@ -88,9 +88,16 @@ same_function(
         "Igammac": special.gammaincc,
         "Zeta": special.zeta,
         "Sigmoid": jax.nn.sigmoid,
-        "NextAfter": jnp.nextafter,
     }
 )
+
+
+@lowering("NextAfter")
+def next_after(x1: Any, x2: Any) -> Any:
+    """The derivative is that of `x1`; JAX has none."""
+    found = jnp.nextafter(lax.stop_gradient(x1), lax.stop_gradient(x2))
+    passed = jnp.broadcast_to(x1, found.shape)
+    return found + jnp.where(jnp.isfinite(passed), passed - lax.stop_gradient(passed), 0)
 
 
 @lowering("Betainc")
