@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from functools import partial
 from math import prod
 from typing import Any, Final, Literal, overload
 
@@ -57,7 +56,11 @@ def save_arrays(
         return save_checkpoint(prefix, {name: _source(name, array) for name, array in arrays.items()}, options, fs=fs)
     held = {name: _source(name, _held(array)) for name, array in arrays.items()}
     handle = SaveHandle(path_text(prefix))
-    Background().start(handle, partial(save_checkpoint, prefix, held, options, fs=fs))
+
+    def save() -> None:
+        save_checkpoint(prefix, held, options, fs=fs)
+
+    Background().start(handle, save)
     return handle
 
 
