@@ -42,6 +42,7 @@ _NAMES = {
     "tensorkeep.convert.onnx.options": "OnnxOptions OnnxTolerance",
     "tensorkeep.convert.onnx.reports": "OnnxExport",
     "tensorkeep.devices.loading": "load_arrays",
+    "tensorkeep.devices.saving": "save_arrays",
     "tensorkeep.dtypes": "DType",
     "tensorkeep.embedding.table.embedding_table": "EmbeddingTable",
     "tensorkeep.errors": """
@@ -54,6 +55,7 @@ _NAMES = {
     "tensorkeep.io.files.local": "LocalFileSystem",
     "tensorkeep.io.files.memory": "MemoryFileSystem",
     "tensorkeep.io.stores.settings": "Storage storage",
+    "tensorkeep.jax.engine.options": "JaxDevice",
     "tensorkeep.onnx.engine.options": "OnnxRuntime",
     "tensorkeep.runtime.limits": "Limits",
     "tensorkeep.saved_model.files.fingerprint": "OnFingerprint",

@@ -34,6 +34,7 @@ from tensorkeep.convert.onnx.exporting import export_onnx
 from tensorkeep.convert.onnx.options import OnnxOptions, OnnxTolerance
 from tensorkeep.convert.onnx.reports import OnnxExport
 from tensorkeep.devices.loading import load_arrays
+from tensorkeep.devices.saving import save_arrays
 from tensorkeep.dtypes import DType
 from tensorkeep.embedding.table.embedding_table import EmbeddingTable
 from tensorkeep.errors import (
@@ -49,6 +50,7 @@ from tensorkeep.io.files.filesystem import Durability, FileSystem
 from tensorkeep.io.files.local import LocalFileSystem
 from tensorkeep.io.files.memory import MemoryFileSystem
 from tensorkeep.io.stores.settings import Storage, storage
+from tensorkeep.jax.engine.options import JaxDevice
 from tensorkeep.metagraph.files import read_meta_graph_file
 from tensorkeep.onnx.engine.options import OnnxRuntime
 from tensorkeep.proto.identification import identify_proto
@@ -71,18 +73,19 @@ __all__ = [
     "BundleWriter", "CancelledError", "CheckpointFolder", "CheckpointFormat", "CheckpointReader", "CheckpointReport",
     "CheckpointState", "Checksums", "DType", "DataLossError", "DeadlineExceededError", "Durability", "EmbeddingTable",
     "FailedPreconditionError", "FileSystem", "FreezeOptions", "History", "InternalError", "InvalidArgumentError",
-    "KeepActive", "KeepAll", "KeepBest", "KeepBytes", "KeepEvery", "KeepLatest", "KeepRecent", "KeepSteps", "Limits",
-    "LoadedModel", "LocalFileSystem", "MemoryFileSystem", "MissingFileError", "NotFoundError", "ObjectGraph",
-    "OnFingerprint", "OnMismatch", "OnnxExport", "OnnxOptions", "OnnxRuntime", "OnnxTolerance", "OpenedGraph",
-    "OutOfRangeError", "PartitionedArray", "PermissionDeniedError", "Piece", "ReadOptions", "Record", "Remedy",
-    "RenamedReader", "ResourceExhaustedError", "RestoreItem", "RestoreOutcome", "RestorePlan", "RetentionPolicy",
-    "Rule", "SaveOptions", "SavedAttribute", "Selection", "Shape", "ShardByName", "ShardBySize", "Sharding",
-    "SliceFileReader", "SliceFileWriter", "SlotVariable", "Storage", "StorageError", "Suggestion", "TensorInfo",
-    "TensorKeepError", "TensorProblem", "TensorSlice", "UnauthenticatedError", "UnavailableError",
+    "JaxDevice", "KeepActive", "KeepAll", "KeepBest", "KeepBytes", "KeepEvery", "KeepLatest", "KeepRecent",
+    "KeepSteps", "Limits", "LoadedModel", "LocalFileSystem", "MemoryFileSystem", "MissingFileError", "NotFoundError",
+    "ObjectGraph", "OnFingerprint", "OnMismatch", "OnnxExport", "OnnxOptions", "OnnxRuntime", "OnnxTolerance",
+    "OpenedGraph", "OutOfRangeError", "PartitionedArray", "PermissionDeniedError", "Piece", "ReadOptions", "Record",
+    "Remedy", "RenamedReader", "ResourceExhaustedError", "RestoreItem", "RestoreOutcome", "RestorePlan",
+    "RetentionPolicy", "Rule", "SaveOptions", "SavedAttribute", "Selection", "Shape", "ShardByName", "ShardBySize",
+    "Sharding", "SliceFileReader", "SliceFileWriter", "SlotVariable", "Storage", "StorageError", "Suggestion",
+    "TensorInfo", "TensorKeepError", "TensorProblem", "TensorSlice", "UnauthenticatedError", "UnavailableError",
     "UnimplementedError", "UnknownError", "VariableNames", "Variant", "View", "Wanted", "WrongTypeError",
     "__version__", "about", "check_checkpoint", "export_onnx", "extract_sub_graph", "freeze", "freeze_meta_graph",
     "identify_proto", "latest_checkpoint", "list_tensors", "load_arrays", "load_objects", "load_saved_model",
     "load_tensor", "load_tensors", "merge_bundles", "named_variables", "open_checkpoint", "open_graph", "plan_restore",
     "read_checkpoint_state", "read_graph", "read_meta_graph_file", "remove_training_nodes", "restore_arrays",
-    "save_checkpoint", "save_objects", "storage", "to_jax", "variable_names", "view", "write_checkpoint_state",
+    "save_arrays", "save_checkpoint", "save_objects", "storage", "to_jax", "variable_names", "view",
+    "write_checkpoint_state",
 ]

@@ -45,13 +45,13 @@ STANDS_ON: Final[dict[str, tuple[str, ...]]] = {
     "ops": ("embedding", "runtime"),
     "saving": ("metagraph", "ops"),
     "onnx": ("ops",),  # graphs as ONNX models, and the engine that runs them by ONNX Runtime
-    "jax": ("ops",),  # graphs as computations of JAX
-    "saved_model": ("saving", "onnx"),
+    "jax": ("devices", "ops"),  # graphs as computations of JAX, and the engine that runs them on its devices
+    "saved_model": ("saving", "onnx", "jax"),
     # TensorFlow 1's Python: functions, variables, layers, training. Nothing above this line knows of it.
     "tf1": ("saved_model",),
     "saved_model.layers": ("tf1",),
     "saved_model.export": ("saved_model.layers",),  # models made of functions that build graphs
-    "convert": ("edit", "jax", "saved_model.export"),
+    "convert": ("edit", "saved_model.export"),
     "inspect": ("edit", "saved_model"),
     "cluster": ("convert", "inspect"),  # jobs and tables on Ray
     "viewer": ("convert", "inspect"),  # pages for a browser, served or written; `tensorkeep.view` makes one

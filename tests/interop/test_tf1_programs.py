@@ -28,6 +28,8 @@ TOLERANCE = {"dcgan": 2e-3, "unet": 1e-3, "mnist_cnn": 1e-3}
 """What rounding, which grows with the steps of training, leaves of agreement; 2e-4 elsewhere."""
 
 
+QUICK = ["dqn"]
+"""Programs that compile soon."""
 NOISE = {"dcgan": 2e-2}
 """How far variables are apart that matter to nothing: biases before a batch normalization have gradients of rounding
 alone, whose signs Adam follows."""
@@ -133,3 +135,14 @@ def test_we_go_on_with_the_checkpoint_of_tensorflow(ran: Ran, name: str) -> None
     checkpoint = str(ran.folder / "theirs" / name / "model.ckpt")
     found = run(line(ran.folder, name, "--restore", checkpoint))
     np.testing.assert_allclose(found["loss"], ran.theirs[name]["loss"], rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.parametrize("name", thinned(sorted(PROGRAMS, key=QUICK.count, reverse=True), len(PROGRAMS)))
+def test_a_program_has_the_same_losses_on_a_device_of_jax(ran: Ran, name: str) -> None:
+    folder = ran.folder / "jax" / name
+    folder.mkdir(parents=True)
+    found = run(["--engine", "jax", *line(ran.folder, name, "--out", str(folder))])
+    tolerance = TOLERANCE.get(name, 2e-4)
+    for expected in (ran.ours[name], ran.theirs[name]):
+        np.testing.assert_allclose(found["losses"], expected["losses"], rtol=tolerance, atol=tolerance)
+        np.testing.assert_allclose(found["loss"], expected["loss"], rtol=tolerance, atol=tolerance)

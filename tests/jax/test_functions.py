@@ -331,3 +331,41 @@ def test_a_session_is_saved_as_a_checkpoint(net: Net, tmp_path: Path) -> None:
     with tk.open_checkpoint(tmp_path / "model") as reader:
         np.testing.assert_allclose(reader.read("b"), np.full(3, 1.1, np.float32))
     assert (net.session.run("w:0") == net.fn.params["w"]).all(), "the session keeps its own values"
+
+
+def test_assertions_of_what_is_known_are_checked_and_others_told_of() -> None:
+    with tf.Graph().as_default() as graph:
+        x, words = tf.placeholder(tf.float32, [None], name="x"), tf.placeholder(tf.string, [None], name="words")
+        three = tf.debugging.assert_equal(tf.shape(x)[0], 3)
+        positive = tf.Assert(tf.reduce_all(x > 0), ["not above zero:", tf.as_string(x), words])
+        with tf.control_dependencies([three, positive]):
+            tf.identity(tf.sqrt(x) + tf.cast(tf.strings.length(words), tf.float32), name="y")
+    with tk.to_jax(graph, inputs=["x", "words"], outputs=["y"]) as fn:
+        assert "not done: 2 checks" in fn.describe()
+        given = {"x": np.ones(3, np.float32), "words": np.array([b"a", b"", b"cc"], object)}
+        assert fn(fn.params, **given)["y"].tolist() == [2, 1, 3]
+        with pytest.raises(tk.InvalidArgumentError, match=r'Assert" \(Assert\): assertion failed: .*\[2\].*\[3\]'):
+            fn(fn.params, x=given["x"][:2], words=given["words"][:2])
+
+
+def test_an_assertion_that_never_holds_fails_only_where_it_is_reached() -> None:
+    with tf.Graph().as_default() as graph:
+        x = tf.placeholder(tf.float32, [], name="x")
+
+        def refuse() -> Any:
+            with tf.control_dependencies([tf.raw_ops.Assert(condition=tf.constant(False), data=["never"])]):
+                return tf.identity(x)
+
+        tf.identity(tf.cond(x > 0, lambda: x * 2, refuse), name="y")
+    with tk.to_jax(graph, inputs=["x"], outputs=["y"]) as fn:
+        assert fn(fn.params, x=np.float32(3))["y"] == 6
+
+
+def test_the_incomplete_beta_function_of_no_number_is_none() -> None:
+    with tf.Graph().as_default() as graph:
+        x = tf.placeholder(tf.float32, [None], name="x")
+        tf.betainc(x, tf.ones_like(x), tf.ones_like(x) / 2, name="y")
+    with tk.to_jax(graph, inputs=["x"], outputs=["y"]) as fn:
+        found = fn(fn.params, x=np.array([np.nan, 1], np.float32))["y"]
+    assert np.isnan(found[0])
+    assert found[1] == pytest.approx(0.5)

@@ -36,8 +36,11 @@ def _is_beyond(sample: Sample) -> bool:
 
 DIFFERENT: dict[str, Callable[[Sample], bool]] = {
     "Cast": _is_beyond,
-    **dict.fromkeys(("Betainc", "Igamma", "Igammac", "ResizeBilinear", "ResizeBicubic", "CropAndResize"), _is_odd),
-    "InplaceUpdate": lambda sample: np.unique(sample.inputs[1]).size < np.size(sample.inputs[1]),  # which one stays
+    **dict.fromkeys(("Igamma", "Igammac", "ResizeBilinear", "ResizeBicubic", "CropAndResize"), _is_odd),
+    "InplaceUpdate": lambda sample: (  # which one stays
+        np.unique(np.asarray(sample.inputs[1]) % max(len(sample.inputs[0]), 1)).size < np.size(sample.inputs[1])
+    ),
+    "ResizeBilinearGrad": lambda sample: np.asarray(sample.inputs[1]).dtype == np.float64,  # by weights of 32 bits
     "UnravelIndex": lambda sample: bool((np.asarray(sample.inputs[0]) < 0).any()),  # TensorFlow on a CPU wraps
 }
 """Samples of which JAX makes something else, by op: what nobody's model depends on."""

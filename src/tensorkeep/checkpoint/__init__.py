@@ -9,6 +9,7 @@ Reading begins with `finding`, which gives a `reader` for what lies under a name
     orbax/      checkpoints of Orbax, which JAX programs save
     restore/    the restore doctor: what a program wants beside what a checkpoint holds
     slices/     parts of tensors: the boxes that they are stored in, how these fit together
+    background  saves that go on in the background
     casting     numbers in another type, and a count of what is lost on the way
     checking    checking a checkpoint from end to end, and saying everything that is wrong with it
     describing  what TensorFlow's own reader says of a checkpoint, in its words and in its order

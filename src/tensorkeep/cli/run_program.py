@@ -8,12 +8,17 @@ from tensorkeep.cli.command import DONE, FOUND, Command, Parser
 from tensorkeep.cli.fitting import Column
 from tensorkeep.cli.output import Output, amount_of
 from tensorkeep.errors import InvalidArgumentError
+from tensorkeep.saved_model.load.engines import NAMES as ENGINES
+from tensorkeep.v1.defaults import set_default_engine
 from tensorkeep.v1.programs.running import read_program, run_program
 from tensorkeep.v1.programs.surveying import names_used
 
 
 def _add_arguments(parser: Parser) -> None:
     parser.add_argument("--dry-run", action="store_true", help="say what it uses of TensorFlow, and what is not here")
+    parser.add_argument(
+        "--engine", choices=ENGINES, default=ENGINES[0], help="what runs its sessions that name none (%(default)s)"
+    )
     parser.add_argument("program", metavar="PROGRAM", help="a file of Python that imports tensorflow")
     parser.add_argument("arguments", metavar="ARGUMENT", nargs=REMAINDER, help="what the program is given, as it is")
 
@@ -24,6 +29,7 @@ def _run(given: Namespace, output: Output) -> int:
     if output.is_json:
         raise InvalidArgumentError("--json goes with --dry-run: what a program prints is its own")
     output.out.flush()
+    set_default_engine(given.engine)
     ending = run_program(given.program, given.arguments)
     if ending.said is not None:
         output.err.write(f"{ending.said}\n")
@@ -53,6 +59,7 @@ COMMANDS = {
         "tensorkeep's in its process. Its arguments, exit code and output are its own.",
         [
             "run train.py --learning_rate 0.1    # as python train.py --learning_rate 0.1",
+            "run --engine jax train.py           # its steps are compiled by JAX, for the device that JAX has",
             "run --dry-run train.py              # which names of TensorFlow it uses, and which are not here",
         ],
         _add_arguments,

@@ -1,13 +1,15 @@
 """Tensors of checkpoints as arrays of other libraries, on their devices.
 
-`loading` has the public function. A framework (JAX, PyTorch, CuPy) knows its devices, its types and how bytes get
-there; none of them is imported before it is asked for.
+`loading` and `saving` have the public functions. A framework (JAX, PyTorch, CuPy) knows its devices, its types and how
+bytes get there; none of them is imported before it is asked for.
 
     cupy_arrays   CuPy: pinned memory and streams
     frameworks    what every framework does, and which there are
     jax_arrays    JAX: devices, and shardings over several of them
+    jax_pieces    JAX: arrays copied off their devices, piece by piece
     loading       which tensors go where, and the arrays that come of it
     pieces        boxes cut into pieces that fit a buffer
+    saving        arrays of other libraries as tensors of a checkpoint
     torch_arrays  PyTorch: pinned memory and streams
     transfers     reading, checking and copying at the same time, through a few buffers
 """

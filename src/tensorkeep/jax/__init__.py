@@ -3,6 +3,7 @@
 `functions` makes a pure function of some of a graph. It needs the package `jax`, the extra of that name; nothing below
 this folder knows of it.
 
+    engine/             the engine of JAX: parts of plans on a device, with the variables that they change
     lowerings/          what each op is in JAX: one function per op, or per family of ops
     bodies              what does not change from trace to trace: plans, bodies of functions, facts about operations
     branches_and_loops  JAX's cond, scan and while_loop, made of pieces of a graph that others know how to compute

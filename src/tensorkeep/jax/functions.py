@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -27,6 +27,7 @@ from tensorkeep.runtime.session import Session
 from tensorkeep.shapes import Shape
 
 _LISTED: Final = 20
+_UNTOLD: Final = np.array(b"", object)
 Params = Mapping[str, Any]
 
 
@@ -100,7 +101,7 @@ class JaxFunction:
         self._before: HostPart | None = None
         self._after: HostPart | None = None
         inputs = [tensor for tensor in self._plan.feeds if tensor not in ends.captured]
-        self._entering, self._leaving = inputs, list(self._plan.fetches)
+        self._entering, self._leaving = _without_strings(inputs), list(self._plan.fetches)
         self._middle: PartGraph | None = None
         if not self._found.refused:
             return
@@ -116,7 +117,7 @@ class JaxFunction:
         }  # fmt: skip
         self._before = host_part(split.before, ends.session, ends.captured, held)
         self._after = host_part(split.after, ends.session, ends.captured, held)
-        self._entering = [tensor for tensor in split.middle.inputs if tensor not in ends.captured]
+        self._entering = _without_strings(tensor for tensor in split.middle.inputs if tensor not in ends.captured)
         self._leaving = list(split.middle.outputs)
         self._middle = graph_of_part(split.middle, ends.session.graph)
         inner = Plan(split.middle.inputs, split.middle.outputs, split.middle.ops)
@@ -298,6 +299,8 @@ class JaxFunction:
         given.update((tensor, item) for tensor, item in self._ends.captured.items())
         fetches, targets = self._leaving, self._ends.targets
         middle = self._middle
+        taken = self._plan.feeds if middle is None else tuple(middle.inputs)
+        given.update((tensor, _UNTOLD) for tensor in taken if tensor.dtype is STRING and tensor not in given)
         if middle is not None:
             given = {own: given[tensor] for tensor, own in middle.inputs.items()}
             fetches = [middle.outputs[tensor] for tensor in self._leaving]
@@ -344,6 +347,11 @@ class JaxFunction:
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+
+def _without_strings(tensors: Iterable[Tensor]) -> list[Tensor]:
+    """What JAX is given: strings that reach what it traces are only told by checks, which are not done."""
+    return [tensor for tensor in tensors if tensor.dtype is not STRING]
 
 
 def _spec(tensor: Tensor, shape: Shape) -> str:

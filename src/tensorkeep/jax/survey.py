@@ -7,7 +7,7 @@ another stays on the host, as do strings, tables, files, and ops without a lower
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -63,8 +63,8 @@ class Survey:
     """Those that are used, in the order in which they are met."""
     changed: dict[VariableResource, None] = field(default_factory=dict)
     """Those of them that may have another value afterwards."""
-    random: list[str] = field(default_factory=list)
-    """Operations that draw random numbers."""
+    random: dict[Operation, bool] = field(default_factory=dict)
+    """Operations that draw random numbers, and whether they do so in a branch or loop."""
     unchecked: list[str] = field(default_factory=list)
     """Operations that check or print values, which the function does not do."""
     refused: dict[Operation, Refused] = field(default_factory=dict)
@@ -76,17 +76,26 @@ class Survey:
 class _Surveyor:
     """Goes through a plan and the functions that it calls."""
 
-    def __init__(self, bodies: Bodies, resource_of: ResourceOf) -> None:
+    def __init__(self, bodies: Bodies, resource_of: ResourceOf, on_host: Collection[str | Operation] = ()) -> None:
         self.found = Survey()
         self._bodies = bodies
         self._resource_of = resource_of
+        self._on_host = on_host
         self._depth = 0
 
     def walk(self, plan: Plan, held: dict[Tensor, object], known: set[Tensor], scope: str, in_flow: bool) -> None:
         """Goes through the operations of a plan; adds to what tensors lead to, and to what is known."""
-        inside = _inside_flow(plan)
-        for op in plan.ops:
-            if op.type == "Const":
+        self.look_at(plan.ops, held, known, scope, _inside_flow(plan), in_flow)
+
+    def look_at(
+        self, ops: Iterable[Operation], held: dict[Tensor, object], known: set[Tensor], scope: str = "",
+        inside: Collection[Operation] = (), in_flow: bool = False,
+    ) -> None:  # fmt: skip
+        """Goes through operations, of which some are `inside` branches or loops of TensorFlow 1; all are, `in_flow`."""
+        for op in ops:
+            if op.type in self._on_host or op in self._on_host:
+                self._refuse(op, f"{op.type} is left to the host", scope, in_flow or op in inside)
+            elif op.type == "Const":
                 known.add(op.outputs[0])
             elif op.type in VARIABLES or (not op.inputs and any(tensor.dtype is RESOURCE for tensor in op.outputs)):
                 held.update((tensor, self._resource_of(op)) for tensor in op.outputs)
@@ -122,18 +131,21 @@ class _Surveyor:
             known.update(op.outputs)
         reason = self._reason(op, facts.lowering, held, known)
         if reason:
-            refused = Refused(name, op.type, reason)
-            if in_flow:
-                self.found.inside.append(refused)
-            else:
-                self.found.refused[op] = refused
+            self._refuse(op, reason, scope, in_flow)
             return
         if op.type in RANDOM:
-            self.found.random.append(name)
+            self.found.random[op] = in_flow or self.found.random.get(op, False)
         if op.type in CHECKS:
             self.found.unchecked.append(name)
         if op.type not in _READS and facts.lowering is not None and facts.lowering.takes_tracing:
             self.found.changed.update(dict.fromkeys(_changed(op, held)))
+
+    def _refuse(self, op: Operation, reason: str, scope: str, in_flow: bool) -> None:
+        refused = Refused(f"{scope}{op.name}", op.type, reason)
+        if in_flow:
+            self.found.inside.append(refused)
+        else:
+            self.found.refused[op] = refused
 
     def _reason(
         self, op: Operation, lowering: Lowering | None, held: Mapping[Tensor, object], known: set[Tensor]
@@ -280,3 +292,48 @@ def survey(plan: Plan, given: Mapping[Tensor, object], bodies: Bodies, resource_
     held = {tensor: item for tensor, item in given.items() if tensor not in arrays}
     surveyor.walk(plan, held, arrays, "", in_flow=False)
     return surveyor.found
+
+
+@dataclass
+class ItemSurvey:
+    """What items of a plan do that may each run on the device or on the host."""
+
+    reasons: list[str]
+    """Why an item has to stay on the host; empty if it need not."""
+    found: Survey
+    known: set[Tensor]
+    """Values that depend on shapes and constants alone."""
+    wanting: list[Tensor]
+    """Values that decide the shape of something that stays on the host since they are not known."""
+
+
+def survey_items(
+    items: Sequence[tuple[Sequence[Operation], bool]], given: Mapping[Tensor, object], known: Collection[Tensor],
+    bodies: Bodies, resource_of: ResourceOf, on_host: Collection[str | Operation],
+) -> ItemSurvey:  # fmt: skip
+    """What each of some items does: its operations, and whether they are a branch or loop.
+
+    `given` are what tensors lead to, `known` those whose values will be known, `on_host` ops and operations that are
+    not to run on the device.
+    """
+    surveyor = _Surveyor(bodies, resource_of, on_host)
+    held, sure = dict(given), set(known)
+    outcome = ItemSurvey([], surveyor.found, sure, [])
+    for ops, is_flow in items:
+        before = len(surveyor.found.refused), len(surveyor.found.inside)
+        surveyor.look_at(ops, held, sure, in_flow=is_flow)
+        refused = list(surveyor.found.refused.values())[before[0] :] + surveyor.found.inside[before[1] :]
+        outcome.reasons.append(_reason_of_item(ops, refused))
+        if is_flow:  # which side is taken, and how many rounds there are, is not looked at
+            sure.difference_update(tensor for op in ops for tensor in op.outputs)
+        elif refused and (facts := bodies.facts(ops[0])).lowering is not None:
+            wanted = _needed(ops[0], facts.lowering).values()
+            outcome.wanting += [tensor for tensors in wanted for tensor in tensors if tensor not in sure]
+    return outcome
+
+
+def _reason_of_item(ops: Sequence[Operation], refused: Sequence[Refused]) -> str:
+    if not refused:
+        return ""
+    first = refused[0]
+    return first.reason if len(ops) == 1 and first.node == ops[0].name else f"it runs {first}"

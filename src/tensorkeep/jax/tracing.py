@@ -61,6 +61,8 @@ class Tracing:
         self.changing = list(changing)
         self.precision = jax.lax.Precision.HIGHEST if precision is None else precision
         self.only_known = False
+        self.is_certain = True
+        """Whether what is traced runs whenever the function does: not the sides of branches, nor rounds of loops."""
         self.scope = ""
         self.operation: Operation | None = None
         self._resource_of = resource_of
@@ -101,10 +103,11 @@ class Tracing:
     def with_state(self, values: Mapping[object, Value]) -> Iterator[None]:
         """Lets variables have other values for a while; afterwards the state is what it was."""
         saved, self.state = self.state, {**self.state, **values}
+        was_certain, self.is_certain = self.is_certain, False
         try:
             yield
         finally:
-            self.state = saved
+            self.state, self.is_certain = saved, was_certain
 
     @contextmanager
     def leaving_open(self) -> Iterator[None]:
@@ -226,14 +229,12 @@ class Tracing:
         try:
             return function()
         except TensorKeepError as error:
-            raise _named(error, f'"{self.scope}{op.name}" ({op.type})') from error
+            raise _named(error, self.scope, op) from error
         except RecursionError as error:
-            raise CannotTraceError(
-                f'"{self.scope}{op.name}" ({op.type}): its functions, branches and loops are too deep in each other'
-            ) from error
+            text = "its functions, branches and loops are too deep in each other"
+            raise _named(CannotTraceError(text), self.scope, op) from error
         except (TypeError, ValueError, IndexError, NotImplementedError) as error:
-            reason = str(error).partition("\n")[0]
-            raise _named(InvalidArgumentError(reason), f'"{self.scope}{op.name}" ({op.type})') from error
+            raise _named(InvalidArgumentError(str(error).partition("\n")[0]), self.scope, op) from error
         finally:
             self.operation = saved
 
@@ -265,7 +266,7 @@ class Tracing:
             return self._called(op, inputs)
         if facts.is_pure and all(map(is_known, inputs)) and not _spreads(op, inputs):
             return self._computed(op, inputs)
-        return self._lowered(op, facts, inputs)
+        return self.lowered(op, facts, inputs)
 
     def _read(self, value: Value) -> Value:
         return self.read(value) if isinstance(value, VariableResource) else value
@@ -281,7 +282,7 @@ class Tracing:
             found = as_strings(found)
         return [np.asarray(item) for item in found]
 
-    def _lowered(self, op: Operation, facts: Facts, inputs: list[Value]) -> list[Value]:
+    def lowered(self, op: Operation, facts: Facts, inputs: list[Value]) -> list[Value]:
         """What an operation's lowering gives."""
         found = facts.lowering
         if found is None:
@@ -361,12 +362,12 @@ def not_known(name: str, value: Value) -> CannotTraceError:
     )
 
 
-def _named(error: TensorKeepError, where: str) -> TensorKeepError:
-    """An error whose message begins with an operation, unless it names one already."""
-    if getattr(error, "names_operation", False):
-        return error
-    named = type(error)(f"{where}: {error}")
-    named.names_operation = True  # type: ignore[attr-defined]
+def _named(error: TensorKeepError, scope: str, op: Operation) -> TensorKeepError:
+    """An error whose message begins with an operation, unless it names one already. Its `op` is the outermost of those
+    that it came through.
+    """
+    named = error if error.op is not None else type(error)(f'"{scope}{op.name}" ({op.type}): {error}')
+    named.op = op
     return named
 
 

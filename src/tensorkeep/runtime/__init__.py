@@ -11,6 +11,7 @@ context           what a kernel may use besides its inputs
 deferred          values that are not there yet
 dilating          convolutions by filters with gaps, which are written as four operations, as one call
 elements          tensors and operations of a graph, by name, by themselves, or by what stands for them
+engine_groups     which items of a plan an engine runs together, and what goes in and out of each group
 engines           engines that run parts of a plan in the place of our kernels: what they are asked and answer
 fetches           fetches of any structure: what to compute for them
 finishing         products and the element-wise operations that follow them, computed together
@@ -29,6 +30,7 @@ names             names for all values of a plan: those it makes, those it is gi
 normalizing       the mean and the variance along the last axis, as one call
 operation_lines   the lines that operations become: a call of a kernel each, or an operator
 part_graphs       parts of plans as graphs of their own
+partition         which of the steps that could run elsewhere do so together, so that no part waits for itself
 placement         whether operations can be placed where their graph wants them
 plan              what to run, and in which order, for some fetches and feeds
 program           compiled plans, the functions that they use by name, and errors that name the operation that failed

@@ -21,7 +21,7 @@ fails tells the operation. Control flow that is not made of branches and loops i
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
 import numpy as np
@@ -33,6 +33,7 @@ from tensorkeep.runtime.blocks import (
     Arm,
     Block,
     Choice,
+    Item,
     Loop,
     LoopVariable,
     PartCall,
@@ -43,7 +44,7 @@ from tensorkeep.runtime.blocks import (
 )
 from tensorkeep.runtime.context import KernelContext, Surroundings
 from tensorkeep.runtime.deferred import loaded_value
-from tensorkeep.runtime.engines import PlanToSplit, Split, is_resource, with_parts
+from tensorkeep.runtime.engines import PlanToSplit, Split, block_of, is_resource, with_parts
 from tensorkeep.runtime.flattening import flattened
 from tensorkeep.runtime.frames import TokenMachine
 from tensorkeep.runtime.fused_lines import FusedLines
@@ -98,7 +99,12 @@ class Compiler:
         self._kernels = Kernels(surroundings, contexts, allowed)
         self._engine = surroundings.engine if uses_engine else None
         self._resources = dict(resources or {})
-        self._by_kernels = lambda other: Compiler(other, surroundings, contexts, allowed, uses_engine=False).program()
+        self._by_kernels = lambda other, items: Compiler(
+            other, surroundings, contexts, allowed, uses_engine=False
+        ).program(items)
+        self._by_engine = lambda other, items, given: Compiler(
+            other, surroundings, contexts, allowed, resources=given
+        ).program(items)
         self._split: Split | None = None
         namespace = {function.__name__: function for function in _USED}
         self._lasting = self._kernels.lasting_resource if binds_resources else _never_known
@@ -113,9 +119,14 @@ class Compiler:
         self._fused = FusedLines(self._names, self._kernels, self._lines, self._operations)
         self._ends: dict[tuple[Block, int], list[str]] = {}
 
-    def program(self) -> Program:
+    def program(self, items: Sequence[Item] | None = None) -> Program:
+        """The program of the plan; of `items`, if its branches and loops have been found already. All that is fetched
+        is then there in every run.
+        """
         try:
-            found = structure(self._plan)
+            found = (
+                structure(self._plan) if items is None else Structure(block_of(items), ((),) * len(self._plan.fetches))
+            )
         except UnstructuredError:
             return Program(TokenMachine(self._plan, self._bound).run, {})
         return self._written(found if self._engine is None else self._with_parts(found))
@@ -129,11 +140,20 @@ class Compiler:
                 self._resources[op.outputs[0]] = value
         asked = {predicate for condition in found.fetches for predicate, _ in condition or ()}
         wanted = frozenset((*plan.fetches, *asked))
-        question = PlanToSplit(plan, found.block, wanted, self._resources, self._counts_steps, self._by_kernels)
+        question = PlanToSplit(
+            plan,
+            found.block,
+            wanted,
+            self._resources,
+            self._counts_steps,
+            self._by_kernels,
+            self._by_engine,
+            self._kernels,
+        )
         self._split = self._engine.split(question)
         if not self._split.parts:
             return found
-        return Structure(with_parts(question, self._split.parts), found.fetches)
+        return Structure(with_parts(question, self._split), found.fetches)
 
     def _written(self, found: Structure) -> Program:
         plan = self._plan
@@ -234,7 +254,8 @@ class Compiler:
                 self._kernels.of(op)
         arguments = ", ".join(self._argument(tensor, is_resource(tensor)) for tensor in part.inputs)
         targets = "".join(f"{self._values[tensor]}, " for tensor in part.outputs)
-        self._write(f"{targets}= {self._names.name('p', part.run)}({arguments})", part.ops[0])
+        targets = f"{targets}= " if targets else ""
+        self._write(f"{targets}{self._names.name('p', part.run)}({arguments})", part.ops[0])
 
     def _write_loop(self, loop: Loop, block: Block, at: int) -> None:
         counted = [variable for variable in loop.variables if self._is_wanted(variable.merge.outputs[1])]

@@ -5,7 +5,8 @@ of the compiled function, `v5, v6 = p0(f0, v2)`, in the place of the lines of it
 take, our kernels run as ever.
 
 What an engine may take is decided here as well: operations that only compute, and reads of variables that nothing in
-the plan changes. All others run in the order that the plan has them in.
+the plan changes. All others run in the order that the plan has them in. An engine that changes variables itself says
+which items it cannot run; then whatever reads or changes a variable keeps its order with what changes the same one.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ from tensorkeep.graph.registry.capabilities import capabilities_of_node
 from tensorkeep.graph.registry.opspec import capabilities_of, find_op
 from tensorkeep.proto.messages import FunctionDef, NodeDef
 from tensorkeep.runtime.blocks import Arm, Block, Choice, Item, Loop, PartCall, Step
+from tensorkeep.runtime.kernels import Kernels
 from tensorkeep.runtime.plan import CONTROL_FLOW, Plan
 
 # What reads a variable without changing it.
@@ -42,6 +44,7 @@ _PASS_ON: Final = frozenset(("Identity", "RefIdentity", "Enter", "RefEnter", "Sw
 _LOOPS: Final = frozenset(("While", "StatelessWhile", "For", "StatelessFor", "MapDefun"))
 _VARIABLES: Final = frozenset(("VarHandleOp", "_VarHandlesOp", "Variable", "VariableV2"))
 
+_ANY: Final = "any variable"
 _ENDLESS: Final = 1 << 60
 _MOST_COUNTED: Final = 1_000_000  # nodes of a call
 _DEEPEST: Final = 100  # calls in each other
@@ -81,6 +84,8 @@ class Split:
 
     parts: tuple[Part, ...] = ()
     kept: tuple[Kept, ...] = ()
+    graph: ItemGraph | None = None
+    """Which items wait for which, where that is not as the question has it."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,8 +101,14 @@ class PlanToSplit:
     """Of tensors that lead to resources, what they lead to, as far as that is known."""
     counts_steps: bool
     """Whether the rounds of loops have to be counted, so that our kernels have to run them."""
-    own: Callable[[Plan], Own]
-    """Makes a function of our kernels of a plan, to be called if the engine cannot run a part after all."""
+    own: Callable[[Plan, Sequence[Item]], Own]
+    """Makes a function of our kernels of a plan, whose operations are in these items, to be called if the engine cannot
+    run a part after all.
+    """
+    anew: Callable[[Plan, Sequence[Item], Mapping[Tensor, object]], Own]
+    """The same, but the engine is asked once more; given what some feeds lead to."""
+    kernels: Kernels
+    """Contexts of operations, and the resources that they give."""
 
     @cached_property
     def graph(self) -> ItemGraph:
@@ -151,7 +162,10 @@ def taken_by(item: Item, fed: frozenset[Tensor]) -> set[Tensor]:
 class ItemGraph:
     """Which items of a plan's block have to run before which, and which of them do more than compute."""
 
-    def __init__(self, question: PlanToSplit) -> None:
+    def __init__(self, question: PlanToSplit, reasons: Sequence[str] | None = None) -> None:
+        """`reasons` are why the engine does not run each item, empty of those it runs, if it changes variables itself;
+        else what it may run is decided here.
+        """
         self._question = question
         self._fed = frozenset(question.plan.feeds)
         self.items = tuple(question.block.items)
@@ -182,7 +196,9 @@ class ItemGraph:
         self._may_change_all = any(node.op in _VARIABLES for op in question.plan.ops for node in _nodes_called(op))
         """Whether a function gets hold of variables by their names: which ones is not looked at."""
         self._changed_objects = {id(question.resources[root]) for root in self._changed if root in question.resources}
-        self.reasons = [self._reason(item) for item in self.items]
+        if reasons is not None:
+            self._keep_order_of_access()
+        self.reasons = list(reasons) if reasons is not None else [self._reason(item) for item in self.items]
         """Why an item must be run by our kernels, each in its turn; empty if it need not."""
         last = None
         for number, reason in enumerate(self.reasons):
@@ -199,13 +215,44 @@ class ItemGraph:
             found.append(kept.union(*(found[source] for source in before if source in gone)))
         return found
 
+    def _keep_order_of_access(self) -> None:
+        """Has whatever changes a variable wait for what comes before it and uses the same, and the other way round."""
+        changed_by: dict[object, int] = {}
+        read_by: dict[object, list[int]] = {}
+        for number, item in enumerate(self.items):
+            reads, changes = self._accesses(item)
+            for variable in reads | changes:
+                if variable in changed_by:
+                    self.sources[number].add(changed_by[variable])
+            for variable in changes:
+                self.sources[number].update(read_by.pop(variable, ()))
+                changed_by[variable] = number
+            for variable in reads - changes:
+                read_by.setdefault(variable, []).append(number)
+
+    def _accesses(self, item: Item) -> tuple[set[object], set[object]]:
+        """What an item reads, and what it may change: variables, or the tensors that lead to them."""
+        reads: set[object] = set()
+        changes: set[object] = set()
+        for op in operations_in(item):
+            if any(node.op in _VARIABLES for node in _nodes_called(op)):  # by their names: it may be any of them
+                changes.add(_ANY)
+            for at, tensor in enumerate(op.inputs):
+                if is_resource(tensor):
+                    root = root_of(tensor)
+                    found = self._question.resources.get(root)
+                    key = root if found is None else id(found)
+                    (changes if self._may_change(op, at) else reads).add(key)
+                    reads.add(_ANY)
+        return reads, changes
+
     def _reason(self, item: Item) -> str:
         for op in operations_in(item):
             if any(tensor in self._fed for tensor in op.outputs) and op.type not in CONTROL_FLOW:
                 return "its value is fed"
             if reason := self._effect(op):
                 return reason
-            if self._question.counts_steps and _repeats(op):
+            if self._question.counts_steps and repeats(op):
                 return "its rounds are counted, for a limit"
             for tensor in op.inputs:
                 if is_resource(tensor) and self._is_changed(tensor):
@@ -266,7 +313,8 @@ def _effect(op: Operation) -> str:
     return _effect_of_op(op.type)
 
 
-def _repeats(op: Operation) -> bool:
+def repeats(op: Operation) -> bool:
+    """Whether an operation is, or calls, a loop."""
     if op.type in _LOOPS or op.type == "LoopCond":
         return True
     return any(node.op in _LOOPS or node.op in LOOP_BACK for node in _nodes_called(op))
@@ -369,20 +417,20 @@ def _effect_of_op(name: str) -> str:
 # ---------------------------------------------------------------------------------------------------- arrangement
 
 
-def with_parts(question: PlanToSplit, parts: Sequence[Part]) -> Block:
+def with_parts(question: PlanToSplit, split: Split) -> Block:
     """A plan's block in which each part is one item, in the place of the items that it runs; it runs as soon as all
     that it takes is there.
 
     Items that only parts had a use for are gone.
     """
-    graph = question.graph
+    parts, graph = split.parts, question.graph if split.graph is None else split.graph
     numbers = {id(item): number for number, item in enumerate(graph.items)}
     part_of = {numbers[id(item)]: at for at, part in enumerate(parts) for item in part.items}
     groups: list[Item] = [PartCall(part) for part in parts]
     needs: list[set[int]] = [set() for _ in parts]
     firsts: list[int] = [max(numbers[id(item)] for item in part.items) for part in parts]
     group_of = dict(part_of)
-    for number in _kept_items(question, parts, part_of):
+    for number in _kept_items(question, graph, parts, part_of):
         group_of[number] = len(groups)
         groups.append(graph.items[number])
         firsts.append(number)
@@ -396,18 +444,24 @@ def with_parts(question: PlanToSplit, parts: Sequence[Part]) -> Block:
         sources = own[number] if number in part_of else graph.sources[number]
         needs[at].update(group_of[source] for source in sources if source in group_of)
     order = _sorted([found - {at} for at, found in enumerate(needs)], firsts)
-    arranged = Block(items=[groups[at] for at in order])
+    return block_of([groups[at] for at in order])
+
+
+def block_of(items: Sequence[Item]) -> Block:
+    """A block of some items, in their order; the blocks in them are in it from now on."""
+    arranged = Block(items=list(items))
     for position, item in enumerate(arranged.items):
         for block in _blocks_of(item):
             block.parent, block.position = arranged, position
     return arranged
 
 
-def _kept_items(question: PlanToSplit, parts: Sequence[Part], part_of: Mapping[int, int]) -> list[int]:
+def _kept_items(
+    question: PlanToSplit, graph: ItemGraph, parts: Sequence[Part], part_of: Mapping[int, int]
+) -> list[int]:
     """The numbers of the items that stay outside of parts. An item that only computes values for parts is not among
     them: the parts compute these values themselves.
     """
-    graph = question.graph
     wanted = set(question.wanted).union(*(part.inputs for part in parts))
     by_parts = set().union(*(graph.takes[number] for number in part_of))
     kept: list[int] = []

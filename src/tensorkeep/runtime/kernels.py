@@ -66,6 +66,17 @@ class Kernels:
         except TensorKeepError:
             return None  # it will fail again when it runs, where the error is explained
 
+    def shared_resource(self, op: Operation) -> Any:
+        """The resource that an operation gives in every run, by the name it is shared by: a variable, a table.
+
+        None of an operation that gives no such thing, or takes inputs.
+        """
+        attrs = op.spec.schema.attr_by_name
+        is_shared = "shared_name" in attrs and not any("func" in attr.kind for attr in attrs.values())
+        if op.inputs or not op.spec.kernel_takes_context or not (op.spec.kernel_lasts or is_shared):
+            return None
+        return self.lasting_resource(op)
+
     def bound(self, op: Operation) -> Callable[[list[Any]], list[Any]]:
         """An operation as a function from the values of its inputs to those of its outputs."""
         kernel = self.of(op)

@@ -72,9 +72,9 @@ class Programs:
                 program = self._compiled[key] = compiler.program()
         return program
 
-    def lasting_resource(self, op: Operation) -> object:
+    def shared_resource(self, op: Operation) -> object:
         """The resource that an operation gives in every run, such as a variable's; None if it cannot be had now."""
-        return Kernels(self.surroundings, self._contexts, self._allowed).lasting_resource(op)
+        return Kernels(self.surroundings, self._contexts, self._allowed).shared_resource(op)
 
     @property
     def compiled(self) -> tuple[Program, ...]:

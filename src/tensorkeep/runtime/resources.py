@@ -35,10 +35,24 @@ class Changes(Protocol):
         """Takes the numbers of rows that have changed, or are about to; None stands for all. The variable is locked."""
 
 
-class VariableResource:
-    """A variable's place. Its array is replaced, or changed in place while nobody else can see it."""
+class Elsewhere(Protocol):
+    """A value of a variable that lies in the memory of a device."""
 
-    __slots__ = ("_array", "changes", "dtype", "is_ref", "lock", "name", "shape")
+    @property
+    def shape(self) -> tuple[int, ...]: ...
+
+    def on_host(self) -> Array:
+        """A copy of the value, as an array here."""
+
+
+class VariableResource:
+    """A variable's place. Its array is replaced, or changed in place while nobody else can see it.
+
+    The value may lie elsewhere, on a device. It is copied here when it is first read here; what is then written here
+    makes the value there void.
+    """
+
+    __slots__ = ("_array", "_elsewhere", "changes", "dtype", "is_ref", "lock", "name", "shape")
 
     last_change: ClassVar[int] = 0
     """Another number after every change of any variable: while it stays the same, so do all values."""
@@ -51,21 +65,25 @@ class VariableResource:
         self.lock = RLock()
         self.changes: Changes | None = None
         self._array: Array | None = None
+        self._elsewhere: Elsewhere | None = None
 
     @property
     def is_initialized(self) -> bool:
-        return self._array is not None
+        return self._array is not None or self._elsewhere is not None
 
     @property
     def value_shape(self) -> tuple[int, ...] | None:
         """The shape of the value; None while there is none."""
-        array = self._array
-        return None if array is None else array.shape
+        with self.lock:
+            value = self._elsewhere if self._array is None else self._array
+        return None if value is None else value.shape
 
     def read(self) -> Array:
         """The value. It will not change: a later assignment makes another array."""
         with self.lock:  # a change in place that has begun is waited for; after this, none begins on this array
             array = self._array
+            if array is None and self._elsewhere is not None:
+                array = self._array = self._elsewhere.on_host()
         if array is None:
             raise FailedPreconditionError(self._uninitialized())
         return array
@@ -86,6 +104,7 @@ class VariableResource:
     def assign(self, value: Array) -> None:
         """Replaces the value. The array must be one that nobody writes to."""
         self._array = value
+        self._elsewhere = None
         _note_change()
         if self.changes is not None:
             self.changes.note(None)
@@ -100,9 +119,11 @@ class VariableResource:
         elif isinstance(value, np.generic) or not isinstance(value, Deferred):  # to ask a protocol takes long
             self._array = copy_array(np.asarray(value))
         elif self._array is not None and self._is_place_for(value):
+            self._elsewhere = None
             value.load_into(self._array)
         else:
             self._array = value.load()
+        self._elsewhere = None
         _note_change()
         if self.changes is not None:
             self.changes.note(None)
@@ -119,6 +140,7 @@ class VariableResource:
 
         Hold `lock` from this call until the change is done. `rows` are those that will change, if not all may.
         """
+        self._come_home()
         if not self._is_alone():
             self._array = copy_array(self.read())
             _note_change()
@@ -133,6 +155,7 @@ class VariableResource:
 
         Hold `lock` from this call until the next value is assigned. It spares the copy that `writable` makes.
         """
+        self._come_home()
         if self._is_alone():
             array = self._array
             assert array is not None
@@ -150,7 +173,46 @@ class VariableResource:
 
     def clear(self) -> None:
         self._array = None
+        self._elsewhere = None
         _note_change()
+
+    # --------------------------------------------------------------------------------------- values on a device
+
+    @property
+    def elsewhere(self) -> Elsewhere | None:
+        """The value on a device, if it is there; it may be here as well."""
+        return self._elsewhere
+
+    def mirror(self, value: Elsewhere | None) -> None:
+        """Notes that the value, which stays here, also is on a device; with None, that it is not any more."""
+        assert self._array is not None
+        self._elsewhere = value
+
+    def move(self, value: Elsewhere) -> None:
+        """Replaces the value by one that is on a device. Hold `lock` meanwhile."""
+        self._array = None
+        self._elsewhere = value
+        _note_change()
+        if self.changes is not None:
+            self.changes.note(None)
+
+    def held(self) -> tuple[Array | None, Elsewhere | None]:
+        """What the variable has now, for `put_back`; as long as that is kept, it stays as it is."""
+        return self._array, self._elsewhere
+
+    def put_back(self, held: tuple[Array | None, Elsewhere | None]) -> None:
+        """Gives the variable what it had. Hold `lock` meanwhile."""
+        self._array, self._elsewhere = held
+        _note_change()
+        if self.changes is not None:
+            self.changes.note(None)
+
+    def _come_home(self) -> None:
+        """Before a change here: the value is here, and nowhere else."""
+        if self._elsewhere is not None:
+            if self._array is None:
+                self._array = self._elsewhere.on_host()
+            self._elsewhere = None
 
 
 def _note_change() -> None:

@@ -242,11 +242,7 @@ class Session:
         None of an operation that gives no such thing, or takes inputs. No function is called and nothing is computed;
         what does not exist yet is made, empty, as it would be when the operation runs.
         """
-        attrs = op.spec.schema.attr_by_name
-        is_shared = "shared_name" in attrs and not any("func" in attr.kind for attr in attrs.values())
-        if op.inputs or not op.spec.kernel_takes_context or not (op.spec.kernel_lasts or is_shared):
-            return None
-        return self._programs.lasting_resource(op)
+        return self._programs.shared_resource(op)
 
     def beside(self, graph: Graph) -> Session:
         """A session with another graph, the same resources, and the same permissions."""

@@ -1,7 +1,6 @@
 """Saving and restoring what a session holds, by the operations of its graph, and folders of checkpoints.
 
 applying              a retention policy applied to a folder as it is, whoever saved what is in it
-background            saves that go on in the background
 dense_embeddings      embedding variables of a checkpoint as dense tensors
 embedding_loads       the rows that loading gives an embedding variable
 folder                a folder of checkpoints under a retention policy: where what a policy decides is done

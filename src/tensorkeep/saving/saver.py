@@ -20,6 +20,7 @@ from functools import partial
 from threading import RLock
 from typing import Final
 
+from tensorkeep.checkpoint.background import Background, SaveHandle
 from tensorkeep.checkpoint.finding.file_names import index_path, meta_path
 from tensorkeep.checkpoint.finding.files import checkpoint_exists, checkpoint_modified, what_else_is_there
 from tensorkeep.checkpoint.finding.state_file import STATE_FILE, write_checkpoint_state
@@ -40,7 +41,6 @@ from tensorkeep.metagraph.files import write_debug_info
 from tensorkeep.ops.files.checkpoint_access import CheckpointAccess
 from tensorkeep.proto.messages import SaverDef
 from tensorkeep.runtime.session import Session
-from tensorkeep.saving.background import Background, SaveHandle
 from tensorkeep.saving.folder import CheckpointFolder
 from tensorkeep.saving.restore_nodes import RestoreNodes
 from tensorkeep.saving.retention import History, KeepRecent, Record, RetentionPolicy, checked_metrics, checked_policy

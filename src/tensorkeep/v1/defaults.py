@@ -46,6 +46,19 @@ def is_own_python_allowed() -> bool:
     return bool(_OWN_PYTHON)
 
 
+_ENGINE: list[str] = []
+
+
+def set_default_engine(name: str) -> None:
+    """Has sessions that name no engine be run by another than our kernels."""
+    _ENGINE[:] = [name]
+
+
+def get_default_engine() -> str:
+    """What runs sessions that name no engine."""
+    return _ENGINE[0] if _ENGINE else "numpy"
+
+
 def get_default_graph() -> Graph:
     """The graph being built: that of the innermost `with graph.as_default():`, else one that is always there."""
     return cast(Graph, building.current_graph())  # one of the core's, which has fewer methods, inside a function

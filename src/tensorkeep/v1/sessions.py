@@ -59,7 +59,7 @@ class Session:
         devices = _devices(config, target)
         logged = config is not None and config.log_device_placement
         options = {"allow_python": defaults.is_own_python_allowed(), **options}
-        engine = engine_of(options.pop("engine", "numpy"))
+        engine = engine_of(options.pop("engine", None) or defaults.get_default_engine())
         self._core = CoreSession(
             graph or defaults.get_default_graph(), devices=devices, logs_placement=logged, engine=engine, **options
         )

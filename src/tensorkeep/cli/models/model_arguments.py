@@ -63,5 +63,5 @@ def add_engine(parser: Parser) -> None:
         "--engine",
         choices=ENGINES,
         default=ENGINES[0],
-        help="what runs it: our kernels; ONNX Runtime for what translates; the faster of the two (%(default)s)",
+        help="what runs it: our kernels; ONNX Runtime for what translates; the faster of the two; JAX (%(default)s)",
     )

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, Final
 
 import jax
 import jax.numpy as jnp
 
+from tensorkeep.errors import InvalidArgumentError
 from tensorkeep.jax.lowerings.arithmetic import half_as_single
 from tensorkeep.jax.registry import lowering, same_function
 
@@ -59,12 +61,12 @@ def selu(features: Any) -> Any:
 
 @lowering("ReluGrad")
 def relu_grad(gradients: Any, features: Any) -> Any:
-    return gradients * (features > 0)
+    return jnp.where(features > 0, gradients, gradients * 0)  # no number where it is infinite
 
 
 @lowering("Relu6Grad")
 def relu6_grad(gradients: Any, features: Any) -> Any:
-    return gradients * ((features > 0) & (features < 6))
+    return jnp.where((features > 0) & (features < 6), gradients, gradients * 0)
 
 
 @lowering("LeakyReluGrad")
@@ -93,31 +95,30 @@ def softsign_grad(gradients: Any, features: Any) -> Any:
     return gradients / jnp.square(1 + jnp.abs(features))
 
 
-@lowering("SigmoidGrad")
-def sigmoid_grad(y: Any, dy: Any) -> Any:
-    return dy * y * (1 - y)
+def _grad(op: str, factor: Callable[[Any], Any]) -> None:
+    """The gradient of a function by its result: `dy` times a factor."""
+
+    @lowering(op)
+    def gradient(y: Any, dy: Any) -> Any:
+        if y.size != dy.size:
+            raise InvalidArgumentError(f"its inputs must be of one size, got {list(y.shape)} and {list(dy.shape)}")
+        return _times(dy.reshape(y.shape), factor(y))
+
+    def _times(dy: Any, times: Any) -> Any:
+        if op in _ZERO_OF_ZERO:
+            times = jnp.where((dy == 0) & ~jnp.isfinite(times), 0, times)
+        return dy * times.astype(dy.dtype)
 
 
-@lowering("TanhGrad")
-def tanh_grad(y: Any, dy: Any) -> Any:
-    return dy * (1 - y * y)
+_ZERO_OF_ZERO: Final = frozenset(("SqrtGrad", "RsqrtGrad", "InvGrad", "ReciprocalGrad"))
+"""Gradients that are 0 where `dy` is, whatever the factor is."""
 
-
-@lowering("SqrtGrad")
-def sqrt_grad(y: Any, dy: Any) -> Any:
-    return jnp.where(dy == 0, dy, dy * _of(0.5, y) / jnp.conj(y))
-
-
-@lowering("RsqrtGrad")
-def rsqrt_grad(y: Any, dy: Any) -> Any:
-    y = jnp.conj(y)
-    return jnp.where(dy == 0, dy, dy * _of(-0.5, y) * y * y * y)
-
-
-@lowering("InvGrad", "ReciprocalGrad")
-def reciprocal_grad(y: Any, dy: Any) -> Any:
-    y = jnp.conj(y)
-    return jnp.where(dy == 0, dy, -dy * y * y)
+_grad("SigmoidGrad", lambda y: y * (1 - y))
+_grad("TanhGrad", lambda y: 1 - y * y)
+_grad("SqrtGrad", lambda y: _of(0.5, y) / jnp.conj(y))
+_grad("RsqrtGrad", lambda y: _of(-0.5, y) * jnp.conj(y) ** 3)
+_grad("InvGrad", lambda y: -(jnp.conj(y) ** 2))
+_grad("ReciprocalGrad", lambda y: -(jnp.conj(y) ** 2))
 
 
 # ------------------------------------------------------------------------------------------------------------- losses

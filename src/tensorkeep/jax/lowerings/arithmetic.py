@@ -86,12 +86,25 @@ same_function(
         "BesselI1": half_as_single(special.i1),
         "Igamma": special.gammainc,
         "Igammac": special.gammaincc,
-        "Betainc": special.betainc,
         "Zeta": special.zeta,
         "Sigmoid": jax.nn.sigmoid,
-        "NextAfter": jnp.nextafter,
     }
 )
+
+
+@lowering("NextAfter")
+def next_after(x1: Any, x2: Any) -> Any:
+    """The derivative is that of `x1`; JAX has none."""
+    found = jnp.nextafter(lax.stop_gradient(x1), lax.stop_gradient(x2))
+    passed = jnp.broadcast_to(x1, found.shape)
+    return found + jnp.where(jnp.isfinite(passed), passed - lax.stop_gradient(passed), 0)
+
+
+@lowering("Betainc")
+def incomplete_beta(a: Any, b: Any, x: Any) -> Any:
+    """JAX gives 0 where a number is none, or `b` is 0."""
+    is_none = jnp.isnan(a) | jnp.isnan(b) | jnp.isnan(x) | (a <= 0) | (b <= 0)
+    return jnp.where(is_none, jnp.nan, special.betainc(a, b, x))
 
 
 @lowering("Abs")

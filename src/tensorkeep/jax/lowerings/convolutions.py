@@ -191,7 +191,10 @@ def _pool_sliding(x: Any, ksize: Sequence[int], sliding: Sliding) -> tuple[Any, 
 def _max_pool(x: Any, ksize: Sequence[int], sliding: Sliding) -> Any:
     window, strides, paddings = _pool_sliding(x, ksize, sliding)
     least = -np.inf if jnp.issubdtype(x.dtype, jnp.floating) else np.iinfo(x.dtype).min
-    return lax.reduce_window(x, np.asarray(least, x.dtype), lax.max, window, strides, paddings)
+    found = lax.reduce_window(x, np.asarray(least, x.dtype), lax.max, window, strides, paddings)
+    if not jnp.issubdtype(x.dtype, jnp.floating):
+        return found
+    return jnp.where(found == -np.inf, jnp.finfo(x.dtype).min, found)  # TensorFlow begins with the lowest number
 
 
 def _average_pool(x: Any, ksize: Sequence[int], sliding: Sliding) -> Any:

@@ -1,19 +1,24 @@
-"""What only passes values on, and what only checks them: inside a function of JAX nothing can fail by its values."""
+"""What only passes values on, and what only checks them: inside a function of JAX nothing fails by computed values."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
 from tensorkeep.dtypes import DType
-from tensorkeep.jax.registry import lowering
-from tensorkeep.jax.values import CannotTraceError, Value, device_type, is_on_device, on_device, shape_of
+from tensorkeep.errors import InvalidArgumentError
+from tensorkeep.jax.registry import lowering, traced_lowering
+from tensorkeep.jax.values import CannotTraceError, Value, device_type, is_known, is_on_device, on_device, shape_of
 from tensorkeep.shapes import Shape
 
+if TYPE_CHECKING:
+    from tensorkeep.jax.tracing import Tracing
+
+_SHOWN: Final = 3  # elements of what an assertion tells
 CHECKS: Final = frozenset(("Assert", "CheckNumerics", "CheckNumericsV2", "Print", "PrintV2", "Abort"))
 """Ops that check or print values, which the function of JAX does not do."""
 
@@ -51,9 +56,17 @@ def not_printed(input: Value) -> tuple[Value, ...]:
     return ()
 
 
-@lowering("Assert", raw=True)
-def not_asserted(condition: Value, data: list[Value]) -> tuple[Value, ...]:
+@traced_lowering("Assert")
+def asserted(tracing: Tracing, condition: Value, data: list[Value]) -> tuple[Value, ...]:
+    """Checks what is known, such as shapes; what is computed is not checked."""
+    if tracing.is_certain and is_known(condition) and not np.all(condition):
+        shown = [" ".join(map(_shown, np.ravel(item)[:_SHOWN])) for item in data if is_known(item)]
+        raise InvalidArgumentError(f"assertion failed: {' '.join(f'[{text}]' for text in shown)}")
     return ()
+
+
+def _shown(item: Any) -> str:
+    return item.decode(errors="replace") if isinstance(item, bytes) else str(item)
 
 
 @lowering("NoOp", "ControlTrigger", raw=True)

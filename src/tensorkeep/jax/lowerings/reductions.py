@@ -44,7 +44,8 @@ def _mean(x: Any, axes: tuple[int, ...], keep: bool) -> Any:
     if not jnp.issubdtype(x.dtype, jnp.integer):
         return jnp.mean(x, axis=axes, keepdims=keep)
     count = int(np.prod([x.shape[axis] for axis in axes]))
-    wide = jnp.promote_types(x.dtype, jnp.int64 if is_wide() else jnp.int32)
+    bits = "int64" if is_wide() else "int32"
+    wide = f"u{bits}" if jnp.issubdtype(x.dtype, jnp.unsignedinteger) else bits
     total = jnp.sum(x, axis=axes, keepdims=keep, dtype=wide)
     return lax.div(total, jnp.full_like(total, max(count, 1)))
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import prod
 from typing import Any
 
 import jax.numpy as jnp
@@ -37,8 +38,11 @@ def rank(input: Value) -> Any:
 @lowering("Reshape", known=("shape",))
 def reshape(tensor: Any, shape: Any) -> Any:
     wanted = list(sizes(shape))
-    if -1 in wanted and tensor.size == 0:  # JAX does not divide by nothing
-        wanted[wanted.index(-1)] = 0
+    if -1 in wanted and tensor.size == 0:  # JAX does not divide by nothing; a size that is kept may be left out
+        at = wanted.index(-1)
+        others = prod(size for size in wanted if size > 0)
+        kept = prod(size for size in tensor.shape if size > 0)
+        wanted[at] = kept // others if 0 in wanted else 0
     return jnp.reshape(tensor, wanted)
 
 

@@ -3,7 +3,6 @@
 empty_arrays  where arrays without elements may come up, which end the process in some of ONNX Runtime's operators
 engine        the engine itself: asked for the parts of a plan, it translates them and has ONNX Runtime run them
 options       how it is asked for: by name, or as a value with threads, providers and options of ONNX Runtime
-partition     which of the steps that could run elsewhere do so together, so that no part waits for itself
 parts         a part that ONNX Runtime runs: for the variables as they are, for all sizes, by our kernels if it fails
 sessions      ONNX models in ONNX Runtime
 trial         what of a plan translates to ONNX, and why the rest does not

@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
 import onnx_ir as ir
 
 from tensorkeep.graph.graph import Operation, Tensor
-from tensorkeep.graph.ordering import topological
 from tensorkeep.onnx.engine.empty_arrays import FilledValues, why_dangerous
 from tensorkeep.onnx.engine.options import OnnxRuntime
-from tensorkeep.onnx.engine.partition import partition
 from tensorkeep.onnx.engine.parts import ARRAY, VARIABLE, Constants, FasterPart, OnnxPart, note_fault
 from tensorkeep.onnx.engine.sessions import CannotRunError, OnnxSession, providers_of
 from tensorkeep.onnx.engine.trial import Translation, Trial, passes_border, resource_term, try_plan
@@ -21,6 +18,7 @@ from tensorkeep.onnx.models import TranslateOptions, assembled_model
 from tensorkeep.onnx.terms import Term
 from tensorkeep.onnx.translation import Translator
 from tensorkeep.runtime.blocks import Block, Item, Step
+from tensorkeep.runtime.engine_groups import Candidates, Ends, ends_of
 from tensorkeep.runtime.engines import Kept, Own, Part, PlanToSplit, Split, operations_in
 from tensorkeep.runtime.plan import Plan
 from tensorkeep.runtime.resources import VariableResource
@@ -42,11 +40,20 @@ class OnnxRuntimeEngine:
         trial = try_plan(question, OPSET)
         reasons = [tried.reason for tried in trial.items]
         parts: list[Part] = []
-        groups = _groups(question, trial, reasons, self.options.smallest)
+        candidates = Candidates(
+            question.graph,
+            question.wanted,
+            [tried.is_free for tried in trial.items],
+            trial.free,
+            [tried.weight for tried in trial.items],
+            lambda tensor: passes_border(tensor.dtype),
+        )
+        groups = candidates.groups(reasons, self.options.smallest)
         options = self.options if len(groups) < 2 else self.options.that_wait_quietly()
         for members in groups:
             try:
-                parts.append(self._part(question, trial, members, options))
+                ends = ends_of(candidates, members, question.resources)
+                parts.append(self._part(question, trial, members, ends, options))
             except Exception as error:  # our kernels can run what cannot be translated, whatever the reason
                 note_fault(error)
                 for number in members:
@@ -61,8 +68,9 @@ class OnnxRuntimeEngine:
         ]
         return Split(tuple(parts), tuple(kept))
 
-    def _part(self, question: PlanToSplit, trial: Trial, members: Sequence[int], options: OnnxRuntime) -> Part:
-        ends = _ends(question, trial, members)
+    def _part(
+        self, question: PlanToSplit, trial: Trial, members: Sequence[int], ends: Ends, options: OnnxRuntime
+    ) -> Part:
         is_whole = all(tried.is_free or number in members for number, tried in enumerate(trial.items))
         known = [trial.take_whole() if is_whole else None]  # for the first model; others are translated again
 
@@ -73,7 +81,7 @@ class OnnxRuntimeEngine:
             return OnnxSession(_translate_part(ends, variables, constants), options, constants)
 
         def make_own() -> Own:
-            return question.own(Plan((*ends.arrays, *ends.variables), ends.outputs, _operations(ends.items)))
+            return question.own(Plan((*ends.arrays, *ends.variables), ends.outputs, ends.operations), ends.items)
 
         run = OnnxPart(len(ends.arrays), build, make_own)
         held = [question.resources[tensor] for tensor in ends.variables]
@@ -91,120 +99,10 @@ def _named_operations(item: Item) -> Iterable[Operation]:
     return [item.op] if isinstance(item, Step) else operations_in(item)
 
 
-def _operations(items: Iterable[Item]) -> tuple[Operation, ...]:
-    """The operations of items, in an order in which they can run."""
-    return tuple(dict.fromkeys(op for item in items for op in operations_in(item)))
-
-
-# ------------------------------------------------------------------------------------------------------ the partition
-
-
-def _groups(question: PlanToSplit, trial: Trial, reasons: list[str], smallest: float) -> list[list[int]]:
-    """The items of each part, with at least so much to do. Adds to `reasons` why some that translate are in none."""
-    units = _units(question, trial, reasons)
-    steps = sorted({id(unit): unit for unit in units.values()}.values(), key=lambda unit: unit[0])
-    step_of = {number: at for at, unit in enumerate(steps) for number in unit}
-    waits = question.graph.sources_without({number for number, tried in enumerate(trial.items) if tried.is_free})
-    sources = [{step_of[source] for number in unit for source in waits[number]} - {at} for at, unit in enumerate(steps)]
-    order = topological([sorted(found) for found in sources])
-    if len(order) < len(steps):  # what must stay together waits for what is in between: none of it goes elsewhere
-        for unit in steps:
-            if len(unit) > 1:
-                for number in unit:
-                    reasons[number] = "it waits for something that waits for what it belongs together with"
-        return _groups(question, trial, reasons, smallest)
-    position = {step: at for at, step in enumerate(order)}
-    weights = [sum(trial.items[number].weight for number in steps[step]) for step in order]
-    found = partition(
-        [sorted(position[source] for source in sources[step]) for step in order],
-        [not any(reasons[number] for number in steps[step]) for step in order],
-        lambda piece: sum(weights[at] for at in piece) >= smallest,
-    )
-    return [sorted(number for at in group for number in steps[order[at]]) for group in found]
-
-
-def _units(question: PlanToSplit, trial: Trial, reasons: list[str]) -> dict[int, list[int]]:
-    """The items that are in the same part or in none: what passes between them does not go over a border."""
-    graph = question.graph
-    units = {number: [number] for number, tried in enumerate(trial.items) if not tried.is_free}
-
-    def join(numbers: Sequence[int]) -> None:
-        joined = sorted({member for number in numbers for member in units[number]})
-        for member in joined:
-            units[member] = joined
-
-    for tensor, makers in graph.makers.items():
-        if tensor in trial.free:
-            continue
-        takers = [taker for taker in graph.takers.get(tensor, ()) if taker in units]
-        if not passes_border(tensor.dtype):
-            ends = [*makers, *takers]
-            if tensor in question.wanted:
-                for maker in makers:
-                    reasons[maker] = reasons[maker] or f'its value "{tensor.name}" is {tensor.dtype.name}'
-            if not all(reasons[number] for number in ends) and len(ends) > 1:
-                join(ends)
-        elif len(makers) > 1 and not all(reasons[number] for number in makers):
-            join(makers)
-    for unit in {id(unit): unit for unit in units.values()}.values():
-        reason = next((reasons[number] for number in unit if reasons[number]), "")
-        if reason:
-            for number in unit:
-                if not reasons[number]:
-                    reasons[number] = "it belongs together with something that stays"
-                units[number] = [number]
-    return units
-
-
 # ---------------------------------------------------------------------------------------------------------- one part
 
 
-@dataclass(frozen=True)
-class _Ends:
-    """A part of a plan: its items, items from elsewhere that it computes again for itself, its inputs and outputs."""
-
-    items: tuple[Item, ...]
-    arrays: tuple[Tensor, ...]
-    variables: tuple[Tensor, ...]
-    outputs: tuple[Tensor, ...]
-
-
-def _ends(question: PlanToSplit, trial: Trial, members: Sequence[int]) -> _Ends:
-    graph, inside = question.graph, set(members)
-    arrays: dict[Tensor, None] = {}
-    variables: dict[Tensor, None] = {}
-    pending, seen = list(members), set(members)
-    while pending:
-        number = pending.pop()
-        for tensor in sorted(graph.takes[number], key=lambda tensor: (tensor.op.index, tensor.name)):
-            makers = graph.makers.get(tensor, ())
-            if any(maker in inside for maker in makers):
-                continue
-            if tensor in question.resources and tensor in trial.free:
-                variables[tensor] = None
-            elif tensor in trial.free and makers:
-                new = [maker for maker in makers if maker not in seen]
-                seen.update(new)
-                pending.extend(new)
-            else:
-                arrays[tensor] = None
-    outputs = {
-        tensor: None
-        for number in members
-        for op in operations_in(graph.items[number])
-        for tensor in op.outputs
-        if tensor in graph.makers
-        and (tensor in question.wanted or any(taker not in inside for taker in graph.takers.get(tensor, ())))
-    }
-    items = tuple(graph.items[number] for number in sorted(seen))
-    return _Ends(items, _in_order(arrays), _in_order(variables), _in_order(outputs))
-
-
-def _in_order(tensors: Iterable[Tensor]) -> tuple[Tensor, ...]:
-    return tuple(sorted(tensors, key=lambda tensor: (tensor.op.index, tensor.value_index)))
-
-
-def _translate_part(ends: _Ends, variables: Sequence[VariableResource], constants: Constants) -> ir.Model:
+def _translate_part(ends: Ends, variables: Sequence[VariableResource], constants: Constants) -> ir.Model:
     """The ONNX model of a part, as it is with variables that have these values, or are inputs."""
     translator = Translator(OPSET, lambda op: None, is_for_engine=True)
     to = translator.graph()
@@ -224,11 +122,11 @@ def _translate_part(ends: _Ends, variables: Sequence[VariableResource], constant
     return _model(Translation(translator, to, terms), ends, inputs, constants)
 
 
-def _given_terms(done: Translation, ends: _Ends) -> dict[str, Term]:
+def _given_terms(done: Translation, ends: Ends) -> dict[str, Term]:
     return {f"{ARRAY}{number}": done.terms[tensor] for number, tensor in enumerate(ends.arrays)}
 
 
-def _model(done: Translation, ends: _Ends, inputs: Mapping[str, Term], constants: Constants) -> ir.Model:
+def _model(done: Translation, ends: Ends, inputs: Mapping[str, Term], constants: Constants) -> ir.Model:
     """The model of a translation. Names of inputs tell which they are; those of outputs are in their order."""
     for name, term in inputs.items():
         assert term.value is not None

@@ -18,7 +18,8 @@ from tensorkeep.onnx.engine.parts import note_fault
 from tensorkeep.onnx.graphs import OnnxGraph
 from tensorkeep.onnx.terms import Term, constant_term
 from tensorkeep.onnx.translation import Translator
-from tensorkeep.runtime.blocks import Block, Choice, Item, Loop, Step, Steps
+from tensorkeep.runtime.blocks import Block, Step
+from tensorkeep.runtime.engine_groups import made_in_every_run
 from tensorkeep.runtime.engines import PlanToSplit, WrittenOut, is_resource, operations_in
 from tensorkeep.runtime.resources import VariableResource
 
@@ -110,42 +111,6 @@ def resource_term(tensor: Tensor, held: object) -> Term | None:
     if tensor.dtype.is_ref:
         return constant_term(held.read(), held.dtype, held.name)
     return Term(tensor.dtype, (), held=held)
-
-
-def made_in_every_run(items: Sequence[Item]) -> set[Tensor]:
-    """The tensors that items make whichever branches are taken."""
-    paths: dict[Tensor, list[Steps]] = {}
-
-    def note(item: Item, path: Steps) -> None:
-        if isinstance(item, Choice):
-            for truth, block in ((True, item.then), (False, item.otherwise)):
-                for inner in block.items:
-                    note(inner, (*path, (item.predicate, truth)))
-        elif isinstance(item, Loop):
-            for inner in item.after.items:
-                note(inner, path)
-        else:
-            for op in operations_in(item):
-                for tensor in op.outputs:
-                    paths.setdefault(tensor, []).append(path)
-
-    for item in items:
-        note(item, ())
-    return {tensor for tensor, found in paths.items() if _is_every_case(found)}
-
-
-def _is_every_case(paths: Sequence[Steps]) -> bool:
-    """Whether one of several conditions holds, whatever the predicates in them are."""
-    if () in paths:
-        return True
-    if not paths:
-        return False
-    asked = paths[0][0][0]
-    cases = (
-        [tuple(step for step in path if step[0] is not asked) for path in paths if (asked, not truth) not in path]
-        for truth in (True, False)
-    )
-    return all(map(_is_every_case, cases))
 
 
 class _Attempt:

@@ -164,6 +164,16 @@ class PhiloxStream:
         self._next = PhiloxGenerator.of_seeds(seed, seed2)
         self._lock = threading.Lock()
 
+    @property
+    def place(self) -> PhiloxGenerator:
+        """Where the next execution begins."""
+        return self._next
+
+    def go_on_at(self, place: PhiloxGenerator) -> None:
+        """Has the next execution begin somewhere else: whoever else drew numbers has got as far."""
+        with self._lock:
+            self._next = place
+
     def reserve(self, blocks: int) -> PhiloxGenerator:
         """The generator for one execution, which may read that many blocks without meeting the next execution's."""
         with self._lock:

@@ -51,8 +51,9 @@ def load_saved_model(
     them, runs the model, and copied where our kernels do.
 
     `engine` says what runs it: "numpy", our kernels; "onnxruntime", ONNX Runtime for all parts of it that translate to
-    ONNX; "auto", ONNX Runtime if it is installed, for those parts that it runs faster; or `OnnxRuntime(...)`, with
-    threads, providers and options. `describe` tells which operations run where.
+    ONNX; "auto", ONNX Runtime if it is installed, for those parts that it runs faster; `OnnxRuntime(...)`, with
+    threads, providers and options; "jax" or `JaxDevice(...)`, JAX on one of its devices. `describe` tells
+    which operations run where.
 
     A directory that lacks files of the model, or has some that are too short, is an error that lists them all.
     """

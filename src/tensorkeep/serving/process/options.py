@@ -12,7 +12,7 @@ from typing import Final
 GRPC_PORT: Final = 8500
 REST_PORT: Final = 8501
 METRICS_PATH: Final = "/monitoring/prometheus/metrics"
-ENGINES: Final = ("numpy", "onnxruntime", "auto")
+ENGINES: Final = ("numpy", "onnxruntime", "auto", "jax")
 """What may run models, by the names that `load_saved_model` has for them."""
 STOP_SECONDS: Final = 30.0  # what container platforms wait between asking a process to end and killing it
 

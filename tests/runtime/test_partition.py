@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tensorkeep.graph.ordering import topological
-from tensorkeep.onnx.engine.partition import partition
+from tensorkeep.runtime.partition import partition
 
 Steps = tuple[list[list[int]], list[bool]]
 
