@@ -26,9 +26,10 @@ from tensorkeep.convert.hub import OpenTensors, SinkOptions, Tensors, TensorSink
 from tensorkeep.convert.keras_names import VARS, named_variables
 from tensorkeep.dtypes import ALL_DTYPES, STRING, DType
 from tensorkeep.embedding.formats.streams import Input
-from tensorkeep.errors import DataLossError, StorageError, TensorKeepError, UnimplementedError
+from tensorkeep.errors import DataLossError, StorageError, TensorKeepError
 from tensorkeep.io.files.everywhere import is_on_disk
 from tensorkeep.io.files.filesystem import Durability, FileSystem, atomic_write, prepare_directory, temporary_path
+from tensorkeep.io.files.hdf5_images import imported_h5py
 from tensorkeep.shapes import element_count
 
 _MAGIC: Final = b"\x89HDF\r\n\x1a\n"
@@ -97,17 +98,6 @@ def _nesting_problems(nested: Mapping[str, str]) -> list[str]:
         'preset "without-optimizer", or `tensorkeep strip-optimizer` before), or write names with dots (the preset '
         '"dots")'
     ]
-
-
-def imported_h5py() -> Any:
-    """The package h5py; UnimplementedError, which names the extra, if it is not there."""
-    try:
-        import h5py
-    except ImportError as error:
-        raise UnimplementedError(
-            f'HDF5 needs the package h5py, which cannot be imported ({error}): pip install "tensorkeep[convert]"'
-        ) from error
-    return h5py
 
 
 # ----------------------------------------------------------------------------------------------------------- reading

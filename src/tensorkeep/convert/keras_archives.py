@@ -18,7 +18,7 @@ from typing import Any, Final
 from tensorkeep.arrays import Array
 from tensorkeep.checkpoint.reader import TensorInfo
 from tensorkeep.checkpoint.slices.tensor_slice import Box
-from tensorkeep.convert.hdf5 import HDF5_ERRORS, arrays_of, datasets_in, imported_h5py, named_objects
+from tensorkeep.convert.hdf5 import HDF5_ERRORS, arrays_of, datasets_in, named_objects
 from tensorkeep.convert.hub import OpenTensors, StoredArray, TensorSource, listed_names
 from tensorkeep.convert.keras_names import NamedVariables, named_variables
 from tensorkeep.convert.zip_files import Member, members_of, names_in_archive
@@ -26,6 +26,7 @@ from tensorkeep.embedding.formats.streams import Input
 from tensorkeep.errors import DataLossError, TensorKeepError
 from tensorkeep.io.files.archives import unpack_to_file
 from tensorkeep.io.files.filesystem import FileSystem, RandomAccessFile
+from tensorkeep.io.files.hdf5_images import imported_h5py
 
 _CONFIG: Final = "config.json"
 _METADATA: Final = "metadata.json"

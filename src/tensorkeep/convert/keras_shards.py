@@ -16,7 +16,6 @@ from tensorkeep.convert.hdf5 import (
     HDF5_ERRORS,
     arrays_of,
     datasets_in,
-    imported_h5py,
     named_objects,
     opened_hdf5,
 )
@@ -25,6 +24,7 @@ from tensorkeep.convert.keras_names import named_variables
 from tensorkeep.convert.shards import files_in_index
 from tensorkeep.errors import DataLossError, TensorKeepError
 from tensorkeep.io.files.filesystem import FileSystem
+from tensorkeep.io.files.hdf5_images import imported_h5py
 
 _ENDING: Final = ".weights.json"
 _PART: Final = ".weights.h5"

@@ -7,6 +7,7 @@
     datasets/     `tf.data`: datasets, iterators over them, and the functions that make and change them
     estimators/   `tf.estimator`: a model as a function, trained, evaluated, asked and exported from a folder
     functions/    TensorFlow's functions as compositions of ops: with its names, scopes and defaults
+    keras/        `tf.keras` in graph mode
     layers/       TensorFlow 1's layers: variables and functions in a scope
     saved_model/  SavedModels as TensorFlow 1's Python makes and loads them
     training/     training: optimizers, metrics, loops, input queues, savers and objects

@@ -7,4 +7,5 @@ saved_model_cli     shows, runs and scans SavedModels: TensorFlow's `saved_model
 saved_model_run     the command `run` of `saved_model_cli`
 saved_model_scan    the command `scan` of `saved_model_cli`
 saved_model_show    the command `show` of `saved_model_cli`
+standard_output     text for whoever runs a program: no program of its own
 """

@@ -24,6 +24,7 @@ the tables, imported when they are first asked for; editors know them by the stu
     framework      scopes, devices, conversion, collections, gradients, `tf.function`
     graph_defs     `tf.graph_util`, and graphs to files
     graphs         `tf.Graph`
+    keras_defaults the session, the settings and the objects by name that `tf.keras` uses
     logging        `tf.logging`
     meta_graph     `tf.train.export_meta_graph`, `import_meta_graph`
     namespaces     modules made of the tables, and what has to be there before any name is used

@@ -181,9 +181,9 @@ from tensorkeep.tf1.variables.template import make_template
 from tensorkeep.tf1.variables.variable import Variable, is_variable_initialized
 from tensorkeep.v1 import (
     app, audio, bitwise, compat, contrib, data, debugging, dtypes, errors, estimator, feature_column, flags, gfile,
-    graph_util, hash_table, image, initializers, io, kv_variable_ops, layers, linalg, logging, lookup, losses, manip,
-    math, metrics, nest, nn, python_io, quantization, queue, ragged, random, raw_ops, resource_loader, saved_model,
-    sets, signal, sparse, spectral, strings, summary, test, tpu, train, version,
+    graph_util, hash_table, image, initializers, io, keras, kv_variable_ops, layers, linalg, logging, lookup, losses,
+    manip, math, metrics, nest, nn, python_io, quantization, queue, ragged, random, raw_ops, resource_loader,
+    saved_model, sets, signal, sparse, spectral, strings, summary, test, tpu, train, version,
 )
 from tensorkeep.v1.defaults import get_default_graph, get_default_session, reset_default_graph
 from tensorkeep.v1.device_specs import DeviceSpec
@@ -267,8 +267,8 @@ __all__ = [
     "initialize_all_tables", "initialize_all_variables", "initialize_local_variables", "initialize_variables",
     "initializers", "install", "int16", "int32", "int64", "int8", "inv", "invert_permutation", "io", "is_finite",
     "is_inf", "is_nan", "is_non_decreasing", "is_numeric_tensor", "is_strictly_increasing", "is_symbolic_tensor",
-    "is_tensor", "is_variable_initialized", "kv_variable_ops", "layers", "lbeta", "less", "less_equal", "lgamma",
-    "lin_space", "linalg", "linspace", "listdiff", "load_library", "load_op_library", "local_variables",
+    "is_tensor", "is_variable_initialized", "keras", "kv_variable_ops", "layers", "lbeta", "less", "less_equal",
+    "lgamma", "lin_space", "linalg", "linspace", "listdiff", "load_library", "load_op_library", "local_variables",
     "local_variables_initializer", "log", "log1p", "log_sigmoid", "logging", "logical_and", "logical_not",
     "logical_or", "logical_xor", "lookup", "losses", "make_ndarray", "make_template", "make_tensor_proto", "manip",
     "map_fn", "matching_files", "math", "matmul", "matrix_band_part", "matrix_determinant", "matrix_diag",

@@ -9,7 +9,6 @@ from typing import Final
 
 from tensorkeep.graph.registry.opspec import find_op
 
-_CORE: Final = "variables, tf.layers, tf.losses, the optimizers of tf.train and tf.train.MonitoredTrainingSession"
 _LITE: Final = "graphs are frozen by tf.graph_util and `tensorkeep saved-model freeze`, for a converter of your choice"
 _LOAD: Final = "tensorkeep.load_saved_model runs what it exported"
 _ONE_PROCESS: Final = "sessions run in this process, on one machine"
@@ -52,7 +51,7 @@ INSTEAD: Final[dict[str, str]] = {
     "contrib.hooks": "tf.train.ProfilerHook profiles",
     "contrib.integrate": "SciPy's scipy.integrate, by tf.py_func",
     "contrib.kafka": "write a generator for tf.data.Dataset.from_generator",
-    "contrib.keras": f"use {_CORE}",
+    "contrib.keras": "tf.keras has it under the same names",
     "contrib.kfac": "ShampooOptimizer and GGTOptimizer of tf.contrib.opt condition gradients",
     "contrib.labeled_tensor": "name the axes by comments",
     "contrib.layers.crossed_column": _COLUMNS,
@@ -121,7 +120,11 @@ INSTEAD: Final[dict[str, str]] = {
     "distribute": _ONE_PROCESS,
     "distributions": _DISTRIBUTIONS,
     "experimental": "what is not experimental any more is in tf itself",
-    "keras": f"use {_CORE}; {_LOAD}, and tensorkeep.saved_model.from_layers builds models of layers",
+    "keras.applications": "build the network of tf.keras.layers, and load_weights; tf.contrib.slim.nets has others",
+    "keras.estimator": "write a function for tf.estimator.Estimator that calls the model",
+    "keras.experimental": "what is not experimental any more is in tf.keras itself",
+    "keras.mixed_precision": "cast by tf.cast",
+    "keras.wrappers": "write a class with fit and predict around a model",
     "lite": _LITE,
     "mixed_precision": "cast by tf.cast",
     "mlir": "graphs run as they are",

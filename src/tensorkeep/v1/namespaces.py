@@ -23,7 +23,7 @@ from tensorkeep.tf1.functions.ragged import dispatch
 from tensorkeep.tf1.saved_model import ragged_info
 from tensorkeep.tf1.training.inputs import queue_runner
 from tensorkeep.tf1.variables import embedding_blocks, embedding_store, hash_table_lookup, hash_table_store
-from tensorkeep.v1 import defaults
+from tensorkeep.v1 import defaults, keras_defaults
 from tensorkeep.v1.absent import missing
 from tensorkeep.v1.op_functions import RawOp, function_of
 from tensorkeep.v1.tables import ABOUT, SPACES
@@ -42,6 +42,7 @@ INSTALLED = (
     embedding_store,
     hash_table_lookup,
     hash_table_store,
+    keras_defaults,
     queue_runner,
     ragged_info,
 )

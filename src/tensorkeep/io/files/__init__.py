@@ -8,6 +8,7 @@ gfile             files and folders with TensorFlow's manners: what `tf.gfile` a
 gfile_object      an open file as TensorFlow has it
 gfile_stores      what `tf.gfile` does with URLs of object stores
 globbing          patterns of file names, as TensorFlow reads them
+hdf5_images       HDF5 files as bytes, made and read in memory
 local             the local disk
 memory            files in memory: for tests, for building a checkpoint that goes straight elsewhere, for libraries
 model_signatures  signatures of a model's files by a key

@@ -1,8 +1,10 @@
-"""Zip archives, read from bytes with limits: a small archive may hold far more than memory does."""
+"""Zip archives, read from bytes with limits: a small archive may hold far more than memory does; and archives unpacked
+to folders."""
 
 from __future__ import annotations
 
 import struct
+import tarfile
 import tempfile
 import zipfile
 import zlib
@@ -80,6 +82,30 @@ def unpack_to_file(chunks: Iterable[bytes], what: str, *, most: int) -> IO[bytes
         file.close()
         raise
     return file
+
+
+def extract_archive(path: str, folder: str) -> None:
+    """Unpacks a tar or zip archive of this machine to a folder, and nothing outside of it.
+
+    DataLossError if it is neither, or has members that would leave the folder.
+    """
+    try:
+        if zipfile.is_zipfile(path):
+            with zipfile.ZipFile(path) as packed:
+                packed.extractall(folder)  # which leaves parts such as ".." out of names
+            return
+        if not tarfile.is_tarfile(path):
+            raise DataLossError(f'"{path}" is neither a tar nor a zip archive')
+        with tarfile.open(path) as archive:
+            for member in archive.getmembers():
+                if member.name.startswith("/") or ".." in member.name.split("/"):
+                    raise DataLossError(f'"{path}" has a member outside of its folder: {member.name}')
+                if not member.isfile() and not member.isdir():
+                    raise DataLossError(f'"{path}" has a member that is neither file nor folder: {member.name}')
+            safely = {"filter": "data"} if hasattr(tarfile, "data_filter") else {}
+            archive.extractall(folder, **safely)  # type: ignore[arg-type]
+    except tarfile.TarError as error:
+        raise DataLossError(f'"{path}" cannot be unpacked: {error}') from error
 
 
 def _write(file: IO[bytes], chunk: bytes, folder: str, what: str) -> None:

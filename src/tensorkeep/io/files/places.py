@@ -69,6 +69,11 @@ def place_of(path: PathOrBytes) -> str:
     return posixpath.normpath(re.sub("^//+", "/", text)) if text else text
 
 
+def home_directory() -> str:
+    """The folder of whoever runs the program."""
+    return with_slashes(os.path.expanduser("~"))
+
+
 @contextmanager
 def explain_system_errors(path: PathOrBytes) -> Iterator[None]:
     """Raises TensorFlow's error, in its words, for one of the system's."""

@@ -153,11 +153,11 @@ class Layer:
             self._current = scope
             inputs = map_structure(_as_tensor, inputs)
             parameters = signature(self.call).parameters
-            training, args, kwargs = _with_training(parameters, args, kwargs)
+            training, args, kwargs = with_training(parameters, args, kwargs)
             if "scope" in parameters:
                 kwargs["scope"] = scope
             check_inputs(self.input_spec, inputs, self.name)
-            with _told(training), name_scope(scope.original_name_scope):
+            with told_training(training), name_scope(scope.original_name_scope):
                 self._build_for(inputs)
                 outputs = self.call(inputs, *args, **kwargs)
                 if outputs is None:
@@ -246,7 +246,7 @@ class Layer:
                 )
                 if regularizer is not None and not any(id(part) in before for part in parts_of(variable)):
                     for part in parts_of(variable):
-                        self.add_loss(_weight_loss(name, part, regularizer))
+                        self.add_loss(weight_loss(name, part, regularizer))
         trained = set(map(id, get_collection(current_graph(), GraphKeys.TRAINABLE_VARIABLES)))
         for part in parts_of(variable):
             self._keep(part, wanted and id(part) in trained)
@@ -290,13 +290,19 @@ def _names(name: Any, kind: str) -> tuple[str, str]:
     """The default name of a layer's scope, and the name of the layer."""
     if name and not isinstance(name, VariableScope):
         return name, name
-    base = _snake_case(kind)
-    counts = current_graph().extras.setdefault(_NAMES, {})
+    base = snake_case(kind)
+    counts = name_counts()
     counts[base] = counts.get(base, 0) + 1
     return (name.name if name else base), f"{base}_{counts[base]}"
 
 
-def _snake_case(name: str) -> str:
+def name_counts() -> dict[str, int]:
+    """How many layers and other objects of Keras took a name, in the graph being built."""
+    counts: dict[str, int] = current_graph().extras.setdefault(_NAMES, {})
+    return counts
+
+
+def snake_case(name: str) -> str:
     """`Conv2DTranspose` as "conv2d_transpose"."""
     middle = re.sub(r"(.)([A-Z][a-z0-9]+)", r"\1_\2", name)
     return re.sub(r"([a-z])([A-Z])", r"\1_\2", middle).lower()
@@ -315,7 +321,9 @@ def _initializer(told: Any, dtype: DType) -> Any:
     return Zeros() if dtype.is_integer or dtype.base_dtype is BOOL else None
 
 
-def _weight_loss(name: str, variable: Any, regularizer: Function) -> Callable[[], Any]:
+def weight_loss(name: str, variable: Any, regularizer: Function) -> Callable[[], Any]:
+    """A function that builds the loss of a variable."""
+
     def loss() -> Any:
         with name_scope(f"{name}/Regularizer"):
             found = regularizer(variable)
@@ -339,9 +347,12 @@ def parts_of(variable: object) -> list[Any]:
 # ---------------------------------------------------------------------------------------------------- Training
 
 
-def learning_phase() -> Tensor:
-    """The placeholder that decides for layers which are not told whether they are trained; false unless fed."""
-    found: Tensor | None = current_graph().extras.get(_LEARNING_PHASE)
+def learning_phase() -> Any:
+    """What decides for layers which are not told whether they are trained: a placeholder, false unless fed.
+
+    A program of Keras may have set a number in its place.
+    """
+    found: Any = current_graph().extras.get(_LEARNING_PHASE)
     if found is None:
         with name_scope(None):
             found = placeholder_with_default(False, (), name="keras_learning_phase")
@@ -349,8 +360,25 @@ def learning_phase() -> Tensor:
     return found
 
 
+def set_learning_phase(value: Any) -> None:
+    """Sets what decides in the graph being built: 0, 1, a tensor, or None for a new placeholder."""
+    current_graph().extras[_LEARNING_PHASE] = value
+
+
+def known_learning_phase() -> int | None:
+    """The number that was set for the graph being built, or None."""
+    found = current_graph().extras.get(_LEARNING_PHASE)
+    return found if isinstance(found, int) else None
+
+
+def training_of_caller() -> Any:
+    """What the layer was told that is being called, or None."""
+    return _training.get()
+
+
 @contextmanager
-def _told(training: Any) -> Iterator[None]:
+def told_training(training: Any) -> Iterator[None]:
+    """Layers that are called inside and are not told whether they are trained are told this."""
     token = _training.set(training)
     try:
         yield
@@ -358,7 +386,7 @@ def _told(training: Any) -> Iterator[None]:
         _training.reset(token)
 
 
-def _with_training(
+def with_training(
     parameters: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> tuple[Any, tuple[Any, ...], dict[str, Any]]:
     """What a call says about training, or the call around it; and the arguments, that included if they take it."""
@@ -367,9 +395,11 @@ def _with_training(
     training = args[at] if at < len(args) else kwargs.get("training")
     if "training" not in parameters and not takes_any:
         kwargs.pop("training", None)
-    if training is not None or _training.get() is None:
+    if training is not None:
         return training, args, kwargs
-    training = _training.get()
+    training = _training.get() if _training.get() is not None else known_learning_phase()
+    if training is None:
+        return training, args, kwargs
     if "training" in parameters:
         told = cast(training, BOOL) if isinstance(training, Tensor) else bool(training)
         after = zip(list(parameters)[at + 2 :], args[at + 1 :], strict=False)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any, Final
 
 from tensorkeep.dtypes import BFLOAT16, FLOAT16, FLOAT32, DType
@@ -103,17 +104,25 @@ class BatchNormalization(Layer):
             self.gamma = self._weight("gamma", sizes)
         if self.center:
             self.beta = self._weight("beta", sizes)
-        assert self._scope is not None
-        partitioner = self._scope.partitioner
-        self._scope.set_partitioner(None)  # moving averages are never partitioned
-        try:
+        with self._without_partitioner():
             self.moving_mean = self._average("moving_mean", sizes, self.moving_mean_initializer)
             self.moving_variance = self._average("moving_variance", sizes, self.moving_variance_initializer)
             if self.renorm:
                 self._build_renorm(sizes)
+        self.built = True
+
+    @contextmanager
+    def _without_partitioner(self) -> Iterator[None]:
+        """Moving averages are never partitioned."""
+        if self._scope is None:  # a layer of Keras, whose variables never are
+            yield
+            return
+        partitioner = self._scope.partitioner
+        self._scope.set_partitioner(None)
+        try:
+            yield
         finally:
             self._scope.set_partitioner(partitioner)
-        self.built = True
 
     def _resolve_axes(self, input_shape: TensorShape) -> None:
         rank = input_shape.rank

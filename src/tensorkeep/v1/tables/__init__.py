@@ -6,6 +6,8 @@ word in the row of its module; `tools/write_stubs.py` then tells editors of it.
     contrib       `tf.contrib`: layers, slim, rnn, seq2seq and others
     estimators    `tf.estimator`, `tf.tpu`, and the parts of `tf.contrib` beside them
     inputs        `tf.data`: datasets and iterators
+    keras         `tf.keras`: layers and models, and all of its namespaces
+    keras_parts   `tf.keras` besides layers and models: backend, losses, metrics, optimizers and others
     learning      `tf.nn`, `tf.layers`, `tf.losses`, `tf.metrics`, `tf.train`, `tf.image` and other namespaces of models
     numbers       `tf.math`, `tf.linalg`, `tf.random`, `tf.sparse`, `tf.strings` and others of numbers and text
     surroundings  `tf.io`, `tf.saved_model`, `tf.errors`, `tf.compat` and others of what is around a model
@@ -20,17 +22,28 @@ from tensorkeep._lazy import Table
 from tensorkeep.v1.tables.contrib import ABOUT_CONTRIB, CONTRIB
 from tensorkeep.v1.tables.estimators import ABOUT_ESTIMATORS, ESTIMATORS
 from tensorkeep.v1.tables.inputs import INPUTS
+from tensorkeep.v1.tables.keras import ABOUT_KERAS, KERAS
 from tensorkeep.v1.tables.learning import LEARNING
 from tensorkeep.v1.tables.numbers import NUMBERS
 from tensorkeep.v1.tables.surroundings import SURROUNDINGS
 from tensorkeep.v1.tables.top import TOP
 
-SPACES: Final[dict[str, Table]] = {"": TOP, **CONTRIB, **ESTIMATORS, **INPUTS, **NUMBERS, **LEARNING, **SURROUNDINGS}
+SPACES: Final[dict[str, Table]] = {
+    "": TOP,
+    **CONTRIB,
+    **ESTIMATORS,
+    **INPUTS,
+    **KERAS,
+    **NUMBERS,
+    **LEARNING,
+    **SURROUNDINGS,
+}
 """By namespace, as it is spelled below `tf`, its table."""
 
 ABOUT: Final = {
     **ABOUT_CONTRIB,
     **ABOUT_ESTIMATORS,
+    **ABOUT_KERAS,
     "audio": "sounds",
     "bitwise": "bits",
     "compat": "text and bytes, types of numbers, and the two versions of the API, of which there is one",

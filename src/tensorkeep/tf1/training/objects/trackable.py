@@ -28,6 +28,7 @@ from tensorkeep.tf1.variables.variable import Variable
 
 _TABLE: Final = "table"
 _DEPENDENCIES: Final = "_checkpoint_dependencies"
+_CHILDREN: Final = "_checkpoint_children"  # the method of objects that say themselves what they consist of
 
 
 class NoDependency:
@@ -161,7 +162,7 @@ def is_trackable(item: object, arrays: bool = True) -> bool:
     if isinstance(item, tuple):
         return _is_wrapped(item) and any(is_trackable(element, arrays) for element in item)
     followed = Variable | AutoTrackable | TrackedList | TrackedDict | Optimizer | Layer
-    return isinstance(item, followed) or hasattr(type(item), "_saveables")
+    return isinstance(item, followed) or hasattr(type(item), "_saveables") or hasattr(type(item), _CHILDREN)
 
 
 class AutoTrackable:
@@ -192,6 +193,10 @@ class AutoTrackable:
         """
         found: dict[bool, dict[str, Any]] = self.__dict__.setdefault(_DEPENDENCIES, {True: {}, False: {}})
         return found[arrays]
+
+    def _saved_objects(self, arrays: bool) -> dict[str, Any]:
+        """What a checkpoint follows from the object: what was assigned, and what a class knows besides."""
+        return self._dependencies(arrays)
 
 
 class GraphView:
@@ -231,12 +236,17 @@ class GraphView:
         return (info.full_name if info else None) or item._shared_name
 
     def slot_names(self, item: object) -> Sequence[str]:
-        return item.get_slot_names() if self._slots and isinstance(item, Optimizer) else ()
+        names: Any = getattr(item, "get_slot_names", None)  # of optimizers of `tf.train` and of Keras
+        return names() if self._slots and names is not None else ()
 
     def slot(self, optimizer: object, variable: object, name: str) -> Slot | None:
-        if not self._slots or not isinstance(optimizer, Optimizer) or not isinstance(variable, Variable):
+        if not self._slots or not isinstance(variable, Variable):
             return None
-        return optimizer.get_slot(variable, name)
+        if isinstance(optimizer, Optimizer):
+            return optimizer.get_slot(variable, name)
+        slots: Any = getattr(optimizer, "_slots", {})  # Keras's are by variable first
+        found: Slot | None = slots.get(id(variable), {}).get(name)
+        return found
 
     def ignored_slots(self, graph: TrackableObjectGraph) -> frozenset[int]:
         """The numbers of the stored slots, if this view shows none."""
@@ -245,8 +255,10 @@ class GraphView:
 
 
 def _references(item: object, graph: Graph | None, arrays: bool) -> Sequence[tuple[str, Any]]:
+    if hasattr(type(item), _CHILDREN):
+        return list(getattr(item, _CHILDREN)().items())
     if isinstance(item, AutoTrackable):
-        return list(item._dependencies(arrays).items())
+        return list(item._saved_objects(arrays).items())
     if isinstance(item, TrackedDict):
         item.check()
         return _named_items(item)

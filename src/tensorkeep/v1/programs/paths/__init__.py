@@ -7,6 +7,7 @@ path that is added takes its word in `lacking` away.
     contributions  `tensorflow.contrib`, below its namespaces
     estimators     `tensorflow.estimator`, `tensorflow.python.feature_column`, `tensorflow.contrib.tpu`
     framework      `tensorflow.python.framework`, `eager`, `client`
+    keras          `tensorflow.python.keras`, below its namespaces
     lacking        modules that TensorFlow 1 has and we do not
     learning       `tensorflow.python.layers`, `training`, `summary`, `saved_model`
     messages       `tensorflow.core`: modules of messages
@@ -22,6 +23,7 @@ from tensorkeep._lazy import Table
 from tensorkeep.v1.programs.paths.contributions import CONTRIBUTIONS
 from tensorkeep.v1.programs.paths.estimators import ESTIMATORS
 from tensorkeep.v1.programs.paths.framework import FRAMEWORK
+from tensorkeep.v1.programs.paths.keras import KERAS
 from tensorkeep.v1.programs.paths.lacking import LACKING, LACKING_WHOLE
 from tensorkeep.v1.programs.paths.learning import LEARNING
 from tensorkeep.v1.programs.paths.messages import MESSAGES
@@ -32,6 +34,7 @@ PATHS: Final[dict[str, Table]] = {
     **CONTRIBUTIONS,
     **ESTIMATORS,
     **FRAMEWORK,
+    **KERAS,
     **LEARNING,
     **MESSAGES,
     **OPERATIONS,

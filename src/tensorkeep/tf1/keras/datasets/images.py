@@ -1,0 +1,78 @@
+"""Handwritten digits, clothes, and small pictures of things, with the numbers of their classes."""
+
+from __future__ import annotations
+
+import gzip
+from typing import Any, Final
+
+import numpy as np
+
+from tensorkeep.arrays import Array
+from tensorkeep.errors import DataLossError, InvalidArgumentError
+from tensorkeep.tf1.keras.backend.settings import image_data_format
+from tensorkeep.tf1.keras.datasets.kept_files import load_archive, unpickle
+from tensorkeep.tf1.keras.utils.downloads import get_file, read_bytes
+
+_PLACE: Final = "https://storage.googleapis.com/tensorflow/tf-keras-datasets/"
+_CIFAR: Final = "https://www.cs.toronto.edu/~kriz/"
+_FASHION: Final = (
+    "train-labels-idx1-ubyte.gz",
+    "train-images-idx3-ubyte.gz",
+    "t10k-labels-idx1-ubyte.gz",
+    "t10k-images-idx3-ubyte.gz",
+)
+Pairs = tuple[tuple[Array, Array], tuple[Array, Array]]
+"""Pictures and labels to train with, and to test with."""
+
+
+def load_digits(path: str = "mnist.npz") -> Pairs:
+    """`mnist.load_data`: 28 x 28 grey pictures of handwritten digits."""
+    names = ("x_train", "y_train", "x_test", "y_test")
+    x_train, y_train, x_test, y_test = load_archive(path, f"{_PLACE}mnist.npz", names)
+    return (x_train, y_train), (x_test, y_test)
+
+
+def load_clothes() -> Pairs:
+    """`fashion_mnist.load_data`: 28 x 28 grey pictures of ten kinds of clothes."""
+    paths = [get_file(name, origin=_PLACE + name, cache_subdir="datasets/fashion-mnist") for name in _FASHION]
+    y_train, x_train, y_test, x_test = (_unpacked(path, at % 2 == 0) for at, path in enumerate(paths))
+    return (x_train.reshape(-1, 28, 28), y_train), (x_test.reshape(-1, 28, 28), y_test)
+
+
+def _unpacked(path: str, is_labels: bool) -> Array:
+    try:
+        data = gzip.decompress(read_bytes(path))
+    except (OSError, EOFError) as error:
+        raise DataLossError(f'"{path}" is no gzip file: {error}') from error
+    return np.frombuffer(data, np.uint8, offset=8 if is_labels else 16)
+
+
+def _batch(path: str, label_key: str = "labels") -> tuple[Array, Array]:
+    told: dict[Any, Any] = unpickle(read_bytes(path), path, encoding="bytes")
+    found = {key.decode() if isinstance(key, bytes) else key: value for key, value in told.items()}
+    return found["data"].reshape(-1, 3, 32, 32), np.asarray(found[label_key])
+
+
+def _arranged(pictures: Array) -> Array:
+    return pictures.transpose(0, 2, 3, 1) if image_data_format() == "channels_last" else pictures
+
+
+def load_ten_things() -> Pairs:
+    """`cifar10.load_data`: 32 x 32 pictures in colour of ten kinds of things."""
+    folder = get_file("cifar-10-batches-py", origin=f"{_CIFAR}cifar-10-python.tar.gz", untar=True)
+    parts = [_batch(f"{folder}/data_batch_{number}") for number in range(1, 6)]
+    pictures, labels = (np.concatenate([part[at] for part in parts]) for at in (0, 1))
+    tested, wanted = _batch(f"{folder}/test_batch")
+    train = (_arranged(pictures), labels.reshape(-1, 1).astype(np.uint8))
+    return train, (_arranged(tested), wanted.reshape(-1, 1))
+
+
+def load_hundred_things(label_mode: str = "fine") -> Pairs:
+    """`cifar100.load_data`: the same of a hundred kinds ("fine"), or of twenty ("coarse")."""
+    if label_mode not in ("fine", "coarse"):
+        raise InvalidArgumentError('`label_mode` must be one of `"fine"`, `"coarse"`.')
+    folder = get_file("cifar-100-python", origin=f"{_CIFAR}cifar-100-python.tar.gz", untar=True)
+    (pictures, labels), (tested, wanted) = (
+        _batch(f"{folder}/{part}", f"{label_mode}_labels") for part in ("train", "test")
+    )
+    return (_arranged(pictures), labels.reshape(-1, 1)), (_arranged(tested), wanted.reshape(-1, 1))

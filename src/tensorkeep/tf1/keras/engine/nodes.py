@@ -1,0 +1,85 @@
+"""Calls of layers as nodes: what went in, what came out, and with which further arguments."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from tensorkeep.tf1.functions.structures import flatten
+from tensorkeep.tf1.keras.engine.tensor_notes import History, history_of, set_history
+
+
+class Node:
+    """One call of a layer.
+
+    `inputs`, `outputs` and `arguments` are as the program gave and got them. The tensors among the arguments that come
+    from other calls are further inputs.
+    """
+
+    def __init__(
+        self,
+        layer: Any,
+        inputs: Any,
+        outputs: Any,
+        arguments: Mapping[str, Any] | None = None,
+        *,
+        makes_outputs: bool = True,
+    ) -> None:
+        self.layer = layer
+        self.inputs = inputs
+        self.outputs = outputs
+        self.arguments = dict(arguments or {})
+        index = len(layer._inbound_nodes)
+        layer._inbound_nodes.append(self)
+        if not makes_outputs:  # from the inputs of a model to its outputs, which its layers have made
+            return
+        for parent in self.parents:
+            if not any(node is self for node in parent.layer._outbound_nodes):
+                parent.layer._outbound_nodes.append(self)
+        for at, tensor in enumerate(flatten(outputs)):
+            set_history(tensor, History(layer, index, at))
+
+    @property
+    def is_input(self) -> bool:
+        """Whether it stands for what is fed."""
+        return self.inputs is self.outputs
+
+    @property
+    def tensors(self) -> list[Any]:
+        """The inputs of the call that come from other calls, those among its arguments included."""
+        if self.is_input:
+            return []
+        given = [*flatten(self.inputs), *flatten(list(self.arguments.values()))]
+        return [tensor for tensor in given if history_of(tensor) is not None]
+
+    @property
+    def parents(self) -> list[Node]:
+        """The calls that made its inputs, one for each input."""
+        return [node_of(tensor) for tensor in self.tensors]
+
+    # The names that TensorFlow has for these.
+
+    @property
+    def outbound_layer(self) -> Any:
+        return self.layer
+
+    @property
+    def inbound_layers(self) -> Any:
+        layers = [node.layer for node in self.parents]
+        return layers[0] if len(layers) == 1 else layers
+
+    @property
+    def input_tensors(self) -> Any:
+        return self.inputs
+
+    @property
+    def output_tensors(self) -> Any:
+        return self.outputs
+
+
+def node_of(tensor: Any) -> Node:
+    """The call that made a tensor."""
+    history = history_of(tensor)
+    assert history is not None
+    node: Node = history.layer._inbound_nodes[history.node_index]
+    return node

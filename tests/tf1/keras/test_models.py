@@ -1,0 +1,246 @@
+"""Models of Keras: how they are made, what they refuse, and what they leave in files."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import tensorkeep.v1 as tf
+from tensorkeep.errors import InvalidArgumentError, TensorKeepError, UnimplementedError
+
+keras = tf.keras
+layers = tf.keras.layers
+
+
+@pytest.fixture(autouse=True)
+def new_graph() -> Any:
+    keras.backend.clear_session()
+    yield
+    keras.backend.clear_session()
+
+
+def _line() -> Any:
+    model = keras.Sequential([layers.Dense(3, input_shape=(4,)), layers.Activation("relu"), layers.Dense(1)])
+    model.compile("sgd", "mse")
+    return model
+
+
+X = np.arange(32, dtype="float32").reshape(8, 4) / 32
+Y = X.sum(axis=1, keepdims=True)
+
+
+def test_layers_are_numbered_and_variables_named_after_them() -> None:
+    model = _line()
+    assert [layer.name for layer in model.layers] == ["dense", "activation", "dense_1"]
+    assert [weight.name for weight in model.weights] == [
+        "dense/kernel:0",
+        "dense/bias:0",
+        "dense_1/kernel:0",
+        "dense_1/bias:0",
+    ]
+
+
+def test_training_lowers_the_loss_and_tells_it() -> None:
+    history = _line().fit(X, Y, epochs=20, verbose=0).history
+    assert len(history["loss"]) == 20
+    assert history["loss"][-1] < history["loss"][0]
+
+
+def test_a_model_that_was_not_compiled_is_not_trained() -> None:
+    model = keras.Sequential([layers.Dense(1, input_shape=(4,))])
+    with pytest.raises(RuntimeError, match="compile"):
+        model.fit(X, Y, verbose=0)
+    assert model.predict(X).shape == (8, 1)
+
+
+@pytest.mark.parametrize(
+    ("x", "y", "said"),
+    [
+        (X[:, :3], Y, r"expected dense_input to have shape \(4,\)"),
+        (X, Y[:5], "same number of samples"),
+        ([X, X], Y, "Expected to see 1 array"),
+        (X, None, "none were given"),
+        ({"other": X}, Y, 'No data provided for "dense_input"'),
+    ],
+)
+def test_data_that_does_not_fit_is_refused(x: Any, y: Any, said: str) -> None:
+    with pytest.raises(InvalidArgumentError, match=said):
+        _line().fit(x, y, verbose=0)
+
+
+def test_outputs_that_need_another_input_are_refused() -> None:
+    a, b = keras.Input((2,)), keras.Input((2,))
+    with pytest.raises(InvalidArgumentError, match="Graph disconnected"):
+        keras.Model(a, layers.Add()([a, b]))
+
+
+def test_inputs_are_those_of_input() -> None:
+    with pytest.raises(InvalidArgumentError, match=r"must come from `tf.keras.Input`"):
+        keras.Model(tf.placeholder(tf.float32, (None, 2)), layers.Dense(1)(keras.Input((2,))))
+
+
+def test_eager_mode_and_other_machines_are_refused() -> None:
+    model = keras.Sequential([layers.Dense(1, input_shape=(4,))])
+    with pytest.raises(InvalidArgumentError, match="eager"):
+        model.compile("sgd", "mse", run_eagerly=True)
+    with pytest.raises(UnimplementedError, match="eager"):
+        layers.Layer(dynamic=True)
+
+
+def test_a_frozen_layer_is_not_trained_and_moves_no_averages() -> None:
+    normal = layers.BatchNormalization(input_shape=(4,))
+    normal.trainable = False
+    model = keras.Sequential([normal, layers.Dense(1)])
+    model.compile("sgd", "mse")
+    before = normal.get_weights()
+    model.fit(X, Y, verbose=0)
+    assert [weight.name for weight in model.trainable_weights] == ["dense/kernel:0", "dense/bias:0"]
+    np.testing.assert_array_equal(normal.get_weights(), before)
+
+
+def test_masks_reach_the_loss() -> None:
+    inputs = keras.Input((3,), dtype="int32")
+    model = keras.Model(inputs, layers.TimeDistributed(layers.Dense(1))(layers.Embedding(5, 2, mask_zero=True)(inputs)))
+    model.compile("sgd", "mse")
+    words, targets = np.array([[1, 2, 0]]), np.zeros((1, 3, 1))
+    outputs = model.predict(words)[0, :, 0]
+    assert model.evaluate(words, targets, verbose=0) == pytest.approx(float((outputs[:2] ** 2).sum()) / 3, rel=1e-5)
+
+
+def test_layers_in_lists_and_dictionaries_are_found() -> None:
+    class Own(layers.Layer):  # type: ignore[misc]
+        def __init__(self) -> None:
+            super().__init__()
+            self.several = [layers.Dense(2)]
+            self.named = {"last": layers.Dense(1)}
+            self.several.append(layers.Dense(2))
+
+        def call(self, inputs: Any) -> Any:
+            for layer in self.several:
+                inputs = layer(inputs)
+            return self.named["last"](inputs)
+
+    own = Own()
+    own(tf.zeros([1, 3]))
+    assert len(own.weights) == 6
+    assert own.count_params() == 3 * 2 + 2 + 2 * 2 + 2 + 2 + 1
+
+
+def test_a_model_as_hdf5_goes_on_where_it_was(tmp_path: Path) -> None:
+    model = _line()
+    model.compile("adam", "mse", metrics=["mae"])
+    model.fit(X, Y, epochs=2, verbose=0)
+    path = str(tmp_path / "model.h5")
+    model.save(path)
+    again = keras.models.load_model(path)
+    assert again.metrics_names == model.metrics_names
+    np.testing.assert_array_equal(again.predict(X), model.predict(X))
+    model.reset_metrics()  # which hold what the last epoch left
+    first, second = model.train_on_batch(X, Y), again.train_on_batch(X, Y)
+    np.testing.assert_allclose(first, second, rtol=1e-6)
+
+
+def test_weights_as_a_checkpoint_are_those_of_objects(tmp_path: Path) -> None:
+    model = _line()
+    model.save_weights(str(tmp_path / "w"))
+    key = "layer_with_weights-0/kernel/.ATTRIBUTES/VARIABLE_VALUE"
+    np.testing.assert_array_equal(tf.train.load_variable(str(tmp_path / "w"), key), model.get_weights()[0])
+    assert tf.train.latest_checkpoint(str(tmp_path)) == str(tmp_path / "w")
+    values = model.get_weights()
+    model.set_weights([value * 0 for value in values])
+    model.load_weights(str(tmp_path / "w")).assert_consumed()
+    np.testing.assert_array_equal(model.get_weights()[0], values[0])
+
+
+def test_a_checkpoint_waits_for_a_model_that_has_no_variables_yet(tmp_path: Path) -> None:
+    def make() -> Any:
+        return keras.Sequential([layers.Dense(2), layers.Dense(1)])
+
+    first = make()
+    first.build((None, 4))
+    first.save_weights(str(tmp_path / "w"))
+    values = first.get_weights()
+    later = make()
+    later.load_weights(str(tmp_path / "w"))
+    later(tf.zeros([1, 4]))
+    np.testing.assert_array_equal(later.get_weights()[0], values[0])
+
+
+def test_weights_that_do_not_fit_are_listed_and_nothing_is_set(tmp_path: Path) -> None:
+    _line().save_weights(str(tmp_path / "w.h5"))
+    other = keras.Sequential([layers.Dense(2, input_shape=(4,)), layers.Dense(1)])
+    before = other.get_weights()
+    with pytest.raises(InvalidArgumentError, match=r"(?s)dense_2/kernel.*dense_3/kernel"):
+        other.load_weights(str(tmp_path / "w.h5"))
+    np.testing.assert_array_equal(other.get_weights()[0], before[0])
+
+
+def test_weights_by_name_leave_other_layers_alone(tmp_path: Path) -> None:
+    first = keras.Sequential([layers.Dense(3, input_shape=(4,), name="a"), layers.Dense(1, name="b")])
+    first.save_weights(str(tmp_path / "w.h5"))
+    other = keras.Sequential([layers.Dense(3, input_shape=(4,), name="a"), layers.Dense(2, name="c")])
+    before = other.get_weights()[2]
+    other.load_weights(str(tmp_path / "w.h5"), by_name=True)
+    np.testing.assert_array_equal(other.get_weights()[0], first.get_weights()[0])
+    np.testing.assert_array_equal(other.get_weights()[2], before)
+
+
+def test_a_damaged_file_is_told(tmp_path: Path) -> None:
+    path = tmp_path / "w.h5"
+    _line().save_weights(str(path))
+    path.write_bytes(path.read_bytes()[:200])
+    with pytest.raises(TensorKeepError, match="HDF5"):
+        _line().load_weights(str(path))
+    with pytest.raises(InvalidArgumentError, match="No file"):
+        keras.models.load_model(str(tmp_path / "none.h5"))
+
+
+def test_functions_without_a_name_are_not_loaded() -> None:
+    model = keras.Sequential([layers.Lambda(lambda x: x + 1, input_shape=(2,))])
+    assert keras.models.clone_model(model).predict(np.zeros((1, 2))).tolist() == [[1.0, 1.0]]
+    with pytest.raises(InvalidArgumentError, match="bytecode"):
+        keras.models.model_from_json(model.to_json())
+
+
+def test_json_says_of_which_layers_a_model_is() -> None:
+    told = json.loads(_line().to_json())
+    assert told["class_name"] == "Sequential"
+    assert [layer["class_name"] for layer in told["config"]["layers"]] == ["Dense", "Activation", "Dense"]
+
+
+def test_the_summary_is_that_of_tensorflow_1_15() -> None:
+    lines: list[str] = []
+    _line().summary(print_fn=lines.append)
+    assert lines == [
+        'Model: "sequential"',
+        "_" * 65,
+        "Layer (type)                 Output Shape              Param #   ",
+        "=" * 65,
+        "dense (Dense)                (None, 3)                 15        ",
+        "_" * 65,
+        "activation (Activation)      (None, 3)                 0         ",
+        "_" * 65,
+        "dense_1 (Dense)              (None, 1)                 4         ",
+        "=" * 65,
+        "Total params: 19",
+        "Trainable params: 19",
+        "Non-trainable params: 0",
+        "_" * 65,
+    ]
+
+
+def test_a_generator_that_ends_early_is_told() -> None:
+    with pytest.raises(tf.errors.OutOfRangeError, match="ran out of data after 1 of 3"):
+        _line().fit_generator(iter([(X, Y)]), steps_per_epoch=3, verbose=0)
+
+
+def test_a_model_in_a_program_of_sessions_shares_its_variables() -> None:
+    model = _line()
+    with tf.Session() as session:
+        session.run(tf.global_variables_initializer())
+        outputs = model(tf.constant(X))
+        np.testing.assert_allclose(session.run(outputs), model.predict(X), rtol=1e-6)
