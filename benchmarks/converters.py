@@ -53,7 +53,7 @@ def export(source: str, file: str) -> dict[str, Any]:
     from tensorkeep.convert.onnx.exporting import export_onnx
 
     start = time.perf_counter(), time.process_time()
-    export_onnx(source, file, opset=OPSET)
+    export_onnx(source, file, opset=OPSET, overwrite=True)
     return {"seconds": time.perf_counter() - start[0], "processor": time.process_time() - start[1]}
 
 
