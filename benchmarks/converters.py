@@ -162,7 +162,8 @@ def _in_a_process(*command: str) -> dict[str, Any]:
     except subprocess.TimeoutExpired:
         return {"failed": f"it was not done after {LONGEST} s"}
     if done.returncode:
-        return {"failed": (done.stderr.strip().splitlines() or [f"it ended with {done.returncode}"])[-1][:160]}
+        last = (done.stderr.strip().splitlines() or ["nothing"])[-1][:160]
+        return {"failed": f"it ended with {done.returncode}; the last that it said: {last}"}
     result: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
     return result
 

@@ -44,7 +44,9 @@ def check_indices_once(model: ir.Model) -> None:
         checks: dict[ir.Value, list[tuple[ir.Value, ir.Value]]] = {}
         for node in graph:
             chosen = _chosen_below_zero(node.outputs[0]) if is_op(node, "Where") else None
-            if chosen is None or _known_array(chosen[0]) is None or {use.node for use in chosen[1].uses()} - {*_both(node)}:
+            if chosen is None or _known_array(chosen[0]) is None:
+                continue
+            if {use.node for use in chosen[1].uses()} - {*_both(node)}:  # others want it as it is
                 continue
             source = _source_of(chosen[1], graph)
             if source is not chosen[1]:
