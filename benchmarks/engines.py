@@ -338,16 +338,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if not options.page:
         print(text)
         return 0
-    return _put_into(options.page, text)
+    return put_into(options.page, SECTION, "engines", text)
 
 
-def _put_into(path: Path, text: str) -> int:
+def put_into(path: Path, section: re.Pattern[str], mark: str, text: str) -> int:
     """Puts a text between the marks of a page; 1, and says so, if the page has none."""
-    page, count = SECTION.subn(lambda _: text, path.read_text(encoding="utf-8"))
+    page, count = section.subn(lambda _: text, path.read_text(encoding="utf-8"))
     if not count:
-        print(
-            f'"{path}" has no lines <!-- engines --> and <!-- end of engines -->: nothing was written', file=sys.stderr
-        )
+        print(f'"{path}" has no lines <!-- {mark} --> and <!-- end of {mark} -->: nothing was written', file=sys.stderr)
         return 1
     path.write_text(page, encoding="utf-8")
     return 0

@@ -31,10 +31,12 @@ class RealModel:
     inputs: Callable[[int], Inputs]
 
 
-def _keras(make: Callable[[], Any]) -> Callable[[str], None]:
+def keras_model(make: Callable[[], Any]) -> Callable[[str], None]:
+    """What writes a model of Keras as a SavedModel, by Keras 3 or 2."""
+
     def export(folder: str) -> None:
         keras.utils.set_random_seed(1)
-        make().export(folder, verbose=False)
+        make().export(folder, **({"verbose": False} if hasattr(keras, "ops") else {}))
 
     return export
 
@@ -47,7 +49,8 @@ def _numbers(name: str, *shape: int) -> Callable[[int], Inputs]:
     return lambda batch: {name: _random().normal(size=(batch, *shape)).astype(np.float32)}
 
 
-def _indices(name: str, count: int, below: int) -> Callable[[int], Inputs]:
+def indices(name: str, count: int, below: int) -> Callable[[int], Inputs]:
+    """What makes so many numbers below a bound for each row of a batch, for the input of a name."""
     return lambda batch: {name: _random().integers(below, size=(batch, count)).astype(np.int32)}
 
 
@@ -100,8 +103,9 @@ def _dlrm() -> Any:
     for width in (512, 256, 16):
         bottom = layers.Dense(width, activation="relu")(bottom)
     rows = [layers.Embedding(10_000, 16)(ids[:, at]) for at in range(26)]
-    stacked = keras.ops.stack([bottom, *rows], axis=1)
-    pairs = keras.ops.matmul(stacked, keras.ops.transpose(stacked, (0, 2, 1)))
+    ops: Any = getattr(keras, "ops", tf)  # Keras 2 takes TensorFlow's own
+    stacked = ops.stack([bottom, *rows], axis=1)
+    pairs = ops.matmul(stacked, ops.transpose(stacked, (0, 2, 1)))
     top = layers.Concatenate()([bottom, layers.Flatten()(pairs)])
     for width in (512, 256):
         top = layers.Dense(width, activation="relu")(top)
@@ -225,7 +229,7 @@ def _export_decoder(folder: str) -> None:
 
 def _decoding(batch: int) -> Inputs:
     past = _numbers("past", _DEPTH, 2, _HEADS, _TOKENS - 1, _WIDTH // _HEADS)(batch)
-    return {**_indices("token", 1, 50_000)(batch), **past}
+    return {**indices("token", 1, 50_000)(batch), **past}
 
 
 # -------------------------------------------------------------------------------------------------------------- images
@@ -258,33 +262,33 @@ def application(name: str) -> RealModel:
         image = keras.Input(_PIXELS, name="image")
         return keras.Model(image, getattr(keras.applications, name)(weights=None, input_shape=_PIXELS)(image))
 
-    return RealModel("224 x 224 pixels", _keras(make), _numbers("image", *_PIXELS))
+    return RealModel("224 x 224 pixels", keras_model(make), _numbers("image", *_PIXELS))
 
 
 MODELS: Final[dict[str, RealModel]] = {
-    "MLP": RealModel("784 numbers, 3 layers of 512", _keras(_mlp), _numbers("x", 784)),
+    "MLP": RealModel("784 numbers, 3 layers of 512", keras_model(_mlp), _numbers("x", 784)),
     "wide and deep, integers": RealModel(
-        "13 numbers, 26 keys", _keras(_wide_and_deep_of_integers), _dense_and(_indices("ids", 26, 10_000))
+        "13 numbers, 26 keys", keras_model(_wide_and_deep_of_integers), _dense_and(indices("ids", 26, 10_000))
     ),
     "wide and deep, strings": RealModel(
-        "13 numbers, 26 words", _keras(_wide_and_deep_of_strings), _dense_and(_words("words", 26))
+        "13 numbers, 26 words", keras_model(_wide_and_deep_of_strings), _dense_and(_words("words", 26))
     ),
-    "DLRM": RealModel("13 numbers, 26 keys", _keras(_dlrm), _dense_and(_indices("ids", 26, 10_000))),
+    "DLRM": RealModel("13 numbers, 26 keys", keras_model(_dlrm), _dense_and(indices("ids", 26, 10_000))),
     "LSTM": RealModel(
-        "128 tokens, 128 units", _keras(lambda: _recurrent(layers.LSTM(128))), _indices("tokens", _TOKENS, 20_000)
+        "128 tokens, 128 units", keras_model(lambda: _recurrent(layers.LSTM(128))), indices("tokens", _TOKENS, 20_000)
     ),
     "bidirectional GRU": RealModel(
         "128 tokens, 2 x 128 units",
-        _keras(lambda: _recurrent(layers.Bidirectional(layers.GRU(128)))),
-        _indices("tokens", _TOKENS, 20_000),
+        keras_model(lambda: _recurrent(layers.Bidirectional(layers.GRU(128)))),
+        indices("tokens", _TOKENS, 20_000),
     ),
-    "text CNN": RealModel("100 words of text", _keras(_text_cnn), _sentences),
-    "WaveNet": RealModel("4,096 samples, 10 layers of 32", _keras(_wavenet), _numbers("audio", 4096, 1)),
-    "BERT small": RealModel("128 tokens, 4 layers of 512", _keras(_bert), _indices("tokens", _TOKENS, 30_000)),
+    "text CNN": RealModel("100 words of text", keras_model(_text_cnn), _sentences),
+    "WaveNet": RealModel("4,096 samples, 10 layers of 32", keras_model(_wavenet), _numbers("audio", 4096, 1)),
+    "BERT small": RealModel("128 tokens, 4 layers of 512", keras_model(_bert), indices("tokens", _TOKENS, 30_000)),
     "GPT-2, a step": RealModel("1 token after 127, 6 layers of 768", _export_decoder, _decoding),
-    "ViT S/16": RealModel("224 x 224 pixels", _keras(_vit), _numbers("image", *_PIXELS)),
-    "autoencoder": RealModel("224 x 224 pixels", _keras(_autoencoder), _numbers("image", *_PIXELS)),
-    "U-Net": RealModel("224 x 224 pixels", _keras(_unet), _numbers("image", *_PIXELS)),
+    "ViT S/16": RealModel("224 x 224 pixels", keras_model(_vit), _numbers("image", *_PIXELS)),
+    "autoencoder": RealModel("224 x 224 pixels", keras_model(_autoencoder), _numbers("image", *_PIXELS)),
+    "U-Net": RealModel("224 x 224 pixels", keras_model(_unet), _numbers("image", *_PIXELS)),
     "MobileNetV3 large": application("MobileNetV3Large"),
     "EfficientNetB0": application("EfficientNetB0"),
     "DenseNet121": application("DenseNet121"),

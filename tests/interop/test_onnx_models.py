@@ -18,7 +18,7 @@ import tensorkeep as tk
 from tensorkeep.errors import UnimplementedError
 from tensorkeep.onnx.engine.empty_arrays import ENDS_PROCESS
 from tests.interop.keras_sweep import difference
-from tests.interop.model_zoo import NETWORKS, ZOO, Export, application
+from tests.interop.model_zoo import NETWORKS, UNSTEADY, ZOO, Export, application
 from tests.interop.onnx_sweep import TOLERANCES, in_onnx_runtime
 from tests.support.depth import thinned
 
@@ -39,8 +39,25 @@ FURTHER_NETWORKS: Final = {
     "EfficientNetV2B1": 48,
     "ConvNeXtSmall": 48,
     "InceptionResNetV2": 80,
+    "ResNet152": 48,
+    "DenseNet201": 48,
+    "EfficientNetB2": 48,
+    "EfficientNetB3": 48,
+    "EfficientNetB4": 48,
+    "EfficientNetB5": 48,
+    "EfficientNetB6": 48,
+    "EfficientNetB7": 48,
+    "EfficientNetV2B2": 48,
+    "EfficientNetV2B3": 48,
+    "EfficientNetV2S": 64,
+    "EfficientNetV2M": 64,
+    "EfficientNetV2L": 64,
+    "NASNetLarge": 64,
+    "ConvNeXtBase": 48,
+    "ConvNeXtLarge": 48,
+    "ConvNeXtXLarge": 32,
 }
-"""Others of keras.applications, with the size of the image they are given."""
+"""The others of keras.applications, with the size of the image they are given."""
 NOT_EMPTY: Final = frozenset(operator for operator, places in ENDS_PROCESS.items() if 0 in places)
 """What ends the process in ONNX Runtime where the batch is empty."""
 NOT_BY_BATCH: Final = {"NMS post-processing", "control flow"}
@@ -76,7 +93,8 @@ def expect_agreement(name: str, folder: Path, export: Export | None = None) -> N
     source, target = folder / "model", folder / "model.onnx"
     signature, inputs = (export or ZOO[name])(str(source))
     oracle = tf.saved_model.load(str(source)).signatures[signature]
-    done = tk.export_onnx(source, target, signature=signature, verify=name not in NOT_VERIFIED)
+    options = tk.OnnxOptions(verify_inputs=repeated(inputs, 2) if name in UNSTEADY else None)
+    done = tk.export_onnx(source, target, signature=signature, verify=name not in NOT_VERIFIED, options=options)
     assert (done.verification is None) == (name in NOT_VERIFIED)
     onnx.checker.check_model(str(target), full_check=True)
     with tk.load_saved_model(source) as model:
@@ -100,6 +118,12 @@ def test_a_network_agrees_with_tensorflow(name: str, folder: Path) -> None:
     expect_agreement(name, folder)
     tf.keras.backend.clear_session()  # the largest have more than 100 MB of weights
     gc.collect()
+
+
+def test_every_network_of_keras_is_looked_at() -> None:
+    every = {name for name in dir(tf.keras.applications) if name[0].isupper()}
+    assert every == {*NETWORKS, *FURTHER_NETWORKS}
+    assert {*FURTHER_NETWORKS} >= UNSTEADY
 
 
 @pytest.mark.slow

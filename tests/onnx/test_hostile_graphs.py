@@ -10,6 +10,7 @@ import numpy as np
 import onnx
 import pytest
 
+from tensorkeep.dtypes import FLOAT32
 from tensorkeep.errors import ResourceExhaustedError
 from tensorkeep.graph.building import building
 from tensorkeep.graph.functions import function_def
@@ -21,6 +22,8 @@ from tensorkeep.onnx.graphs import CannotTranslateError
 from tensorkeep.onnx.models import TranslateOptions, translate_graph
 from tensorkeep.ops.arrays.constants import placeholder
 from tensorkeep.proto.messages import TensorProto
+from tensorkeep.runtime.resources import VariableResource
+from tensorkeep.shapes import Shape
 from tensorkeep.tf1.functions.constants import constant
 
 MOST_MEMORY = 96 << 20
@@ -303,3 +306,17 @@ def test_enormous_sizes_make_no_enormous_lists(graph: Graph, monkeypatch: pytest
         except (CannotTranslateError, ResourceExhaustedError) as error:
             reasons = ("in the file", "a file should have", "nodes would have to be written")
             assert any(reason in str(error) for reason in reasons), error  # noqa: PT017
+
+
+def test_the_values_of_variables_are_what_the_model_has(graph: Graph, monkeypatch: pytest.MonkeyPatch) -> None:
+    """They are not made: of a model of any size, as much may be made as its variables are large."""
+    monkeypatch.setattr(limits, "SPARE", 8192)
+    x = y = placeholder(dtype="float32", shape=[2000], name="x")
+    held: dict[str, VariableResource] = {}
+    for number in range(8):
+        handle = op("VarHandleOp", dtype="float32", shape=[2000])
+        variable = held[handle.op.name] = VariableResource(handle.op.name, FLOAT32, Shape((2000,)))
+        variable.assign(np.full(2000, number + 1, np.float32))
+        y = op("Add", y, op("Rsqrt", op("ReadVariableOp", handle, dtype="float32")))
+    model = translate_graph({"x": x}, {"y": y}, lambda op: held[op.name], TranslateOptions(20)).proto()
+    assert {node.op_type for node in model.graph.node} == {"Add"}

@@ -367,7 +367,7 @@ class Translator:
                 return [Term(tensor.dtype.base_dtype, (), held=held) for tensor in op.outputs], "what it holds"
         if op.type in op.graph.functions or op.type in _CALLS:
             return self._call_function(to, op, inputs), "its function's nodes"
-        self._limits.give(term.array for term in inputs if term.array is not None)
+        self._limits.give(array for term in inputs if (array := _stored_array(term)) is not None)
         if inputs and all(term.array is not None for term in inputs):
             if self._limits.may_make(_expected_bytes(op)):
                 folded = self._fold_operation(op, inputs)
@@ -515,6 +515,13 @@ class Translator:
             return None
         self._limits.make(results)
         return [constant_term(array, tensor.dtype, op.name) for array, tensor in zip(results, op.outputs, strict=True)]
+
+
+def _stored_array(term: Term) -> Array | None:
+    """The array that a term stands for: a known value, or that of the variable that it leads to."""
+    if isinstance(term.held, VariableResource) and term.held.is_initialized:
+        return term.held.read()
+    return term.array
 
 
 def _expected_bytes(op: Operation) -> int:

@@ -1,6 +1,8 @@
 """Every operator that rules write, given empty arrays in ONNX Runtime, in processes that it may end.
 
-python -m tests.onnx.engine.empty_walk        prints each operator that ended a process, and by what shapes
+python -m tests.onnx.engine.empty_walk        prints each operator that ended a process, and which of its inputs did it
+
+Operators that ONNX Runtime itself puts in the place of several neighbours are among them, by the neighbours.
 """
 
 from __future__ import annotations
@@ -14,7 +16,7 @@ from collections import Counter
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 import onnx
@@ -33,8 +35,95 @@ _PATIENCE: Final = 30.0  # seconds after which a call will never end
 _ENOUGH: Final = 3  # times that an operator ended a process
 _OPENING: Final = -1  # in the place of the number of a variant: before any of them is run
 
-Case = tuple[bytes, list[Any]]
-"""A node as a message, and what it was given when its sample ran; None for an input that is left out."""
+
+class Case(NamedTuple):
+    """Something to be run with empty arrays."""
+
+    operator: str
+    """What runs it in ONNX Runtime."""
+    model: bytes
+    """A model whose inputs are called "in" and a number."""
+    given: list[Any]
+    """What the inputs were when a sample ran; None for one that is left out."""
+
+
+class Stop(NamedTuple):
+    """A case that ended a process, or never ended, and which of its inputs were empty; all if it did so in any case."""
+
+    case: Case
+    empty: frozenset[int]
+
+
+_ROWS: Final = "float[A, B, 4] in0, float[A, B, 4] in1"
+_IMAGE: Final = "float[A, 16, B, C] in0"
+_WEIGHTS: Final = f"w = Constant <value = float[16, 16, 1, 1] {{{', '.join(['0.1'] * 256)}}}> ()"
+_FOUR: Final = "f = Constant <value = float[4] {1, 1, 1, 1}> ()"
+
+NEIGHBOURS: Final[dict[str, tuple[str, str, list[tuple[int, ...]]]]] = {
+    "FusedConv": (
+        "float[A, B, C, D] in0, float[E, B, F, G] in1, float[E] in2",
+        "c = Conv <pads = [1, 1, 1, 1]> (in0, in1, in2) y = Relu(c)",
+        [(2, 3, 8, 8), (4, 3, 3, 3), (4,)],
+    ),
+    "nchwc.Conv": (
+        f"{_IMAGE}, float[A, 16, B, C] in1",
+        f"{_WEIGHTS} c = Conv(in0, w) d = Conv(in1, w) s = Add(c, d) r = Relu(s) y = Conv(r, w)",
+        [(2, 16, 8, 8), (2, 16, 8, 8)],
+    ),
+    "nchwc.MaxPool": (_IMAGE, f"{_WEIGHTS} c = Conv(in0, w) y = MaxPool <kernel_shape = [2, 2]> (c)", [(2, 16, 8, 8)]),
+    "nchwc.AveragePool": (
+        _IMAGE,
+        f"{_WEIGHTS} c = Conv(in0, w) y = AveragePool <kernel_shape = [2, 2]> (c)",
+        [(2, 16, 8, 8)],
+    ),
+    "nchwc.GlobalAveragePool": (_IMAGE, f"{_WEIGHTS} c = Conv(in0, w) y = GlobalAveragePool(c)", [(2, 16, 8, 8)]),
+    "nchwc.GlobalMaxPool": (_IMAGE, f"{_WEIGHTS} c = Conv(in0, w) y = GlobalMaxPool(c)", [(2, 16, 8, 8)]),
+    "FusedGemm": (
+        "float[A, B] in0, float[B, C] in1, float[C] in2",
+        "c = Gemm(in0, in1, in2) y = Relu(c)",
+        [(3, 6), (6, 4), (4,)],
+    ),
+    "FusedMatMul": (
+        "float[A, B, C] in0, float[A, D, C] in1",
+        "t = Transpose <perm = [0, 2, 1]> (in1) m = MatMul(in0, t) h = Constant <value = float {0.5}> () y = Mul(m, h)",
+        [(2, 3, 6), (2, 4, 6)],
+    ),
+    "SkipLayerNormalization": (
+        f"{_ROWS}, float[A, B, 4] in2",
+        f"{_FOUR} a = Add(in0, in1) b = Add(a, in2) y = LayerNormalization <axis = -1> (b, f, f)",
+        [(2, 3, 4), (2, 3, 4), (2, 3, 4)],
+    ),
+    "BiasGelu": ("float[A, B, 4] in0", f"{_FOUR} a = Add(in0, f) y = Gelu(a)", [(2, 3, 4)]),
+    "FastGelu": ("float[A, B, 4] in0", f'{_FOUR} a = Add(in0, f) y = Gelu <approximate = "tanh"> (a)', [(2, 3, 4)]),
+    "QuickGelu": ("float[A, B, 4] in0", "s = Sigmoid(in0) y = Mul(in0, s)", [(2, 3, 4)]),
+    "QLinearMatMul": (
+        "float[A, 6] in0",
+        f"""w = Constant <value = int8[6, 4] {{{", ".join(["1"] * 24)}}}> () h = Constant <value = float {{0.5}}> ()
+        z = Constant <value = int8 {{0}}> () q = QuantizeLinear(in0, h, z) d = DequantizeLinear(q, h, z)
+        v = DequantizeLinear(w, h, z) m = MatMul(d, v) r = QuantizeLinear(m, h, z) y = DequantizeLinear(r, h, z)""",
+        [(3, 6)],
+    ),
+}
+"""What ONNX Runtime puts in the place of which neighbours: inputs, nodes, and sizes of what they are given."""
+
+
+def neighbour_cases() -> list[Case]:
+    """The neighbours that ONNX Runtime makes one operator of."""
+    found = []
+    for operator, (inputs, nodes, shapes) in NEIGHBOURS.items():
+        head = f'<ir_version: 9, opset_import: ["": {OPSET}]>'
+        model = onnx.parser.parse_model(f"{head} g ({inputs}) => (y) {{ {nodes} }}")
+        found.append(Case(operator, model.SerializeToString(), [np.ones(shape, np.float32) for shape in shapes]))
+    return found
+
+
+def operators_after_optimizing(case: Case, folder: Path) -> set[str]:
+    """The operators that ONNX Runtime runs a case by."""
+    options = ort.SessionOptions()
+    options.log_severity_level, options.optimized_model_filepath = 4, str(folder / "optimized.onnx")
+    ort.InferenceSession(case.model, options, providers=["CPUExecutionProvider"])
+    nodes = onnx.load(folder / "optimized.onnx").graph.node
+    return {f"{node.domain}.{node.op_type}".removeprefix("com.microsoft.").removeprefix(".") for node in nodes}
 
 
 def values_of(proto: onnx.ModelProto, feeds: dict[str, Any]) -> dict[str, Any]:
@@ -83,7 +172,7 @@ def cases() -> list[Case]:
                 )
                 if key not in found and counts[node.op_type] < _MOST:
                     counts[node.op_type] += 1
-                    found[key] = (node.SerializeToString(), given)
+                    found[key] = case_of(node, given)
     return list(found.values())
 
 
@@ -111,23 +200,8 @@ def emptied(given: list[Any]) -> list[list[Any]]:
     ]  # fmt: skip
 
 
-def run_cases(file: Path, journal: Path, start: int, variant: int) -> None:
-    """Runs cases from one on; the journal says which is being run, for whoever finds this process ended."""
-    found: list[Case] = pickle.loads(file.read_bytes())
-    for number in range(start, len(found)):
-        node, given = onnx.NodeProto.FromString(found[number][0]), found[number][1]
-        if number > start or variant == _OPENING:
-            journal.write_text(f"{number} {_OPENING}")
-        session = _session_of(node, given)
-        for at, values in enumerate(emptied(given)) if session is not None else ():
-            if (number, at) > (start, variant):
-                journal.write_text(f"{number} {at}")
-                with suppress(Exception):  # an error is an answer
-                    session.run(None, {f"in{k}": value for k, value in enumerate(values) if value is not None})
-    journal.write_text("done")
-
-
-def _session_of(node: onnx.NodeProto, given: list[Any]) -> Any:
+def case_of(node: onnx.NodeProto, given: list[Any]) -> Case:
+    """The case of one node."""
     inputs = []
     for at, value in enumerate(given):
         if value is not None:
@@ -136,18 +210,37 @@ def _session_of(node: onnx.NodeProto, given: list[Any]) -> Any:
             inputs.append(helper.make_tensor_value_info(f"in{at}", kind, [None] * value.ndim))
     graph = helper.make_graph([node], "one", inputs, [onnx.ValueInfoProto(name=name) for name in node.output if name])
     versions = [helper.make_opsetid("", OPSET), helper.make_opsetid("ai.onnx.ml", 4)]
+    model = helper.make_model(graph, opset_imports=versions, ir_version=9)
+    return Case(node.op_type, model.SerializeToString(), given)
+
+
+def run_cases(file: Path, journal: Path, start: int, variant: int) -> None:
+    """Runs cases from one on; the journal says which is being run, for whoever finds this process ended."""
+    found: list[Case] = pickle.loads(file.read_bytes())
+    for number in range(start, len(found)):
+        if number > start or variant == _OPENING:
+            journal.write_text(f"{number} {_OPENING}")
+        session = _session_of(found[number])
+        for at, values in enumerate(emptied(found[number].given)) if session is not None else ():
+            if (number, at) > (start, variant):
+                journal.write_text(f"{number} {at}")
+                with suppress(Exception):  # an error is an answer
+                    session.run(None, {f"in{k}": value for k, value in enumerate(values) if value is not None})
+    journal.write_text("done")
+
+
+def _session_of(case: Case) -> Any:
     options = ort.SessionOptions()
     options.log_severity_level, options.intra_op_num_threads = 4, 1
     try:
-        model = helper.make_model(graph, opset_imports=versions, ir_version=9).SerializeToString()
-        return ort.InferenceSession(model, options, providers=["CPUExecutionProvider"])
+        return ort.InferenceSession(case.model, options, providers=["CPUExecutionProvider"])
     except Exception:
         return None
 
 
-def walk(found: list[Case]) -> dict[str, set[int]]:
-    """The operators that end a process, or never end, and the positions of the empty arrays that did it."""
-    ended: dict[str, set[int]] = {}
+def walk(found: list[Case]) -> list[Stop]:
+    """The cases that end a process, or never end, with each choice of empty arrays that did it."""
+    stops: list[Stop] = []
     times: Counter[str] = Counter()
     with tempfile.TemporaryDirectory() as folder:
         file, journal = Path(folder, "cases"), Path(folder, "journal")
@@ -155,16 +248,16 @@ def walk(found: list[Case]) -> dict[str, set[int]]:
         start, variant = 0, _OPENING
         while start < len(found) and (stop := _stopped(file, journal, start, variant)) is not None:
             number, at = stop
-            node, given = onnx.NodeProto.FromString(found[number][0]), found[number][1]
-            if at == _OPENING:  # whatever it is given: no position is to blame
-                ended.setdefault(node.op_type, set())
+            case = found[number]
+            if at == _OPENING:  # whatever it is given
+                stops.append(Stop(case, frozenset(range(len(case.given)))))
                 start, variant = number + 1, _OPENING
                 continue
-            empty = {k for k, value in enumerate(emptied(given)[at]) if value is not None and not value.size}
-            ended.setdefault(node.op_type, set()).update(empty)
-            times[node.op_type] += 1
-            start, variant = (number, at) if times[node.op_type] < _ENOUGH else (number + 1, _OPENING)
-    return ended
+            given = emptied(case.given)[at]
+            stops.append(Stop(case, frozenset(k for k, v in enumerate(given) if v is not None and not v.size)))
+            times[case.operator] += 1
+            start, variant = (number, at) if times[case.operator] < _ENOUGH else (number + 1, _OPENING)
+    return stops
 
 
 def _stopped(file: Path, journal: Path, start: int, variant: int) -> tuple[int, int] | None:
@@ -193,5 +286,5 @@ if __name__ == "__main__":
     if len(sys.argv) > 1:
         run_cases(Path(sys.argv[1]), Path(sys.argv[2]), int(sys.argv[3]), int(sys.argv[4]))
     else:
-        for operator, positions in sorted(walk(cases()).items()):
-            print(operator, sorted(positions))
+        for stop in walk([*cases(), *neighbour_cases()]):
+            print(stop.case.operator, sorted(stop.empty), [np.shape(value) for value in stop.case.given])

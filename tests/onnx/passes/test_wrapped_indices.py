@@ -10,8 +10,9 @@ import onnx_ir as ir
 import onnxruntime
 import pytest
 from onnx import helper, numpy_helper
+from onnx_ir.passes import common as tidying
 
-from tensorkeep.onnx.passes.wrapped_indices import take_wrapped_indices
+from tensorkeep.onnx.passes.wrapped_indices import check_indices_once, take_wrapped_indices
 
 ROWS = np.arange(10, dtype=np.float32).reshape(5, 2)
 
@@ -83,3 +84,54 @@ def test_counting_from_another_end_stays() -> None:
 
 def test_a_choice_of_another_row_stays() -> None:
     assert index_of(passed(model_of(*below("i", "beyond", "g"), last="g", beyond=3))) == "g"
+
+
+def columns_of(*more: str, outputs: str = "float[N, 2] y") -> ir.Model:
+    """Rows looked up by two columns of a table of keys, each of which is looked at for itself."""
+    lines = [
+        "a = Slice(i, zeros, ones, ones)",
+        "a_below = Less(a, zero)",
+        "a_checked = Where(a_below, beyond, a)",
+        "b = Gather <axis = 1> (i, one)",
+        "b_below = Less(b, zero)",
+        "b_checked = Where(b_below, beyond, b)",
+        "c = Squeeze(a_checked, ones)",
+        "first = Gather(rows, c)",
+        "second = Gather(rows, b_checked)",
+        "y = Add(first, second)",
+        *more,
+    ]
+    text = f"""<ir_version: 8, opset_import: ["": 18]> g (int32[N, 2] i) => ({outputs})
+        <float[5, 2] rows = {{0, 1, 2, 3, 4, 5, 6, 7, 8, 9}}, int32 zero = {{0}}, int32 beyond = {{{2**31 - 1}}},
+         int64[1] zeros = {{0}}, int64[1] ones = {{1}}, int64 one = {{1}}> {{ {" ".join(lines)} }}"""
+    return ir.from_onnx_text(text)
+
+
+def once(model: ir.Model) -> onnx.ModelProto:
+    check_indices_once(model)
+    tidying.TopologicalSortPass()(model)
+    return ir.to_proto(model)
+
+
+def found_in(proto: onnx.ModelProto, *keys: list[int]) -> Any:
+    onnx.checker.check_model(proto, full_check=True)
+    options = onnxruntime.SessionOptions()
+    options.log_severity_level = 4
+    session = onnxruntime.InferenceSession(proto.SerializeToString(), options, providers=["CPUExecutionProvider"])
+    return session.run(None, {"i": np.array(keys, np.int32)})[0]
+
+
+def test_columns_of_one_array_are_looked_at_once() -> None:
+    proto = once(columns_of())
+    assert sum(node.op_type == "Less" for node in proto.graph.node) == 1
+    np.testing.assert_array_equal(found_in(proto, [0, 4], [2, 2]), ROWS[[0, 2]] + ROWS[[4, 2]])
+    for keys in ([0, -1], [-1, 0]):
+        with pytest.raises(Exception, match="indices element out of data bounds"):
+            found_in(proto, keys)
+
+
+def test_a_column_that_something_else_takes_is_looked_at_for_itself() -> None:
+    """What takes it wants the numbers below zero as they are."""
+    proto = once(columns_of("z = Neg(b)", outputs="float[N, 2] y, int32[N] z"))
+    assert sum(node.op_type == "Less" for node in proto.graph.node) == 2
+    np.testing.assert_array_equal(found_in(proto, [0, 4]), ROWS[[0]] + ROWS[[4]])

@@ -27,6 +27,13 @@ ENDS_PROCESS: Final[dict[str, tuple[int, ...]]] = {
 Found by giving each operator that a rule writes empty arrays in a process of its own, with ONNX Runtime 1.31.
 """
 
+ENDS_PROCESS_FUSED: Final[dict[str, str]] = {"LayerNormalization": "Add"}
+"""The operators that ONNX Runtime makes one of with what they are given, if that comes of these, however many in a row;
+the one that it makes (SkipLayerNormalization) ends the process where one of the sums' terms is empty, and others not.
+
+Found in the same way, with all neighbours that ONNX Runtime 1.31 makes one operator of.
+"""
+
 _ELEMENTWISE: Final = (
     "Abs", "Acos", "Acosh", "Add", "And", "Asin", "Asinh", "Atan", "Atanh", "BitShift", "BitwiseAnd", "BitwiseNot",
     "BitwiseOr", "BitwiseXor", "Cast", "Ceil", "Celu", "Clip", "Cos", "Cosh", "Div", "Elu", "Equal", "Erf", "Exp",
@@ -58,8 +65,9 @@ _Rule: TypeAlias = Callable[["FilledValues", ir.Node], bool]
 class FilledValues:
     """Which values of a graph have elements whenever all of the graph's inputs do; looked at node by node."""
 
-    def __init__(self) -> None:
-        self._filled: dict[ir.Value, bool] = {}
+    def __init__(self, may_be_empty: Iterable[ir.Value] = ()) -> None:
+        """`may_be_empty` are inputs that may have none."""
+        self._filled: dict[ir.Value, bool] = dict.fromkeys(may_be_empty, False)
 
     def dangers(self, nodes: Iterable[ir.Node]) -> list[ir.Node]:
         """Looks at further nodes, in their order; gives those that might end the process."""
@@ -107,8 +115,10 @@ class FilledValues:
             found = rule is not None and rule(self, node)
         for value in node.outputs:
             self._filled[value] = found
+        if node.domain:
+            return False
         taken = (node.inputs[at] for at in ENDS_PROCESS.get(node.op_type, ()) if at < len(node.inputs))
-        return not node.domain and not all(map(self.is_filled, taken))
+        return not all(map(self.is_filled, (*taken, *_of_fused(node))))
 
     def _look_inside(self, node: ir.Node) -> bool:
         if node.op_type == "If":
@@ -148,8 +158,23 @@ class FilledValues:
 
 def why_dangerous(node: ir.Node) -> str:
     """Why a node that might end the process is not run."""
-    kind = node.op_type if node.op_type in ENDS_PROCESS else f"an operator in its {node.op_type}"
+    if node.op_type in ENDS_PROCESS_FUSED:
+        kind = f"{node.op_type} after {ENDS_PROCESS_FUSED[node.op_type]}"
+    else:
+        kind = node.op_type if node.op_type in ENDS_PROCESS else f"an operator in its {node.op_type}"
     return f"ONNX Runtime may end the process where {kind} is given an array without elements, as it might be here"
+
+
+def _of_fused(node: ir.Node) -> Iterator[ir.Value | None]:
+    """What a node is given by way of operators that ONNX Runtime makes one of with it."""
+    before = ENDS_PROCESS_FUSED.get(node.op_type)
+    pending = [node.inputs[0]] if before else []
+    while pending:
+        value = pending.pop()
+        maker = None if value is None else value.producer()
+        if maker is not None and maker.op_type == before and not maker.domain:
+            yield from maker.inputs
+            pending.extend(maker.inputs)
 
 
 def _graphs_of(node: ir.Node) -> Iterator[ir.Graph]:

@@ -9,6 +9,7 @@ import numpy as np
 import onnx_ir as ir
 
 from tensorkeep.graph.graph import Operation, Tensor
+from tensorkeep.io.machine.mapped_memory import leave_in_files
 from tensorkeep.onnx.engine.empty_arrays import FilledValues, why_dangerous
 from tensorkeep.onnx.engine.options import OnnxRuntime
 from tensorkeep.onnx.engine.parts import ARRAY, VARIABLE, Constants, FasterPart, OnnxPart, note_fault
@@ -134,6 +135,7 @@ def _model(done: Translation, ends: Ends, inputs: Mapping[str, Term], constants:
     outputs = {f"{_OUTPUT}{number}": done.terms[tensor] for number, tensor in enumerate(ends.outputs)}
     done.terms.clear()
     options = TranslateOptions(OPSET, is_for_engine=True)
+    leave_in_files(constants)  # what was made of them, in another order of axes, is there now; passes make more of that
     model = assembled_model(done.translator, done.to, list(inputs.values()), outputs, options).model
     done.forget()
     if dangers := FilledValues().dangers(model.graph):  # passes may have put others in the place of what was looked at

@@ -16,12 +16,13 @@ from tensorkeep.onnx.passes.layout import order_axes
 from tensorkeep.onnx.passes.row_images import make_row_images
 from tensorkeep.onnx.passes.single_rows import take_single_rows
 from tensorkeep.onnx.passes.whole_pools import pool_whole_images
-from tensorkeep.onnx.passes.wrapped_indices import take_wrapped_indices
+from tensorkeep.onnx.passes.wrapped_indices import check_indices_once, take_wrapped_indices
 
 PASSES: Final[tuple[Callable[[ir.Model], object], ...]] = (
     tidying.RemoveUnusedNodesPass(),
     tidying.CommonSubexpressionEliminationPass(),
     take_wrapped_indices,
+    check_indices_once,
     join_directions,
     recognise_formulas,
     take_short_ways,

@@ -3,15 +3,24 @@
     Gather(rows, Where(i < 0, i + n, i)), n the number of rows      becomes      Gather(rows, i)
 
 Keras' embeddings and `take` write it so. The engine, in whose place our kernels refuse indices below zero, makes these
-fail before each Gather; behind such a formula both go: what is beyond either end fails in any case.
+fail before each Gather; behind such a formula both go: what is beyond either end fails in any case. Where it stays, and
+the indices of several are cut from one array, as columns are from a table of keys, the array is looked at once:
+
+    Where(Slice(i) < 0, n, Slice(i)), for many slices       becomes      Slice(j), j being Where(i < 0, n, i) for all
 """
 
 from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
 
 import numpy as np
 import onnx_ir as ir
 
 from tensorkeep.arrays import Array
+from tensorkeep.onnx.passes.editing import Editor, graphs_of, is_op
+
+_CUTTING: Final = ("Slice", "Squeeze", "Unsqueeze", "Reshape", "Gather")  # what gives elements of its first input
 
 
 def take_wrapped_indices(model: ir.Model) -> None:
@@ -26,6 +35,70 @@ def take_wrapped_indices(model: ir.Model) -> None:
         found = _unwrapped_indices(_unguarded_indices(node.inputs[1], size), size)
         if found is not None:
             node.replace_input_with(1, found)
+
+
+def check_indices_once(model: ir.Model) -> None:
+    """Looks once for indices below zero in an array that several pieces of are looked at."""
+    editor = Editor(model)
+    for graph in graphs_of(model):
+        checks: dict[ir.Value, list[tuple[ir.Value, ir.Value]]] = {}
+        for node in graph:
+            chosen = _chosen_below_zero(node.outputs[0]) if is_op(node, "Where") else None
+            if chosen is None or _known_array(chosen[0]) is None:
+                continue
+            if {use.node for use in chosen[1].uses()} - {*_both(node)}:  # others want it as it is
+                continue
+            source = _source_of(chosen[1], graph)
+            if source is not chosen[1]:
+                checks.setdefault(source, []).append((chosen[1], node.outputs[0]))
+        for source, pieces in checks.items():
+            if len(pieces) > 1:
+                _check_source(editor, graph, source, pieces)
+
+
+def _both(check: ir.Node) -> tuple[ir.Node | None, ir.Node]:
+    """The two nodes of Where(x < 0, y, x)."""
+    condition = check.inputs[0]
+    return (None if condition is None else condition.producer()), check
+
+
+def _source_of(value: ir.Value, graph: ir.Graph) -> ir.Value:
+    """What a value was cut from, by nodes of a graph that make nothing else that is taken."""
+    while True:
+        node = value.producer()
+        if node is None or node.graph is not graph or not is_op(node, *_CUTTING) or node.inputs[0] is None:
+            return value
+        value = node.inputs[0]
+        if len(value.uses()) > 1 or value.is_graph_output():
+            return value
+
+
+def _check_source(
+    editor: Editor, graph: ir.Graph, source: ir.Value, pieces: Sequence[tuple[ir.Value, ir.Value]]
+) -> None:
+    """Puts a check of all that pieces are cut from in the place of theirs."""
+    first = pieces[0][1].producer()
+    assert first is not None
+    test = _both(first)[0]
+    assert test is not None
+    is_below = editor.node("Less", [source, test.inputs[1]], {}, test.outputs[0])
+    checked = editor.node("Where", [is_below.outputs[0], first.inputs[1], source], {}, source)
+    is_below.outputs[0].shape = checked.outputs[0].shape = source.shape
+    maker = source.producer()
+    if maker is not None and maker.graph is graph:
+        graph.insert_after(maker, [is_below, checked])
+    else:
+        graph.insert_before(graph[0], [is_below, checked])
+    for piece, result in pieces:
+        cut = piece.producer()
+        while cut is not None and cut.inputs[0] is not source:
+            assert cut.inputs[0] is not None
+            cut = cut.inputs[0].producer()
+        assert cut is not None
+        cut.replace_input_with(0, checked.outputs[0])
+        old = result.producer()
+        editor.take_place(result, piece)
+        editor.drop_unused([node for node in (old,) if node is not None])
 
 
 def _unwrapped_indices(value: ir.Value, size: int) -> ir.Value | None:
