@@ -142,6 +142,10 @@ def test_inputs_of_several_sources_are_joined() -> None:
     first, second = numbers(3), numbers(3) + 100
     found = taken(tf.prefetch_join([{"n": first}, {"n": second}], capacity=2))
     assert sorted(int(record["n"]) for record in found) == [0, 1, 2, 100, 101, 102]
+    joined = tf.prefetch_join([tf.zeros([2, 3]), tf.zeros([2, 4])], name="shapes")
+    assert joined.shape.ndims is None
+    with pytest.raises(InvalidArgumentError, match="one structure: float32; int64"):
+        tf.prefetch_join([tf.constant(1.0), tf.constant(1, tf.int64)], name="types")
     with pytest.raises(InvalidArgumentError, match="at least one element"):
         tf.prefetch_join([])
 

@@ -141,7 +141,7 @@ def _staged(inputs: Sequence[Any], feed_dict: Mapping[Any, Any], buffer: _Buffer
             close_op=buffer.emitted("TensorBufferClose"),
             feeds=_feeds(feed_dict),
         )
-        taken = iter(_taken(fetches[0].inputs, buffer))
+        taken = iter(_taken([put.inputs for put in puts.values()], buffer))
     current_graph().extras.setdefault(_RUNNERS, []).append(runner)
     return pack_sequence_as(inputs[0], [_rebuilt(leaf, taken) for leaf in flatten(inputs[0])])
 
@@ -157,21 +157,29 @@ def _parts(leaf: Any) -> list[Tensor]:
 
 def _rebuilt(leaf: Any, parts: Iterator[Tensor]) -> Any:
     """A feature like another one, of the next of these tensors."""
-    found = [next(parts) for _ in _parts(leaf)]
     if isinstance(leaf, SparseTensor):
-        return SparseTensor(found[1], found[0], found[2])
+        values, indices, shape = (next(parts) for _ in range(3))
+        return SparseTensor(indices, values, shape)
     if isinstance(leaf, RaggedTensor):
-        return RaggedTensor.from_nested_row_splits(found[0], found[1:], validate=False)
-    return found[0] if found else None
+        values = next(parts)
+        splits = [next(parts) for _ in range(leaf.ragged_rank)]
+        return RaggedTensor.from_nested_row_splits(values, splits, validate=False)
+    return None if leaf is None else next(parts)
 
 
-def _taken(record: Sequence[Tensor], buffer: _Buffer) -> list[Tensor]:
-    """The tensors of a record as they are taken from the buffer, with the shapes of those that are put in."""
+def _taken(records: Sequence[Sequence[Tensor]], buffer: _Buffer) -> list[Tensor]:
+    """The tensors of a record as they are taken from the buffer, with the shapes that all have that are put in."""
+    types = [[tensor.dtype.base_dtype for tensor in record] for record in records]
+    if any(others != types[0] for others in types):
+        raise InvalidArgumentError(
+            "the features of all threads have to have one structure: "
+            + "; ".join(", ".join(dtype.name for dtype in found) for found in types)
+        )
     found: list[Tensor] = []
-    taken = buffer.taken([tensor.dtype.base_dtype for tensor in record])
-    for tensor, source in zip(taken, record, strict=True):
+    for tensor, sources in zip(buffer.taken(types[0]), zip(*records, strict=True), strict=True):
         same: Tensor = identity(tensor)
-        same.set_shape(source.get_shape())
+        if len({source.static_shape for source in sources}) == 1:
+            same.set_shape(sources[0].get_shape())
         found.append(same)
     return found
 

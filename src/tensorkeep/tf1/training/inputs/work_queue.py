@@ -10,11 +10,10 @@ which is told. A work that was taken and not finished is not repeated, as in Dee
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Sequence
-from typing import Any, Final
+from typing import Any
 
-from tensorkeep.dtypes import INT64, STRING
+from tensorkeep.dtypes import STRING
 from tensorkeep.errors import InvalidArgumentError, UnimplementedError
 from tensorkeep.graph.arguments import emit, emit_operation
 from tensorkeep.graph.building import control_dependencies, current_graph, name_scope, unique_name
@@ -33,8 +32,6 @@ from tensorkeep.tf1.functions.numbers.elementwise import cast, equal
 from tensorkeep.tf1.functions.parsing.strings import string_join
 from tensorkeep.tf1.functions.random.numbers import random_shuffle
 from tensorkeep.tf1.training.inputs.queue_runner import QueueRunner, add_queue_runner
-
-LOG: Final = logging.getLogger("tensorkeep")
 
 
 class WorkQueue(SaveableObject):
@@ -167,7 +164,6 @@ class WorkQueue(SaveableObject):
         """Adds a summary of how full the queue is."""
         with name_scope(f"{self.name}/"):
             size = emit("WorkQueueSize", self._handle)
-        assert size.dtype is INT64
         capacity = len(self._works)
         scalar(f"{self.name}/fraction_of_{capacity}_full", cast(size, "float32") * (1.0 / capacity))
 
