@@ -38,8 +38,9 @@ def input_of(name):
 
             both = tuple(ParquetDataset(one, args.batch_size) for one in (path, others))
             return tf.data.Dataset.zip(both).repeat(epochs).map(parse, tf.data.experimental.AUTOTUNE).prefetch(2)
-        both = tuple(tf.data.TextLineDataset(shared.file_names(one)) for one in (path, others))
-        dataset = tf.data.Dataset.zip(both).shuffle(buffer_size=2000, seed=args.seed).repeat(epochs)
+        both = tuple(tf.data.TextLineDataset(shared.file_names(one, epochs)) for one in (path, others))
+        dataset = tf.data.Dataset.zip(both).shuffle(buffer_size=2000, seed=args.seed)
+        dataset = dataset.repeat(1 if args.workqueue else epochs)
         return dataset.batch(args.batch_size).map(parse_csv, tf.data.experimental.AUTOTUNE).prefetch(2)
 
     return build

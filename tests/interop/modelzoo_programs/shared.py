@@ -47,18 +47,19 @@ def get_arg_parser():
 
 
 args = get_arg_parser().parse_args()
+WORKQUEUE = args.workqueue
 
 
 # ---------------------------------------------------------------------------------------------------- input
 
 
-def file_names(names):
-    """The files of one epoch as datasets take them: names, or a queue of works."""
+def file_names(names, num_epochs):
+    """Files as datasets take them: names, or a queue of works, of all epochs."""
     if not args.workqueue:
         return names
     from tensorflow.python.ops.work_queue import WorkQueue
 
-    return WorkQueue([names], num_epochs=1).input_dataset()
+    return WorkQueue([names], num_epochs=num_epochs).input_dataset()
 
 
 def build_model_input(path, headers, defaults, num_epochs, parse, field_delim=","):
@@ -74,15 +75,17 @@ def build_model_input(path, headers, defaults, num_epochs, parse, field_delim=",
         fields = None
         if args.workqueue:
             fields = parquet_dataset_ops.ParquetDataset.read_schema(path)
-        dataset = parquet_dataset_ops.ParquetDataset(file_names(path), batch_size=args.batch_size, fields=fields)
+        dataset = parquet_dataset_ops.ParquetDataset(
+            file_names(path, num_epochs), batch_size=args.batch_size, fields=fields
+        )
         if args.parquet_dataset_shuffle:
             dataset = dataset.shuffle(buffer_size=100, seed=args.seed)
-        dataset = dataset.repeat(num_epochs)
+        dataset = dataset.repeat(1 if args.workqueue else num_epochs)
         dataset = dataset.map(parse, num_parallel_calls=4)
     else:
-        dataset = tf.data.TextLineDataset(file_names(path))
+        dataset = tf.data.TextLineDataset(file_names(path, num_epochs))
         dataset = dataset.shuffle(buffer_size=2000, seed=args.seed)
-        dataset = dataset.repeat(num_epochs)
+        dataset = dataset.repeat(1 if args.workqueue else num_epochs)
         dataset = dataset.batch(args.batch_size)
         dataset = dataset.map(parse_csv, num_parallel_calls=4)
     return dataset.prefetch(2)
@@ -314,7 +317,7 @@ class Program:
 
     def build(self, staged, is_training=True):
         tf.set_random_seed(args.seed)
-        args.workqueue = args.workqueue and staged is not None
+        args.workqueue = WORKQUEUE and staged is not None
         element, train_init, test_init = inputs_of(self.train_input(self.epochs), self.test_input(1), staged)
         return self.model(element, is_training), train_init, test_init
 
