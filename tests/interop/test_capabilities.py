@@ -9,7 +9,10 @@ from tools import compile_known_ops
 
 OPS = {proto.name: proto for proto in compile_known_ops.tensorflow_op_list().op}
 OF_OTHERS = tuple(  # families of ops that DeepRec and tensorflow_addons register, and TensorFlow does not
-    family for family in OP_FAMILIES if family.startswith("embedding.") or family == "images.addons"
+    family
+    for family in OP_FAMILIES
+    if family.startswith("embedding.")
+    or family in ("data.buffers", "data.dataset_parquet", "data.work_queues", "images.addons")
 )
 
 

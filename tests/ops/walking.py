@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 import tensorkeep.tf1.functions
+import tests.ops.samples.data.deeprec
 import tests.ops.samples.embedding.hash_tables
 import tests.ops.samples.embedding.lookups
 import tests.ops.samples.images.addons
@@ -22,6 +23,7 @@ from tensorkeep.tf1.functions.constants import constant
 from tests.ops.sample import Sample
 
 _ELSEWHERE = (
+    tests.ops.samples.data.deeprec,
     tests.ops.samples.images.addons,
     tests.ops.samples.embedding.lookups,
     tests.ops.samples.embedding.hash_tables,

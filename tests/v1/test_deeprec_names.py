@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 import tensorkeep.v1 as tf
-from tensorkeep.errors import InvalidArgumentError
+from tensorkeep.errors import InvalidArgumentError, UnimplementedError
+from tensorkeep.tf1.training.loops import session_settings
 
 
 @pytest.fixture(autouse=True)
@@ -137,3 +138,125 @@ def test_a_name_that_is_not_here_is_told_with_what_to_use_instead(name: str, wan
 def test_an_unknown_name_has_no_advice() -> None:
     with pytest.raises(AttributeError, match=r"has no attribute 'no_such_thing'$"):
         tf.no_such_thing  # noqa: B018 - asked for its error
+
+
+# Settings
+
+
+def test_settings_that_change_no_result_are_told_once(caplog: pytest.LogCaptureFixture) -> None:
+    session_settings._tell.cache_clear()
+    config = tf.ConfigProto()
+    options = config.graph_options.optimizer_options
+    options.do_smart_stage = options.do_op_fusion = options.do_async_embedding = config.tensor_fuse = True
+    config.executor_policy = tf.ExecutorPolicy.USE_INLINE_EXECUTOR
+    config.session_stage_subgraph_thread_pool.add().inter_op_threads_num = 8
+    with caplog.at_level("INFO", "tensorkeep"):
+        for _ in range(2):
+            tf.Session(config=config).close()
+    told = [line for line in caplog.messages if "has no effect on its results" in line]
+    words = ("do_smart_stage", "do_async_embedding", "do_op_fusion", "executor_policy", "thread_pool", "tensor_fuse")
+    assert [any(word in line for line in told) for word in words] == [True] * len(told) == [True] * 6
+
+
+def test_steps_of_several_batches_are_refused() -> None:
+    config = tf.ConfigProto()
+    config.graph_options.optimizer_options.micro_batch_num = 1
+    tf.Session(config=config).close()
+    config.graph_options.optimizer_options.micro_batch_num = 4
+    with pytest.raises(UnimplementedError, match=r"micro_batch_num is 4: .* batches of the whole size"):
+        tf.Session(config=config)
+
+
+def test_devices_and_threads_can_be_asked_for() -> None:
+    (device,) = tf.config.experimental.list_physical_devices()
+    assert tuple(device) == ("/physical_device/device:CPU:0", "CPU")
+    assert tf.config.list_physical_devices("GPU") == []
+    assert tf.config.list_logical_devices("CPU")[0].name == "/device:CPU:0"
+    for change in (tf.config.experimental.set_memory_growth, tf.config.experimental.get_memory_growth):
+        with pytest.raises(InvalidArgumentError, match="no accelerators"):
+            change(device, *([True] if change is tf.config.experimental.set_memory_growth else []))
+    tf.config.threading.set_inter_op_parallelism_threads(3)
+    tf.config.threading.set_intra_op_parallelism_threads(2)
+    tf.config.set_soft_device_placement(True)
+    assert tf.config.threading.get_inter_op_parallelism_threads() == 3
+    assert tf.config.threading.get_intra_op_parallelism_threads() == 2
+    assert tf.config.get_soft_device_placement() is True
+    tf.config.experimental.enable_distributed_strategy("parameter_server")
+    with pytest.raises(UnimplementedError, match="collective"):
+        tf.config.experimental.enable_distributed_strategy(strategy="collective")
+
+
+def test_a_server_of_one_task_is_where_deeprec_has_it() -> None:
+    server = tf.distribute.Server({"worker": ["localhost:0"]}, job_name="worker", task_index=0, protocol="grpc++")
+    three = tf.constant(3)
+    with tf.train.MonitoredTrainingSession(master=server.target) as session:
+        assert session.run(three) == 3
+
+
+# Columns, as programs use what is below them
+
+
+def test_columns_give_their_ids_to_a_builder() -> None:
+    builder = tf.python.feature_column.feature_column._LazyBuilder({"x": tf.constant([["a", "b"], ["a", ""]])})
+    column = tf.feature_column.sequence_categorical_column_with_vocabulary_list("x", ["a", "b"], default_value=0)
+    ids, weights = column._get_sparse_tensors(builder)
+    lengths = tf.python.feature_column.utils.sequence_length_from_sparse_tensor(ids)
+    table = tf.get_variable("t", initializer=[[1.0], [2.0]])
+    rows = tf.python.ops.embedding_ops.fused_safe_embedding_lookup_sparse(embedding_weights=table, sparse_ids=ids)
+    number = tf.feature_column.numeric_column("n")
+    dense = number._get_dense_tensor(tf.python.feature_column.feature_column._LazyBuilder({"n": [1.0, 2.0]}))
+    assert (weights, column._num_buckets) == (None, 2)
+    with tf.Session() as session:
+        session.run([tf.global_variables_initializer(), tf.tables_initializer()])
+        assert session.run(lengths).tolist() == [2, 1]
+        assert session.run(rows).tolist() == [[[1.0], [2.0]], [[1.0], [0.0]]]
+        assert session.run(dense).tolist() == [[1.0], [2.0]]
+    assert tf.array_ops.transpose is tf.transpose
+
+
+def test_sequences_of_keys_have_an_embedding_variable_and_stay_out_of_lookups_of_groups() -> None:
+    with tf.feature_column.group_embedding_column_scope(name="all"):
+        flat = tf.feature_column.embedding_column(tf.feature_column.categorical_column_with_embedding("a"), 2)
+        column = tf.feature_column.sequence_categorical_column_with_embedding("s", dtype=tf.string)
+        steps = tf.feature_column.embedding_column(column, 2)
+    features = {"a": tf.constant(["x", "y"]), "s": tf.sparse.from_dense([["p", "q"], ["p", ""]])}
+    tf.feature_column.input_layer(features, [flat])
+    rows, lengths = tf.contrib.feature_column.sequence_input_layer(features, [steps])
+    made = tf.get_collection(tf.GraphKeys.EMBEDDING_VARIABLES)
+    assert [variable.op.name for variable in made] == [
+        "input_layer/a_embedding/embedding_weights",
+        "sequence_input_layer/s_embedding/embedding_weights",
+    ]
+    with tf.Session() as session:
+        session.run(tf.global_variables_initializer())
+        found, counts = session.run([rows, lengths])
+    assert (found.shape, counts.tolist()) == ((2, 2, 2), [2, 1])
+    assert found[0, 0].tolist() == found[1, 0].tolist() != found[0, 1].tolist()
+
+
+def test_counters_of_filters_may_be_called_signed_as_in_the_modelzoo() -> None:
+    ids = tf.sparse.from_dense(tf.constant([[1, 2], [2, 0]], tf.int64))
+    tables, trained = [], []
+    for kind in (tf.uint64, tf.int64):
+        option = tf.CBFFilter(2, 64, 0.01, counter_type=kind)
+        tables.append(
+            tf.get_embedding_variable(
+                kind.name,
+                2,
+                initializer=tf.ones_initializer(),
+                ev_option=tf.EmbeddingVariableOption(filter_option=option),
+            )
+        )
+        rows = tf.nn.embedding_lookup_sparse(tables[-1], ids, None, combiner="sum")
+        trained.append(tf.train.GradientDescentOptimizer(0.1).minimize(tf.reduce_sum(rows)))
+    known = [table.total_count() for table in tables]
+    with tf.Session() as session:
+        session.run(tf.global_variables_initializer())
+        counts = []
+        for _ in range(3):
+            session.run(trained)
+            counts.append([int(count[0]) for count in session.run(known)])
+    assert [first for first, _ in counts] == [second for _, second in counts]
+    assert counts[-1][0] > 0
+    with pytest.raises(tf.errors.OpError, match="counter_type is float32"):
+        tf.CBFFilter(counter_type=tf.float32)

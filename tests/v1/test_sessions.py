@@ -232,7 +232,7 @@ class TestSettings:
     def test_settings_that_only_deeprec_has_are_accepted(self):
         config = tf.ConfigProto(tensor_fuse=True, executor_policy=2)
         config.graph_options.optimizer_options.do_op_fusion = True
-        config.graph_options.optimizer_options.micro_batch_num = 2
+        config.graph_options.optimizer_options.micro_batch_num = 1
         config.graph_options.optimizer_options.async_embedding_options.threads_num = 4
         with tf.Graph().as_default(), tf.Session(config=config) as session:
             assert session.run(tf.constant(3)) == 3

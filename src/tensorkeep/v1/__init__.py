@@ -36,6 +36,7 @@ the tables, imported when they are first asked for; editors know them by the stu
     saving         `tf.train.Saver`
     servers        `tf.train.Server` of one task
     sessions       `tf.Session`
+    settings       `tf.config`
     test_cases     `tf.test.TestCase`
     testing        `tf.test`
     training       training loops over TensorFlow 1's sessions and savers

@@ -18,7 +18,8 @@ from tensorkeep.tf1.columns.keyed import (
 from tensorkeep.tf1.columns.linear_model import linear_model
 from tensorkeep.tf1.columns.numeric import bucketized_column, numeric_column
 from tensorkeep.tf1.columns.sequence import (
-    concatenate_context_input, sequence_categorical_column_with_hash_bucket, sequence_categorical_column_with_identity,
+    concatenate_context_input, sequence_categorical_column_with_embedding,
+    sequence_categorical_column_with_hash_bucket, sequence_categorical_column_with_identity,
     sequence_categorical_column_with_vocabulary_file, sequence_categorical_column_with_vocabulary_list,
     sequence_input_layer, sequence_numeric_column,
 )
@@ -31,8 +32,8 @@ __all__ = [
     "categorical_column_with_vocabulary_file", "categorical_column_with_vocabulary_list", "coalesced_embedding_scope",
     "concatenate_context_input", "crossed_column", "embedding_column", "group_embedding_column_scope",
     "indicator_column", "input_layer", "linear_model", "make_parse_example_spec", "numeric_column",
-    "sequence_categorical_column_with_hash_bucket", "sequence_categorical_column_with_identity",
-    "sequence_categorical_column_with_vocabulary_file", "sequence_categorical_column_with_vocabulary_list",
-    "sequence_input_layer", "sequence_numeric_column", "shared_embedding_columns", "shared_embeddings",
-    "weighted_categorical_column",
+    "sequence_categorical_column_with_embedding", "sequence_categorical_column_with_hash_bucket",
+    "sequence_categorical_column_with_identity", "sequence_categorical_column_with_vocabulary_file",
+    "sequence_categorical_column_with_vocabulary_list", "sequence_input_layer", "sequence_numeric_column",
+    "shared_embedding_columns", "shared_embeddings", "weighted_categorical_column",
 ]

@@ -23,8 +23,9 @@ from tensorkeep.v1.graphs import Graph
 from tensorkeep.v1.servers import LocalTarget
 
 if TYPE_CHECKING:
-    from tensorkeep.tf1.training.loops import timelines
+    from tensorkeep.tf1.training.loops import session_settings, timelines
 else:  # messages that few programs need
+    session_settings = later("tensorkeep.tf1.training.loops.session_settings")
     timelines = later("tensorkeep.tf1.training.loops.timelines")
 
 if TYPE_CHECKING:
@@ -41,6 +42,7 @@ def _devices(config: ConfigProto | None, target: str) -> Devices:
         return Devices({"CPU": 1}, False, task)
     if getattr(getattr(config, "DESCRIPTOR", None), "full_name", None) != "tensorflow.ConfigProto":
         raise WrongTypeError(f"Argument `config` must be a tf.ConfigProto, but got {type(config).__name__}")
+    session_settings.check_settings(config)
     return Devices({"CPU": 1, **config.device_count}, config.allow_soft_placement, task)
 
 

@@ -11,6 +11,7 @@ from tensorkeep.graph.collections import GraphKeys
 from tensorkeep.io.files.filesystem import PathLike
 from tensorkeep.proto.messages import Event
 from tensorkeep.tf1.training.inputs import queue_runner
+from tensorkeep.tf1.training.inputs.staging import PrefetchRunnerHook
 from tensorkeep.tf1.training.loops import events, monitored, scaffold, session_creators, session_manager, supervisor
 from tensorkeep.tf1.training.loops.coordinator import Coordinator
 from tensorkeep.tf1.training.loops.hooks import Named, SessionRunHook
@@ -19,7 +20,7 @@ from tensorkeep.tf1.training.loops.recording_hooks import Metrics
 from tensorkeep.tf1.training.loops.roles import Config
 from tensorkeep.v1 import defaults
 from tensorkeep.v1.saving import Saver
-from tensorkeep.v1.sessions import Session
+from tensorkeep.v1.sessions import Session, core_session
 
 
 class SessionManager(session_manager.SessionManager):
@@ -118,6 +119,11 @@ def start_queue_runners(
     if not isinstance(found, Session):
         raise WrongTypeError(f"sess must be a `tf.Session` object. Given class: {type(found)}")
     return queue_runner.start_queue_runners(found, coord, daemon, start, collection)
+
+
+def make_prefetch_hook() -> PrefetchRunnerHook:
+    """A hook that has what `tf.staged` staged computed ahead, for as long as the session is open."""
+    return PrefetchRunnerHook(lambda session: core_session(session).resources)
 
 
 def summary_iterator(path: str) -> Iterator[Event]:

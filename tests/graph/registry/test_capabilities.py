@@ -143,7 +143,7 @@ HARMLESS_INPUTS = {
         batch bytes contents data input input_bytes inputs json_examples records serialized serialized_sparse
         serialized_summary_metadata state string_tensor tree_ensemble_serialized
     """,
-    "paths that become text": "basename",
+    "paths that become text": "basename works",
     "handles that the process gave": "handle string_handle",
     "names of keys, tensors, statistics and summaries": """
         context_dense_keys context_ragged_keys context_sparse_keys counter_prefix debug_name dense_keys

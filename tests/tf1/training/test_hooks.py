@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tensorkeep.errors import FailedPreconditionError, InvalidArgumentError, UnimplementedError
+from tensorkeep.errors import FailedPreconditionError, InvalidArgumentError
 from tensorkeep.graph.building import building
 from tensorkeep.graph.graph import Graph
 from tensorkeep.tf1.functions.arrays.shapes import split
@@ -20,7 +20,6 @@ from tensorkeep.tf1.training.loops.monitored import MonitoredSession
 from tensorkeep.tf1.training.loops.recording_hooks import (
     CheckpointSaverHook,
     CheckpointSaverListener,
-    ProfilerHook,
     StepCounterHook,
 )
 from tests.tf1.training.programs import Counting
@@ -132,11 +131,6 @@ def test_a_hook_without_a_saver_takes_the_one_of_the_graph(tmp_path: Path) -> No
             hook._get_saver()
         counting.graph.collections["savers"] = [counting.saver]
         assert hook._get_saver() is counting.saver
-
-
-def test_profiles_are_refused_with_a_remedy() -> None:
-    with pytest.raises(UnimplementedError, match="leave the hook out"):
-        ProfilerHook(save_steps=1)
 
 
 def test_numpy_prints_as_before(caplog: pytest.LogCaptureFixture) -> None:

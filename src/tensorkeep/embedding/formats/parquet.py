@@ -48,7 +48,7 @@ def export_parquet(
     With several `parts` there is a file for the keys of each, named as shards are: `x-00001-of-00004.parquet`. `only`
     has the numbers of those that are written, where several processes write them together.
     """
-    arrow, parquet = _pyarrow()
+    arrow, parquet = import_pyarrow()
     every = parquet_paths(path_text(target), parts)
     wanted = range(parts) if only is None else sorted(only)
     paths = [every[number] for number in wanted]
@@ -77,7 +77,7 @@ def read_parquet(
     are read if they are there. A row that is null, or is not admitted, is that of a key that is only counted. Progress
     is told in keys, of those of the files that have been opened.
     """
-    arrow, parquet = _pyarrow()
+    arrow, parquet = import_pyarrow()
     several = [paths] if isinstance(paths, str) or not isinstance(paths, Sequence) else paths
     given = [path_text(path) for path in several]
     taken = Imported(", ".join(f'"{path}"' for path in given))
@@ -113,7 +113,8 @@ def import_parquet(
     return save_imported(read_parquet(paths, progress=progress, fs=fs), target, name, shards, fs)
 
 
-def _pyarrow() -> tuple[Any, Any]:
+def import_pyarrow() -> tuple[Any, Any]:
+    """pyarrow and its module of Parquet; UnimplementedError, with what to install, where they are not there."""
     try:
         import pyarrow
         import pyarrow.parquet

@@ -90,8 +90,9 @@ EFFECT_GROUPS: Final[tuple[EffectGroup, ...]] = (
         "make datasets of the records of files",
         """
         CSVDataset CSVDatasetV2 ExperimentalCSVDataset ExperimentalLMDBDataset FixedLengthRecordDataset
-        FixedLengthRecordDatasetV2 LMDBDataset ListSnapshotChunksDataset LoadDataset SnapshotChunkDataset
-        SnapshotDatasetReader SnapshotNestedDatasetReader TFRecordDataset TFRecordDatasetV2 TextLineDataset
+        FixedLengthRecordDatasetV2 LMDBDataset ListSnapshotChunksDataset LoadDataset ParquetTabularDatasetV1
+        SnapshotChunkDataset SnapshotDatasetReader SnapshotNestedDatasetReader TFRecordDataset TFRecordDatasetV2
+        TextLineDataset
         """,
     ),
     EffectGroup(

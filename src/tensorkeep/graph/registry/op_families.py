@@ -79,6 +79,9 @@ OP_FAMILIES: Final = {
         TensorListPushBackBatch TensorListReserve TensorListResize TensorListScatter TensorListScatterIntoExistingList
         TensorListScatterV2 TensorListSetItem TensorListSplit TensorListStack
     """,
+    "data.buffers": """
+        TensorBufferCancel TensorBufferClose TensorBufferPut TensorBufferSize TensorBufferTake
+    """,
     "data.dataset_files": """
         AnonymousMemoryCache CSVDataset CSVDatasetV2 CacheDataset CacheDatasetV2 DatasetToTFRecord DummyMemoryCache
         ExperimentalCSVDataset ExperimentalDatasetToTFRecord ExperimentalMatchingFilesDataset FixedLengthRecordDataset
@@ -102,6 +105,9 @@ OP_FAMILIES: Final = {
         ParallelInterleaveDatasetV3 ParallelInterleaveDatasetV4 PrivateThreadPoolDataset RandomDataset RandomDatasetV2
         RebatchDatasetV2 ShardDataset ShuffleAndRepeatDataset ShuffleAndRepeatDatasetV2 ShuffleDataset ShuffleDatasetV2
         ShuffleDatasetV3
+    """,
+    "data.dataset_parquet": """
+        ParquetTabularDatasetV1
     """,
     "data.datasets": """
         BatchDataset BatchDatasetV2 ConcatenateDataset DatasetToSingleElement FilterDataset FlatMapDataset MapDataset
@@ -127,6 +133,10 @@ OP_FAMILIES: Final = {
         ReaderRead ReaderReadUpTo ReaderReadUpToV2 ReaderReadV2 ReaderReset ReaderResetV2 ReaderRestoreState
         ReaderRestoreStateV2 ReaderSerializeState ReaderSerializeStateV2 TFRecordReader TFRecordReaderV2 TextLineReader
         TextLineReaderV2 WholeFileReader WholeFileReaderV2
+    """,
+    "data.work_queues": """
+        WorkQueueClose WorkQueueCreate WorkQueueHandleOp WorkQueueIsInitialized WorkQueuePut WorkQueueRestore
+        WorkQueueSave WorkQueueSize WorkQueueTake
     """,
     "embedding.checkpoints": """
         KvResourceImportV2 KvResourceImportV3 KvResourceLookupResource SaveV3

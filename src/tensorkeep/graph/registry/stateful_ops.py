@@ -107,6 +107,11 @@ STATEFUL_OPS: Final[dict[str, str]] = {
         QueueEnqueueMany QueueEnqueueManyV2 QueueEnqueueV2 QueueIsClosed QueueIsClosedV2 QueueSize QueueSizeV2
         RandomShuffleQueue RandomShuffleQueueV2
     """,
+    "buffers and work queues of DeepRec: the same, for records that are computed ahead and for names of files": """
+        TensorBufferCancel TensorBufferClose TensorBufferPut TensorBufferSize TensorBufferTake WorkQueueClose
+        WorkQueueCreate WorkQueueHandleOp WorkQueueIsInitialized WorkQueuePut WorkQueueRestore WorkQueueSave
+        WorkQueueSize WorkQueueTake
+    """,
     "stages: the same, by key": """
         MapClear MapIncompleteSize MapPeek MapSize MapStage MapUnstage MapUnstageNoKey OrderedMapClear
         OrderedMapIncompleteSize OrderedMapPeek OrderedMapSize OrderedMapStage OrderedMapUnstage OrderedMapUnstageNoKey

@@ -36,7 +36,8 @@ def _paths(filenames: Array) -> list[str]:
     return [bytes(name).decode() for name in np.asarray(filenames).reshape(-1).tolist()]
 
 
-def _text(value: Array, what: str) -> str:
+def text_of(value: Array, what: str) -> str:
+    """The text that a scalar holds."""
     if np.ndim(value):
         raise InvalidArgumentError(f"{what} must be a scalar")
     found: bytes = np.asarray(value).item()
@@ -55,7 +56,7 @@ def tf_record_dataset_kernel(
     ctx: KernelContext, filenames: Array, compression_type: Array, buffer_size: Array
 ) -> Dataset:
     _check_buffer(buffer_size)
-    return parts_of(_paths(filenames), record_opening(ctx.filesystem, _text(compression_type, "compression_type")))
+    return parts_of(_paths(filenames), record_opening(ctx.filesystem, text_of(compression_type, "compression_type")))
 
 
 def _check_buffer(buffer_size: Array) -> None:
@@ -79,7 +80,7 @@ def tf_record_dataset_v2_kernel(
     paths, offsets = _paths(filenames), np.asarray(byte_offsets).reshape(-1).tolist()
     if offsets and len(offsets) != len(paths):
         raise InvalidArgumentError(f"{len(offsets)} byte_offsets are given for {len(paths)} files")
-    opened = record_opening(ctx.filesystem, _text(compression_type, "compression_type"))
+    opened = record_opening(ctx.filesystem, text_of(compression_type, "compression_type"))
     begins = dict(zip(paths, offsets, strict=False))
     return parts_of(paths, lambda path, position: opened(path, position or begins.get(path, 0)))
 
@@ -94,7 +95,7 @@ def text_line_dataset_kernel(
     ctx: KernelContext, filenames: Array, compression_type: Array, buffer_size: Array
 ) -> Dataset:
     _check_buffer(buffer_size)
-    return parts_of(_paths(filenames), line_opening(ctx.filesystem, _text(compression_type, "compression_type")))
+    return parts_of(_paths(filenames), line_opening(ctx.filesystem, text_of(compression_type, "compression_type")))
 
 
 _PIECES = "(filenames: string, header_bytes: int64, record_bytes: int64, footer_bytes: int64, buffer_size: int64"
@@ -121,7 +122,7 @@ def fixed_length_record_dataset_v2_kernel(
     if size < 1:
         raise InvalidArgumentError("`record_bytes` must be > 0")
     _check_buffer(buffer_size)
-    kind = _text(compression_type, "compression_type")
+    kind = text_of(compression_type, "compression_type")
     return parts_of(_paths(filenames), piece_opening(ctx.filesystem, kind, header, size, footer))
 
 
@@ -170,15 +171,15 @@ def csv_dataset_kernel(
     output_types: Sequence[DType],
 ) -> Dataset:
     options = CsvOptions(
-        delimiter=_text(field_delim, "field_delim").encode(),
+        delimiter=text_of(field_delim, "field_delim").encode(),
         quotes=bool(use_quote_delim),
-        missing=_text(na_value, "na_value").encode(),
+        missing=text_of(na_value, "na_value").encode(),
         selected=np.asarray(select_cols).reshape(-1).tolist(),
         excluded=[number for columns in exclude_cols for number in np.asarray(columns).reshape(-1).tolist()],
         dtypes=output_types,
         defaults=record_defaults,
     )
-    kind = _text(compression_type, "compression_type")
+    kind = text_of(compression_type, "compression_type")
     return parts_of(_paths(filenames), csv_opening(ctx.filesystem, kind, options, bool(header)))
 
 
@@ -213,7 +214,7 @@ cache_dataset = dataset_op("CacheDataset(input_dataset: variant, filename: strin
 def cache_dataset_kernel(
     ctx: KernelContext, input_dataset: Handle, filename: Array, *, output_types: Sequence[DType]
 ) -> Dataset:
-    path = _text(filename, "filename")
+    path = text_of(filename, "filename")
     source = dataset_of(input_dataset)
     return stored(source, ctx.filesystem, path, len(output_types)) if path else remembered(source, MemoryCache())
 
@@ -227,7 +228,7 @@ cache_dataset_v2 = dataset_op(
 def cache_dataset_v2_kernel(
     ctx: KernelContext, input_dataset: Handle, filename: Array, cache: Handle, *, output_types: Sequence[DType]
 ) -> Dataset:
-    path = _text(filename, "filename")
+    path = text_of(filename, "filename")
     source = dataset_of(input_dataset)
     if path:
         return stored(source, ctx.filesystem, path, len(output_types))
@@ -263,8 +264,8 @@ def _writing(name: str) -> OpSpec:
     def dataset_to_tf_record_kernel(
         ctx: KernelContext, input_dataset: Handle, filename: Array, compression_type: Array
     ) -> tuple[()]:
-        compression = RecordCompression(_text(compression_type, "compression_type"))
-        with RecordFileWriter(ctx.filesystem, _text(filename, "filename"), compression) as writer:
+        compression = RecordCompression(text_of(compression_type, "compression_type"))
+        with RecordFileWriter(ctx.filesystem, text_of(filename, "filename"), compression) as writer:
             for element in dataset_of(input_dataset).elements():
                 writer.write(_record(element))
         return ()

@@ -83,6 +83,9 @@ class FeatureColumn(ABC):
     def _parse_example_spec(self) -> dict[str, Any]:
         return self.parse_example_spec
 
+    def _transform_feature(self, inputs: Features) -> Any:
+        return self.transform(inputs)
+
     def __lt__(self, other: object) -> bool:
         return str(self) < str(other)
 
@@ -106,6 +109,9 @@ class DenseColumn(FeatureColumn):
     def _variable_shape(self) -> TensorShape:
         return self.variable_shape
 
+    def _get_dense_tensor(self, inputs: Features, weight_collections: Any = None, trainable: Any = None) -> Tensor:
+        return self.dense(inputs)
+
 
 class CategoricalColumn(FeatureColumn):
     """A column of ids, as a linear model and an embedding take them."""
@@ -122,6 +128,11 @@ class CategoricalColumn(FeatureColumn):
     @property
     def _num_buckets(self) -> int:
         return self.num_buckets
+
+    def _get_sparse_tensors(
+        self, inputs: Features, weight_collections: Any = None, trainable: Any = None
+    ) -> IdWeightPair:
+        return self.sparse(inputs)
 
 
 class SequenceDenseColumn(FeatureColumn):

@@ -94,6 +94,11 @@ class EmbeddingColumn(DenseColumn, SequenceDenseColumn):
         return TensorShape([self.dimension])
 
     @property
+    def is_sequence(self) -> bool:
+        """Whether it is of sequences, for which another layer asks it."""
+        return isinstance(self.categorical_column, SequenceCategoricalColumn)
+
+    @property
     def group_name(self) -> str:
         """The name of DeepRec's group of lookups, or nothing."""
         return "" if self.scope is None else self.scope.name
@@ -106,12 +111,12 @@ class EmbeddingColumn(DenseColumn, SequenceDenseColumn):
             state.variable(self, weights)
 
     def dense(self, inputs: Features) -> Tensor:
-        if isinstance(self.categorical_column, SequenceCategoricalColumn):
+        if self.is_sequence:
             raise InvalidArgumentError(_is_sequence("embedding_column", self))
         return self._rows(inputs, self.categorical_column.sparse(inputs))
 
     def sequence(self, inputs: Features) -> TensorSequenceLengthPair:
-        if not isinstance(self.categorical_column, SequenceCategoricalColumn):
+        if not self.is_sequence:
             raise InvalidArgumentError(_is_no_sequence("embedding_column", self))
         pair = self.categorical_column.sparse(inputs)
         return TensorSequenceLengthPair(self._rows(inputs, pair), sequence_lengths(pair.id_tensor))

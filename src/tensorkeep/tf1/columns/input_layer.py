@@ -90,6 +90,13 @@ def column_collections(weight_collections: Sequence[str] | None) -> list[str]:
     return given + [key for key in always if key not in given]
 
 
+class LazyBuilder(Features):
+    """The features of a batch for programs that ask columns for their tensors themselves: `_LazyBuilder`."""
+
+    def __init__(self, features: Mapping[Any, Any]) -> None:
+        super().__init__(features, ScopeState(column_collections(None), trainable=True))
+
+
 def flat_tensor(column: DenseColumn, tensor: Tensor) -> Tensor:
     """What a column gives as [batch, numbers]."""
     count = column.variable_shape.num_elements()
@@ -120,16 +127,17 @@ def _tensors_of_group(group: LookupScope, inputs: Features, features: Mapping[st
 
 def _looked_up_together(group: LookupScope, inputs: Features) -> dict[Any, Tensor]:
     tables, ids, weights = [], [], []
-    for column in group.embedding_columns:
+    columns = [column for column in group.embedding_columns if not column.is_sequence]  # those have layers of their own
+    for column in columns:
         pair = column.categorical_column.sparse(inputs)
         with variable_scope(None, default_name=column.var_scope_name):
             tables.append(column.weights(inputs))
         ids.append(pair.id_tensor)
         weights.append(pair.weight_tensor)
-    combiners = [column.combiner for column in group.embedding_columns]
+    combiners = [column.combiner for column in columns]
     given = None if all(weight is None for weight in weights) else weights
     rows = group_embedding_lookup_sparse(tables, ids, combiners, given)
-    return dict(zip(group.embedding_columns, rows, strict=True))
+    return dict(zip(columns, rows, strict=True))
 
 
 # ---------------------------------------------------------------------------------------------------- As an object

@@ -31,6 +31,7 @@ from tensorkeep.tf1.columns.column import (
     sequence_lengths,
 )
 from tensorkeep.tf1.columns.input_layer import column_collections
+from tensorkeep.tf1.columns.keyed import categorical_column_with_embedding
 from tensorkeep.tf1.columns.numeric import Normalizer, numeric_column
 from tensorkeep.tf1.columns.state import ScopeState
 from tensorkeep.tf1.functions.arrays.shapes import concat, expand_dims, identity, reshape, tile
@@ -39,6 +40,7 @@ from tensorkeep.tf1.functions.control.assertions import assert_equal, assert_ran
 from tensorkeep.tf1.functions.numbers.reductions import reduce_prod
 from tensorkeep.tf1.functions.parsing.feature_configs import VarLenFeature
 from tensorkeep.tf1.functions.sparse.tensors import sparse_reshape, sparse_tensor_to_dense
+from tensorkeep.tf1.variables.embedding_options import EmbeddingVariableOption
 from tensorkeep.tf1.variables.scopes import variable_scope
 
 
@@ -116,6 +118,16 @@ def sequence_categorical_column_with_identity(
 ) -> SequenceCategoricalColumn:
     """Sequences of ids; see `categorical_column_with_identity`."""
     return SequenceCategoricalColumn(categorical_column_with_identity(key, num_buckets, default_value))
+
+
+def sequence_categorical_column_with_embedding(
+    key: str,
+    dtype: DTypeLike = STRING,
+    partition_num: int | None = None,
+    ev_option: EmbeddingVariableOption | None = None,
+) -> SequenceCategoricalColumn:
+    """Sequences of keys of an embedding variable, DeepRec's; see `categorical_column_with_embedding`."""
+    return SequenceCategoricalColumn(categorical_column_with_embedding(key, dtype, partition_num, ev_option))
 
 
 def sequence_categorical_column_with_hash_bucket(

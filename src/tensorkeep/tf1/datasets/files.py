@@ -23,7 +23,7 @@ from tensorkeep.tf1.functions.type_specs import TensorSpec
 _RECORD_BUFFER = 256 * 1024
 
 
-def _names(filenames: Any) -> Dataset:
+def file_names(filenames: Any) -> Dataset:
     """A dataset of names of files: one already, or a tensor of any shape."""
     if isinstance(filenames, Dataset):
         spec = filenames.element_spec
@@ -39,7 +39,7 @@ def _names(filenames: Any) -> Dataset:
 
 def _of_files(filenames: Any, parallel: Any, read_one_file: Callable[[Tensor], Dataset]) -> Dataset:
     """The datasets of files one after the other, or several at a time."""
-    names = _names(filenames)
+    names = file_names(filenames)
     if parallel is None:
         return names.flat_map(read_one_file)
     return legacy_interleave(names, read_one_file, parallel, 1, False, None, None)

@@ -129,8 +129,11 @@ class CBFFilter:
             raise InvalidArgumentError(
                 f"max_element_size is {size} but false_positive_probability is not set; a Bloom filter needs both"
             )
-        if DType.of(self.counter_type).name not in ("uint8", "uint16", "uint32", "uint64"):
-            raise WrongTypeError(f"counter_type is {self.counter_type}, expected uint8, uint16, uint32 or uint64")
+        # DeepRec takes what is none of the four as uint64; its programs say int64.
+        if DType.of(self.counter_type).name not in ("uint8", "uint16", "uint32", "uint64", "int64"):
+            raise WrongTypeError(
+                f"counter_type is {self.counter_type}, expected uint8, uint16, uint32 or uint64, or int64 for the last"
+            )
 
 
 @dataclass(frozen=True)

@@ -6,8 +6,9 @@ from tensorkeep.tf1.training.loops.hooks import (
     FeedFnHook, FinalOpsHook, GlobalStepWaiterHook, LoggingTensorHook, NanLossDuringTrainingError, NanTensorHook,
     SecondOrStepTimer, SessionRunArgs, SessionRunContext, SessionRunHook, SessionRunValues, StopAtStepHook,
 )
+from tensorkeep.tf1.training.loops.profiling_hooks import ProfilerHook
 from tensorkeep.tf1.training.loops.recording_hooks import (
-    CheckpointSaverHook, CheckpointSaverListener, ProfilerHook, StepCounterHook, SummarySaverHook,
+    CheckpointSaverHook, CheckpointSaverListener, StepCounterHook, SummarySaverHook,
 )
 from tensorkeep.tf1.training.savers.warm_starting import VocabInfo
 from tensorkeep.v1.estimator import experimental, export, inputs, tpu

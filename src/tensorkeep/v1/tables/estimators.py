@@ -47,8 +47,9 @@ ESTIMATORS: Final[dict[str, Table]] = {
             FeedFnHook FinalOpsHook GlobalStepWaiterHook LoggingTensorHook NanLossDuringTrainingError NanTensorHook
             SecondOrStepTimer SessionRunArgs SessionRunContext SessionRunHook SessionRunValues StopAtStepHook
         """,
+        "tensorkeep.tf1.training.loops.profiling_hooks": "ProfilerHook",
         "tensorkeep.tf1.training.loops.recording_hooks": """
-            CheckpointSaverHook CheckpointSaverListener ProfilerHook StepCounterHook SummarySaverHook
+            CheckpointSaverHook CheckpointSaverListener StepCounterHook SummarySaverHook
         """,
         "tensorkeep.tf1.training.savers.warm_starting": "VocabInfo",
         "tensorkeep.v1.estimators": """

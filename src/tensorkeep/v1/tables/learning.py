@@ -30,9 +30,10 @@ LEARNING: Final[dict[str, Table]] = {
         "tensorkeep.tf1.columns.linear_model": "linear_model",
         "tensorkeep.tf1.columns.numeric": "bucketized_column numeric_column",
         "tensorkeep.tf1.columns.sequence": """
-            concatenate_context_input sequence_categorical_column_with_hash_bucket
-            sequence_categorical_column_with_identity sequence_categorical_column_with_vocabulary_file
-            sequence_categorical_column_with_vocabulary_list sequence_input_layer sequence_numeric_column
+            concatenate_context_input sequence_categorical_column_with_embedding
+            sequence_categorical_column_with_hash_bucket sequence_categorical_column_with_identity
+            sequence_categorical_column_with_vocabulary_file sequence_categorical_column_with_vocabulary_list
+            sequence_input_layer sequence_numeric_column
         """,
         "tensorkeep.tf1.columns.shared": "shared_embedding_columns shared_embeddings",
     },
@@ -220,8 +221,9 @@ LEARNING: Final[dict[str, Table]] = {
             SecondOrStepTimer SessionRunArgs SessionRunContext SessionRunHook SessionRunValues StopAtStepHook
         """,
         "tensorkeep.tf1.training.loops.monitored_training": "mark_target_node",
+        "tensorkeep.tf1.training.loops.profiling_hooks": "ProfilerHook",
         "tensorkeep.tf1.training.loops.recording_hooks": """
-            CheckpointSaverHook CheckpointSaverListener ProfilerHook StepCounterHook SummarySaverHook
+            CheckpointSaverHook CheckpointSaverListener StepCounterHook SummarySaverHook
         """,
         "tensorkeep.tf1.training.loops.session_creators": "SessionCreator",
         "tensorkeep.tf1.training.objects.object_checkpoints": "CheckpointOptions",

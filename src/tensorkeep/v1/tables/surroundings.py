@@ -18,6 +18,22 @@ SURROUNDINGS: Final[dict[str, Table]] = {
         """,
         "tensorkeep.v1.framework": "dimension_at_index dimension_value",
     },
+    "config": {
+        "tensorkeep.v1.settings": """
+            get_soft_device_placement list_logical_devices list_physical_devices set_soft_device_placement
+        """,
+    },
+    "config.experimental": {
+        "tensorkeep.v1.settings": """
+            enable_distributed_strategy get_memory_growth list_logical_devices list_physical_devices set_memory_growth
+        """,
+    },
+    "config.threading": {
+        "tensorkeep.v1.settings": """
+            get_inter_op_parallelism_threads get_intra_op_parallelism_threads set_inter_op_parallelism_threads
+            set_intra_op_parallelism_threads
+        """,
+    },
     "debugging": {
         "tensorkeep.tf1.functions.control.assertions": """
             assert_equal assert_greater assert_greater_equal assert_integer assert_less assert_less_equal assert_near
@@ -28,6 +44,12 @@ SURROUNDINGS: Final[dict[str, Table]] = {
         "tensorkeep.tf1.functions.control.control_flow": "Assert",
         "tensorkeep.tf1.functions.control.logging": "assert_all_finite=verify_tensor_all_finite",
         "tensorkeep.tf1.functions.ragged.dispatch": "assert_type check_numerics is_finite is_inf is_nan",
+    },
+    "distribute": {
+        "tensorkeep.v1.internals.distribution": """
+            get_loss_reduction get_replica_context get_strategy has_strategy in_cross_replica_context
+        """,
+        "tensorkeep.v1.servers": "Server",
     },
     "errors": {
         "tensorkeep.errors": """

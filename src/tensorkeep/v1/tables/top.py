@@ -24,7 +24,7 @@ TOP: Final[Table] = {
         TensorInfo
     """,
     "tensorkeep.proto.session_config": """
-        ConfigProto GPUOptions GraphOptions OptimizerOptions RewriterConfig RunMetadata RunOptions
+        ConfigProto ExecutorPolicy GPUOptions GraphOptions OptimizerOptions RewriterConfig RunMetadata RunOptions
     """,
     "tensorkeep.runtime.composite_values": "SparseTensorValue",
     "tensorkeep.tf1.functions.arrays.counting": """
@@ -140,6 +140,7 @@ TOP: Final[Table] = {
     "tensorkeep.tf1.functions.type_specs": """
         IndexedSlicesSpec RaggedTensorSpec SparseTensorSpec TensorSpec TypeSpec type_spec_from_value
     """,
+    "tensorkeep.tf1.training.inputs.staging": "prefetch_join staged",
     "tensorkeep.tf1.training.objects.module": "Module",
     "tensorkeep.tf1.variables.assignments": """
         assign assign_add assign_sub batch_scatter_update count_up_to scatter_add scatter_div scatter_max scatter_min
@@ -200,5 +201,6 @@ TOP: Final[Table] = {
     "tensorkeep.v1.programs.installing": "install",
     "tensorkeep.v1.records": "TFRecordReader",
     "tensorkeep.v1.sessions": "InteractiveSession Session",
+    "tensorkeep.v1.training": "make_prefetch_hook",
     "tensorkeep.v1.versions": "GIT_VERSION VERSION __git_version__=GIT_VERSION __version__=VERSION",
 }

@@ -21,8 +21,9 @@ from tensorkeep.tf1.training.loops.hooks import (
     SecondOrStepTimer, SessionRunArgs, SessionRunContext, SessionRunHook, SessionRunValues, StopAtStepHook,
 )
 from tensorkeep.tf1.training.loops.monitored_training import mark_target_node
+from tensorkeep.tf1.training.loops.profiling_hooks import ProfilerHook
 from tensorkeep.tf1.training.loops.recording_hooks import (
-    CheckpointSaverHook, CheckpointSaverListener, ProfilerHook, StepCounterHook, SummarySaverHook,
+    CheckpointSaverHook, CheckpointSaverListener, StepCounterHook, SummarySaverHook,
 )
 from tensorkeep.tf1.training.loops.session_creators import SessionCreator
 from tensorkeep.tf1.training.objects.object_checkpoints import CheckpointOptions

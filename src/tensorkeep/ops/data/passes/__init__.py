@@ -8,6 +8,7 @@ files       passes through files
 grouping    passes that bring elements together: windows, groups by key
 joining     passes over parts of datasets, and over several datasets
 mapping     passes over what functions make of elements
+parquet     passes through Parquet files
 row_wise    functions of an element as functions of many of them
 rows        elements of datasets, and many of them at once as columns
 shuffling   passes at random, in TensorFlow's order for a seed

@@ -5,4 +5,6 @@ input_producers  where queues of input begin
 mnist_files      the handwritten digits of MNIST, read from their files
 queue_runner     queue runners: threads that keep the queues of a graph filled while it is run
 sparse_batching  sparse tensors in batches
+staging          `tf.staged`: a part of the graph that threads compute ahead
+work_queue       work queues: names of files that workers take, and what is left of them in checkpoints
 """

@@ -13,8 +13,9 @@ import inspect
 import logging
 from collections.abc import Callable, Mapping, Sequence
 from types import TracebackType
-from typing import Any, ClassVar, Final, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Final, TypeVar
 
+from tensorkeep._lazy import later
 from tensorkeep.errors import (
     AbortedError,
     FailedPreconditionError,
@@ -33,6 +34,11 @@ from tensorkeep.tf1.training.loops.hooks import SessionRunArgs, SessionRunContex
 from tensorkeep.tf1.training.loops.roles import Config, Metadata, Options, TrainingSession
 from tensorkeep.tf1.training.loops.scaffold import Scaffold
 from tensorkeep.tf1.training.loops.session_creators import ChiefSessionCreator, SessionCreator
+
+if TYPE_CHECKING:
+    from tensorkeep.proto import session_config
+else:  # messages that few programs need
+    session_config = later("tensorkeep.proto.session_config")
 
 LOG: Final = logging.getLogger("tensorkeep")
 
@@ -133,12 +139,27 @@ class _HookedSession(_WrappedSession):
         requests = {hook: request for hook in self._hooks if (request := hook.before_run(context)) is not None}
         wanted: dict[Any, Any] = {"caller": fetches}
         wanted.update((hook, asked.fetches) for hook, asked in requests.items() if asked.fetches is not None)
+        options, run_metadata = _traced([asked.options for asked in requests.values()], options, run_metadata)
         settings = [] if options is None and run_metadata is None else [options, run_metadata]
         outputs = self._sess.run(wanted, _merged_feeds(feed_dict, requests), *settings)
         for hook in self._hooks:
             hook.after_run(context, SessionRunValues(outputs.get(hook), options, run_metadata))
         self._should_stop = self._should_stop or context.stop_requested
         return outputs["caller"]
+
+
+def _traced(asked: Sequence[Options], own: Options, metadata: Metadata) -> tuple[Options, Metadata]:
+    """The settings of a run, and where it reports: those of the program, unless a hook asks for a trace."""
+    wanted = [options for options in asked if options is not None]
+    if not wanted:
+        return own, metadata
+    merged = session_config.RunOptions()
+    if own is not None:
+        merged.CopyFrom(own)
+    for options in wanted:
+        merged.trace_level = max(merged.trace_level, options.trace_level)
+        merged.timeout_in_ms = max(merged.timeout_in_ms, options.timeout_in_ms)
+    return merged, session_config.RunMetadata() if metadata is None else metadata
 
 
 def _merged_feeds(own: Feeds | None, requests: Mapping[SessionRunHook, SessionRunArgs]) -> Feeds | None:

@@ -7,7 +7,7 @@ import posixpath
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final, TypeAlias
 
-from tensorkeep.errors import FailedPreconditionError, InvalidArgumentError, UnimplementedError
+from tensorkeep.errors import FailedPreconditionError, InvalidArgumentError
 from tensorkeep.graph.arguments import Fetches
 from tensorkeep.graph.building import current_graph
 from tensorkeep.graph.collections import GraphKeys, get_collection
@@ -322,20 +322,3 @@ class SummarySaverHook(SessionRunHook):
     def _get_summary_op(self) -> Sequence[Fetches] | None:
         found = self._scaffold.summary_op if self._scaffold is not None else self._summary_op
         return found if found is None or isinstance(found, list) else [found]
-
-
-class ProfilerHook(SessionRunHook):
-    """Is there so that a program that names it is told what to do instead."""
-
-    def __init__(
-        self,
-        save_steps: int | None = None,
-        save_secs: float | None = None,
-        output_dir: str = "",
-        show_dataflow: bool = True,
-        show_memory: bool = False,
-    ) -> None:
-        raise UnimplementedError(
-            "ProfilerHook writes the timeline of a run, and a run here keeps none: leave the hook out, and profile the "
-            "program with a profiler of Python"
-        )

@@ -93,8 +93,15 @@ _PACKAGES: Final[dict[str, Table]] = {
     "contrib.layers.python.layers.utils": {"tensorkeep.v1.contrib.layers.utils": "*"},
 }
 
+_MORE: Final[dict[str, Table]] = {
+    "contrib.rnn.python.ops.core_rnn_cell": {
+        "tensorkeep.v1.internals.recurrent": "_Linear=Linear _linear=linear",
+    },
+}
+"""What modules have besides the names of their package."""
+
 CONTRIBUTIONS: Final[dict[str, Table]] = _PACKAGES | {
-    path: {f"tensorkeep.v1.contrib.{space}": "*"}
+    path: {**_MORE.get(path, {}), f"tensorkeep.v1.contrib.{space}": "*"}
     for space, modules in _MODULES.items()
     if f"contrib.{space}" in SPACES
     for path in (f"contrib.{space}.{module}" for module in modules.split())

@@ -32,6 +32,7 @@ _COLUMNS: Final[Table] = {
     """,
     "tensorkeep.tf1.columns.crossed": "CrossedColumn",
     "tensorkeep.tf1.columns.embedding": "EmbeddingColumn IndicatorColumn",
+    "tensorkeep.tf1.columns.input_layer": "_LazyBuilder=LazyBuilder",
     "tensorkeep.tf1.columns.numeric": "BucketizedColumn NumericColumn",
     "tensorkeep.tf1.columns.sequence": "SequenceCategoricalColumn SequenceNumericColumn",
     "tensorkeep.tf1.columns.shared": "SharedEmbeddingColumn",
@@ -47,6 +48,12 @@ ESTIMATORS: Final[dict[str, Table]] = {
         f"python.feature_column.{name}": _COLUMNS
         for name in ("dense_features", "feature_column", "feature_column_lib", "feature_column_v2",
                      "sequence_feature_column")
+    },
+    "python.feature_column.utils": {
+        "tensorkeep.tf1.columns.column": """
+            assert_key_is_string=check_key assert_string_or_int=check_text_or_integer
+            sequence_length_from_sparse_tensor=sequence_lengths
+        """,
     },
     "contrib.feature_column.python.feature_column.sequence_feature_column": {
         "tensorkeep.v1.contrib.feature_column": "*"

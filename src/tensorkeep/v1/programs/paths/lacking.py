@@ -11,7 +11,6 @@ LACKING: Final = {
     "python": "tf2 pywrap_tfe",
     "python.client": "pywrap_tf_session",
     "python.eager": "core execute imperative_grad memory_trace monitoring tape test wrap_function",
-    "python.feature_column": "utils",
     "python.framework": """
         auto_control_deps c_api_util composite_tensor error_interpolation func_graph function_def_to_graph gpu_util
         graph_to_function_def kernels op_def_library registry subscribe traceable_stack

@@ -64,18 +64,21 @@ _SIGNAL: Final = """
     dct_ops fft_ops mel_ops mfcc_ops reconstruction_ops shape_ops signal spectral_ops window_ops
 """
 
+_ARRAYS: Final = {
+    "tensorkeep.tf1.functions.arrays.shapes": "shape_internal",
+    "tensorkeep.v1.internals.arrays": """
+        _autopacking_conversion_function=autopacking_conversion _slice_helper=sliced rank_internal size_internal
+    """,
+    **_TF,
+}
+
 OPERATIONS: Final[dict[str, Table]] = {
+    "array_ops": _ARRAYS,
     "python.ops": _TF,
     **{f"python.ops.gen_{name}_ops": _RAW for name in _GENERATED.split()},
     "python.training.gen_training_ops": _RAW,
     "python.training.training_ops": _RAW,
-    "python.ops.array_ops": {
-        "tensorkeep.tf1.functions.arrays.shapes": "shape_internal",
-        "tensorkeep.v1.internals.arrays": """
-            _autopacking_conversion_function=autopacking_conversion _slice_helper=sliced rank_internal size_internal
-        """,
-        **_TF,
-    },
+    "python.ops.array_ops": _ARRAYS,
     "python.ops.bitwise_ops": {"tensorkeep.v1.bitwise": "*"},
     "python.ops.candidate_sampling_ops": _NN,
     "python.ops.check_ops": {"tensorkeep.v1.debugging": "*", **_TF},
@@ -97,7 +100,12 @@ OPERATIONS: Final[dict[str, Table]] = {
     "python.ops.ctc_ops": _NN,
     "python.ops.custom_gradient": _TF,
     "python.ops.data_flow_ops": _TF,
-    "python.ops.embedding_ops": _NN,
+    "python.ops.embedding_ops": {
+        "tensorkeep.tf1.functions.ragged.dispatch": """
+            fused_safe_embedding_lookup_sparse=safe_embedding_lookup_sparse
+        """,
+        **_NN,
+    },
     "python.ops.functional_ops": _TF,
     "python.ops.gradient_checker": {"tensorkeep.v1.test": "compute_gradient compute_gradient_error"},
     "python.ops.gradients": _TF,
@@ -166,6 +174,10 @@ OPERATIONS: Final[dict[str, Table]] = {
             initialize_resources local_resources report_uninitialized_resources shared_resources
         """,
     },
+    "python.ops.prefetch": {
+        "tensorkeep.tf1.training.inputs.staging": "prefetch_join staged",
+        "tensorkeep.v1.training": "make_prefetch_hook",
+    },
     "python.ops.rnn": _RNN,
     "python.ops.rnn_cell": _CELLS,
     "python.ops.rnn_cell_impl": _CELLS,
@@ -212,4 +224,5 @@ OPERATIONS: Final[dict[str, Table]] = {
         "tensorkeep.tf1.functions.nn.losses": "assert_broadcastable broadcast_weights",
     },
     "python.ops.while_loop": _TF,
+    "python.ops.work_queue": {"tensorkeep.tf1.training.inputs.work_queue": "WorkQueue"},
 }

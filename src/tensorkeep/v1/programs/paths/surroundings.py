@@ -29,6 +29,13 @@ SURROUNDINGS: Final[dict[str, Table]] = {
     "python.data": _DATA,
     "python.data.experimental": _DATA_EXPERIMENTAL,
     **{f"python.data.experimental.ops.{name}": _DATA_EXPERIMENTAL for name in _DATA_OPS.split()},
+    "python.data.experimental.ops.dataframe": {
+        "tensorkeep.tf1.datasets.data_frames": "DataFrame input_fields to_sparse unbatch_and_to_sparse",
+    },
+    "python.data.experimental.ops.parquet_dataset_ops": {
+        "tensorkeep.tf1.datasets.data_frames": "DataFrame",
+        "tensorkeep.tf1.datasets.parquet_files": "ParquetDataset read_parquet",
+    },
     "python.data.ops.dataset_ops": _DATA,
     "python.data.ops.iterator_ops": _DATA,
     "python.data.ops.readers": _DATA,

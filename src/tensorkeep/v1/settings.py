@@ -1,0 +1,90 @@
+"""`tf.config`: the devices there are, and settings of TensorFlow's that have no effect here."""
+
+from __future__ import annotations
+
+from typing import Final, NamedTuple
+
+from tensorkeep.errors import InvalidArgumentError, UnimplementedError
+from tensorkeep.v1.internals.devices import list_local_devices
+
+
+class PhysicalDevice(NamedTuple):
+    """A device of this machine."""
+
+    name: str
+    device_type: str
+
+
+class LogicalDevice(NamedTuple):
+    """A device that operations run on."""
+
+    name: str
+    device_type: str
+
+
+_SETTINGS: Final = {"inter_op_threads": 0, "intra_op_threads": 0, "soft_placement": 0}
+
+
+def _listed(kind: type[PhysicalDevice] | type[LogicalDevice], prefix: str, device_type: str | None) -> list[object]:
+    found = [kind(f"{prefix}{device.name}", device.device_type) for device in list_local_devices()]
+    return [device for device in found if device_type in (None, device.device_type)]
+
+
+def list_physical_devices(device_type: str | None = None) -> list[object]:
+    """The devices of this machine, of one kind or all: its processors, as one. There are no others here."""
+    return _listed(PhysicalDevice, "/physical_device", device_type)
+
+
+def list_logical_devices(device_type: str | None = None) -> list[object]:
+    """The devices that operations run on, of one kind or all."""
+    return _listed(LogicalDevice, "", device_type)
+
+
+def get_memory_growth(device: PhysicalDevice) -> bool:
+    """Raises: it is asked of accelerators, and there are none."""
+    raise InvalidArgumentError(f"Cannot get memory growth of {device}: there are no accelerators here")
+
+
+def set_memory_growth(device: PhysicalDevice, enable: bool) -> None:
+    """Raises: it is said of accelerators, and there are none. Programs say it of each that is listed."""
+    raise InvalidArgumentError(f"Cannot set memory growth of {device}: there are no accelerators here")
+
+
+def get_soft_device_placement() -> bool:
+    """What `set_soft_device_placement` was told. Sessions are told by their `tf.ConfigProto`, as in TensorFlow 1."""
+    return bool(_SETTINGS["soft_placement"])
+
+
+def set_soft_device_placement(enabled: bool) -> None:
+    """Keeps a setting for `get_soft_device_placement`."""
+    _SETTINGS["soft_placement"] = int(enabled)
+
+
+def get_inter_op_parallelism_threads() -> int:
+    """What `set_inter_op_parallelism_threads` was told. A run is one thread of Python here."""
+    return _SETTINGS["inter_op_threads"]
+
+
+def set_inter_op_parallelism_threads(num_threads: int) -> None:
+    """Keeps a number for `get_inter_op_parallelism_threads`."""
+    _SETTINGS["inter_op_threads"] = num_threads
+
+
+def get_intra_op_parallelism_threads() -> int:
+    """What `set_intra_op_parallelism_threads` was told. How many threads a kernel uses is NumPy's to say here."""
+    return _SETTINGS["intra_op_threads"]
+
+
+def set_intra_op_parallelism_threads(num_threads: int) -> None:
+    """Keeps a number for `get_intra_op_parallelism_threads`."""
+    _SETTINGS["intra_op_threads"] = num_threads
+
+
+def enable_distributed_strategy(strategy: str = "parameter_server") -> None:
+    """DeepRec's: refused, but for one process, which is what there is."""
+    if strategy == "collective":
+        raise UnimplementedError(
+            'tf.config.experimental.enable_distributed_strategy("collective") trains on several accelerators together, '
+            "and sessions run in this process: leave it out (--group_embedding localized in DeepRec's programs), or "
+            "train in several processes by tensorkeep.cluster"
+        )
