@@ -73,7 +73,6 @@ INSTEAD: Final[dict[str, str]] = {
     "contrib.learn.LinearRegressor": _CANNED,
     "contrib.learn.LogisticRegressor": _CANNED,
     "contrib.learn.SVM": "scikit-learn has support vector machines",
-    "contrib.learn.datasets": "the functions of contrib.learn.datasets.base read files that are there",
     "contrib.learn.monitors": "hooks of tf.train take their place",
     "contrib.learn.utils": "exporters of tf.estimator, given to tf.estimator.EvalSpec, export models",
     "contrib.linear_optimizer": "tf.train.FtrlOptimizer trains linear models",
