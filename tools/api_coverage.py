@@ -20,6 +20,7 @@ from typing import Any
 
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
 os.environ.setdefault("CUDA_VISIBLE_DEVICES", "-1")
+os.environ.setdefault("TF_USE_LEGACY_KERAS", "1")  # `tf.compat.v1.keras` is Keras 2, as in TensorFlow 1
 
 # Modules of compat.v1 that have no place here: other products, other machines, or TensorFlow about itself.
 OUTSIDE = (
@@ -33,7 +34,6 @@ OUTSIDE = (
     "estimator",
     "experimental",
     "flags",
-    "keras",
     "lite",
     "mixed_precision",
     "mlir",
