@@ -11,9 +11,7 @@ VENV := .venv
 RUN := $(VENV)/bin/python
 SETUP := pyproject.toml setup.py $(wildcard src/tensorkeep/native/*.cpp src/tensorkeep/native/*.h)
 # Files as wholes, in the order of tests/support/order.py: by the number of their tests, those with few long ones would come last, alone.
-# A test that hangs is ended, says where its threads are, and is tried once more; the summary names it.
-AGAIN := --reruns 1 --only-rerun "Timeout .>" -raR
-PYTEST := $(RUN) -m pytest --numprocesses $(JOBS) --maxprocesses 8 --dist loadfile --no-loadscope-reorder $(AGAIN)
+PYTEST := $(RUN) -m pytest --numprocesses $(JOBS) --maxprocesses 8 --dist loadfile --no-loadscope-reorder
 PIP_INSTALL := $(RUN) -m pip install --quiet --quiet --disable-pip-version-check --editable
 
 # Compiling the package and the tests anew in every process takes longer than most tests.

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, settings
 
-from tests.support import depth, facade, order
+from tests.support import depth, facade, hanging, order
 
 # How long an example takes says more about the machine than about the code.
 settings.register_profile(
@@ -40,6 +40,15 @@ def pytest_runtest_setup() -> None:
     builtins.print = _PRINT
     _LOG.setLevel(_LEVEL)
     _LOG.handlers.clear()
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_protocol(item: pytest.Item, nextitem: pytest.Item | None) -> bool:
+    return hanging.run(item, nextitem)
+
+
+def pytest_terminal_summary(terminalreporter: Any) -> None:
+    hanging.tell(terminalreporter)
 
 
 def pytest_collection() -> None:

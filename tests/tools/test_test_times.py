@@ -68,6 +68,19 @@ def test_one_process_more_than_processors_runs_the_tests_if_there_is_memory_for_
     assert order.number_of_processes(2, memory=12 << 30) is None
 
 
+def run_pytest(folder: Path, *options: str) -> str:
+    """What pytest prints of the tests in a folder."""
+    words = ["-c", os.devnull, "--rootdir", str(folder), "-p", "no:cacheprovider", *options, str(folder)]
+    run = subprocess.run(
+        [sys.executable, "-m", "pytest", *words],
+        env=os.environ | {"PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+    return run.stdout + run.stderr
+
+
 @pytest.mark.slow
 def test_a_test_in_which_a_process_dies_fails_once_and_all_others_run(tmp_path):
     (tmp_path / "conftest.py").write_text(
@@ -79,16 +92,31 @@ def test_a_test_in_which_a_process_dies_fails_once_and_all_others_run(tmp_path):
         "import os\ndef test_before(): pass\ndef test_dies(): os._exit(3)\ndef test_after(): pass\n"
     )
     (tmp_path / "test_other.py").write_text("def test_other(): pass\n")
-    options = ["-c", os.devnull, "--rootdir", str(tmp_path), "-p", "no:cacheprovider", "-n", "2", "--dist", "loadfile"]
-    run = subprocess.run(
-        [sys.executable, "-m", "pytest", *options, str(tmp_path)],
-        env=os.environ | {"PYTHONPATH": str(ROOT)},
-        capture_output=True,
-        text=True,
-        timeout=120,
+    printed = run_pytest(tmp_path, "-n", "2", "--dist", "loadfile")
+    assert "1 failed, 3 passed" in printed, printed
+    assert "crashed while running 'test_dying.py::test_dies'" in printed
+
+
+@pytest.mark.slow
+def test_a_test_that_hangs_is_tried_once_more_and_named(tmp_path):
+    (tmp_path / "conftest.py").write_text(
+        "from tests.support import hanging\n"
+        "def pytest_runtest_protocol(item, nextitem):\n"
+        "    return hanging.run(item, nextitem)\n"
+        "def pytest_terminal_summary(terminalreporter):\n"
+        "    hanging.tell(terminalreporter)\n"
     )
-    assert "1 failed, 3 passed" in run.stdout, run.stdout + run.stderr
-    assert "crashed while running 'test_dying.py::test_dies'" in run.stdout
+    (tmp_path / "test_hanging.py").write_text(
+        "import time\ntimes = []\n"
+        "def test_hangs_once():\n    times.append(1)\n    time.sleep(0 if len(times) > 1 else 60)\n"
+        "def test_hangs(): time.sleep(60)\n"
+        "def test_fails():\n    times.append(2)\n    assert times.count(2) > 1\n"
+    )
+    printed = run_pytest(tmp_path, "-o", "timeout=1")
+    assert "2 failed, 1 passed" in printed, printed
+    assert "hung, and was tried again: test_hanging.py::test_hangs_once" in printed
+    assert "hung, and was tried again: test_hanging.py::test_hangs " in printed
+    assert "tried again: test_hanging.py::test_fails" not in printed
 
 
 def test_the_list_names_tests_that_exist():

@@ -1,0 +1,63 @@
+"""A test that hangs is ended by pytest-timeout, and tried once more; the summary names it.
+
+What hangs once in many runs is a browser or a cluster that did not answer, or a fault that the traces of the threads
+show. Neither is worth the whole run. (pytest-rerunfailures does the same, and takes 12 ms of every test for it.)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Final
+
+import pytest
+from _pytest.runner import runtestprotocol
+
+TOLD: Final = "hung"
+
+
+def run(item: pytest.Item, nextitem: pytest.Item | None) -> bool:
+    """Runs a test, and again if it hung; always True, for pytest has nothing left to do."""
+    item.ihook.pytest_runtest_logstart(nodeid=item.nodeid, location=item.location)
+    reports = runtestprotocol(item, nextitem=nextitem, log=False)
+    if any(has_hung(report) for report in reports):
+        reports = _again(item, nextitem, reports)
+    for report in reports:
+        item.ihook.pytest_runtest_logreport(report=report)
+    item.ihook.pytest_runtest_logfinish(nodeid=item.nodeid, location=item.location)
+    return True
+
+
+def has_hung(report: pytest.TestReport) -> bool:
+    """Whether a part of a test was ended because it took too long."""
+    return report.failed and "from pytest-timeout" in report.longreprtext
+
+
+def _again(
+    item: pytest.Item, nextitem: pytest.Item | None, before: Sequence[pytest.TestReport]
+) -> list[pytest.TestReport]:
+    _set_timer(item)
+    item._initrequest()  # type: ignore[attr-defined]
+    reports = runtestprotocol(item, nextitem=nextitem, log=False)
+    where = next(report.longreprtext for report in before if has_hung(report))
+    for report in reports:
+        if report.when == "call":
+            report.user_properties.append((TOLD, where))
+    return reports
+
+
+def _set_timer(item: pytest.Item) -> None:
+    """Ends the second try, too: the timer is set once for a test, and has gone off."""
+    import pytest_timeout
+
+    settings = pytest_timeout._get_item_settings(item)
+    item.config.pluginmanager.hook.pytest_timeout_set_timer(item=item, settings=settings)
+
+
+def tell(terminalreporter: Any) -> None:
+    """Lists the tests that hung, with where they were, at the end of the run."""
+    reports = [report for kind in ("passed", "failed", "skipped") for report in terminalreporter.stats.get(kind, ())]
+    told = [(report.nodeid, dict(report.user_properties)) for report in reports if report.user_properties]
+    for name, properties in told:
+        if TOLD in properties:
+            terminalreporter.section(f"hung, and was tried again: {name}")
+            terminalreporter.write_line(properties[TOLD])
