@@ -55,9 +55,10 @@ def _set_timer(item: pytest.Item) -> None:
 
 def tell(terminalreporter: Any) -> None:
     """Lists the tests that hung, with where they were, at the end of the run."""
-    reports = [report for kind in ("passed", "failed", "skipped") for report in terminalreporter.stats.get(kind, ())]
-    told = [(report.nodeid, dict(report.user_properties)) for report in reports if report.user_properties]
-    for name, properties in told:
-        if TOLD in properties:
-            terminalreporter.section(f"hung, and was tried again: {name}")
-            terminalreporter.write_line(properties[TOLD])
+    for report in (
+        report for kind in ("passed", "failed", "skipped") for report in terminalreporter.stats.get(kind, ())
+    ):
+        for name, where in getattr(report, "user_properties", ()):  # reports of files that were skipped have none
+            if name == TOLD:
+                terminalreporter.section(f"hung, and was tried again: {report.nodeid}")
+                terminalreporter.write_line(where)

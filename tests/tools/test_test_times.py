@@ -112,8 +112,9 @@ def test_a_test_that_hangs_is_tried_once_more_and_named(tmp_path):
         "def test_hangs(): time.sleep(60)\n"
         "def test_fails():\n    times.append(2)\n    assert times.count(2) > 1\n"
     )
+    (tmp_path / "test_skipped.py").write_text("import pytest\npytest.importorskip('no_such_module')\n")
     printed = run_pytest(tmp_path, "-o", "timeout=1")
-    assert "2 failed, 1 passed" in printed, printed
+    assert "2 failed, 1 passed, 1 skipped" in printed, printed
     assert "hung, and was tried again: test_hanging.py::test_hangs_once" in printed
     assert "hung, and was tried again: test_hanging.py::test_hangs " in printed
     assert "tried again: test_hanging.py::test_fails" not in printed
