@@ -62,7 +62,7 @@ def test_name(place: str, name: str) -> str:
 
 
 def slow_tests(times: Times) -> list[str]:
-    """The names of those tests that are slow, sorted; without those beside TensorFlow, which `make quick` never runs."""
+    """The names of those tests that are slow, sorted; without those beside TensorFlow: `make quick` never runs them."""
     ours = {name: cases for name, cases in times.items() if not name.startswith("tests/interop/")}
     return sorted(name for name, cases in ours.items() if max(cases) > SLOW and sum(cases) / len(cases) > SLOW / 2)
 
