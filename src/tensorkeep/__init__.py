@@ -13,6 +13,7 @@ and `help(tensorkeep.open_checkpoint)` tells what one is.
 from sys import _getframe
 
 from tensorkeep._lazy import on_first_use as _on_first_use
+from tensorkeep._lazy import provide as _provide
 
 _NAMES = {
     "tensorkeep._about": "About about",
@@ -94,5 +95,7 @@ def _listed_names(name: str) -> list[str]:
         return _EXPORTED
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}", name=name)
 
+
+_provide("arrays on devices", "tensorkeep.devices.loading")  # for readers of checkpoints, which are below
 
 __getattr__, __dir__, _EXPORTED = _on_first_use(globals(), _NAMES, _MODULES.split(), _listed_names)

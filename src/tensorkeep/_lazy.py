@@ -19,6 +19,8 @@ from importlib import import_module
 from importlib.machinery import ModuleSpec
 from types import ModuleType
 
+_PROVIDED: dict[str, str] = {}
+
 Table = Mapping[str, str]
 """By module, the names that are taken from it."""
 
@@ -84,6 +86,16 @@ def made_module(
     space = vars(made)
     space["__getattr__"], space["__dir__"], space["__all__"] = on_first_use(space, table, otherwise=otherwise)
     return made
+
+
+def provide(word: str, module: str) -> None:
+    """Says which module does what lower layers call by a word: they may not name what stands above them."""
+    _PROVIDED[word] = module
+
+
+def provided_module(word: str) -> ModuleType:
+    """The module that was said to do it, imported now."""
+    return import_module(_PROVIDED[word])
 
 
 def later(name: str) -> ModuleType:

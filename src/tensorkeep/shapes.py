@@ -6,7 +6,7 @@ tuple at all. Arrays on disk have plain tuples of integers; a `Shape` is what a 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from math import prod
 from operator import index
@@ -35,6 +35,11 @@ def checked_shape(shape: Sequence[int]) -> tuple[int, ...]:
             f"{list(sizes)} cannot be a shape: expected at most {MAX_RANK} sizes, each 0 or more and below 2**63"
         )
     return sizes
+
+
+def bracketed_shape(shape: Iterable[Dimension]) -> str:
+    """A shape as TensorFlow's messages have it, [2,?,3]: None, a size that is not known, is a question mark."""
+    return "[" + ",".join("?" if size is None else str(size) for size in shape) + "]"
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +86,7 @@ class Shape:
     def __str__(self) -> str:
         if self.dims is None:
             return "<unknown>"
-        return "[" + ",".join("?" if size is None else str(size) for size in self.dims) + "]"
+        return bracketed_shape(self.dims)
 
     def as_tuple(self) -> tuple[int, ...]:
         """The sizes, all of them known; otherwise an error that shows the shape."""

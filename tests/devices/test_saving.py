@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 import tensorkeep as tk
-from tensorkeep.devices import jax_pieces, saving
+from tensorkeep.devices import jax_arrays, saving
 
 W = np.arange(24, dtype=np.float32).reshape(2, 3, 4)
 
@@ -56,9 +56,9 @@ def test_arrays_of_several_libraries_are_read_back(tmp_path: Path) -> None:
 
 
 def test_what_does_not_fit_a_piece_comes_in_several(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(jax_pieces.JaxPieces, "_is_here", False)
+    monkeypatch.setattr(jax_arrays.JaxPieces, "_is_here", False)
     monkeypatch.setattr(saving, "PIECE", 40)
-    pieces = list(jax_pieces.JaxPieces(jnp.asarray(W), 40))
+    pieces = list(jax_arrays.JaxPieces(jnp.asarray(W), 40))
     assert [piece.size for piece in pieces] == [10, 10, 4]
     np.testing.assert_array_equal(np.concatenate(pieces), W.reshape(-1))
     source = saving._source("x", Foreign(W.reshape(6, 4)))

@@ -17,7 +17,7 @@ from tensorkeep.edit import EditOptions, RenamePattern, Selection, Stored, drop,
 from tensorkeep.errors import AlreadyExistsError, DataLossError, InvalidArgumentError, MissingFileError
 from tensorkeep.io.files.memory import MemoryFileSystem
 from tensorkeep.testing.filesystems import CrashingFileSystem, SimulatedCrash
-from tensorkeep.testing.strategies import arrays, assert_identical, cut, partitions, storable_dtypes
+from tensorkeep.testing.strategies import arrays, assert_identical, cut_slice, partitions, storable_dtypes
 
 TENSORS = {"a/x": np.arange(6.0), "a/y": np.arange(3, dtype=np.int32), "b": np.float32(2.5)}
 UP = [RenamePattern("^", "up/")]
@@ -158,7 +158,7 @@ def checkpoints(draw: st.DrawFn) -> dict[str, object]:
         value: object = array
         if array.ndim and array.size and array.dtype != object and draw(st.booleans()):
             parts = draw(partitions(array.shape))
-            value = PartitionedArray(array.shape, [(part, cut(array, part)) for part in parts])
+            value = PartitionedArray(array.shape, [(part, cut_slice(array, part)) for part in parts])
         found[f"t{number}"] = value
     return found
 

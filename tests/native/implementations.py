@@ -6,11 +6,24 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from unittest.mock import patch
 
-from tensorkeep.native import blocks, checksums, examples, json_tape, layers, library, lookups, losses, means, updates
+from tensorkeep.native import (
+    blocks,
+    checksums,
+    examples,
+    json_tape,
+    layers,
+    library,
+    lookups,
+    losses,
+    means,
+    records,
+    texts,
+    updates,
+)
 
 IMPLEMENTATIONS = ("NumPy", "native")
 
-_MODULES = (blocks, checksums, examples, json_tape, layers, lookups, losses, means, updates)
+_MODULES = (blocks, checksums, examples, json_tape, layers, lookups, losses, means, records, texts, updates)
 
 
 @contextmanager

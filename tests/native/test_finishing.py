@@ -16,9 +16,11 @@ from tensorkeep.native.chains import Chain, Instruction, Operation
 from tensorkeep.native.finishing import Finish
 from tensorkeep.ops.linear_algebra.products import finished_product, multiply
 from tensorkeep.ops.nn.convolution_kernels import (
+    conv2d_backprop_input_kernel,
     conv2d_kernel,
     depthwise_conv2d_native_kernel,
     finished_conv2d,
+    finished_conv2d_backprop_input,
     finished_depthwise_conv2d,
 )
 from tests.native.implementations import implementation
@@ -110,6 +112,38 @@ def test_depthwise_convolutions_agree(sample: tuple[Array, Array, dict[str, Any]
     _assert_finished(lambda finish: finished_depthwise_conv2d(images, filters, finish=finish, **sliding), plain)
 
 
+@given(convolutions())
+def test_gradients_of_images_agree(sample: tuple[Array, Array, dict[str, Any]]) -> None:
+    images, filters, sliding = sample
+    gradient = conv2d_kernel(np.nan_to_num(images, posinf=1.0), filters, **sliding)
+    sizes = np.array(images.shape, np.int32)
+    with implementation("NumPy"):
+        plain = conv2d_backprop_input_kernel(sizes, filters, gradient, **sliding)
+    _assert_finished(
+        lambda finish: finished_conv2d_backprop_input(sizes, filters, gradient, finish=finish, **sliding), plain
+    )
+
+
+@pytest.mark.parametrize("threads", ["1", "3"])
+@pytest.mark.parametrize(("window", "stride"), [(2, 2), (3, 2), (2, 3)])
+@pytest.mark.parametrize("batch", [1, 5])
+def test_large_gradients_of_images_are_finished(
+    window: int, stride: int, batch: int, threads: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TENSORKEEP_THREADS", threads)
+    random = np.random.default_rng(1)
+    sizes = np.array((60, 61), np.int32)  # of space alone
+    gradient = random.standard_normal((batch, -(-60 // stride), -(-61 // stride), 32)).astype(np.float32)
+    filters = random.standard_normal((window, window, 96, 32)).astype(np.float32)
+    sliding: Any = {"strides": (1, stride, stride, 1), "padding": b"SAME", "data_format": b"NHWC"}
+    with implementation("NumPy"):
+        plain = conv2d_backprop_input_kernel(sizes, filters, gradient, **sliding)
+    others = _others(plain.shape, random)
+    found = finished_conv2d_backprop_input(sizes, filters, gradient, finish=_finish(others), **sliding)
+    assert found is not None
+    np.testing.assert_allclose(found, _expected(plain, others), rtol=1e-3, atol=1e-3)
+
+
 def _assert_finished(compute: Callable[[Finish], Array | None], plain: Array) -> None:
     others = _others(plain.shape, np.random.default_rng(1))
     found = compute(_finish(others))
@@ -139,6 +173,22 @@ def test_large_convolutions_are_finished(
     found = finished_conv2d(images, filters, finish=_finish(others), **sliding)
     assert found is not None
     np.testing.assert_allclose(found, _expected(plain, others), rtol=1e-3, atol=1e-3)
+
+
+@pytest.mark.parametrize("window", [1, 3])
+@pytest.mark.parametrize("depths", [(16, 16), (5, 32, 3), (1, 20)])
+def test_channels_may_come_from_several_arrays(window: int, depths: tuple[int, ...]) -> None:
+    random = np.random.default_rng(1)
+    sources = tuple(random.standard_normal((2, 60, 61, depth)).astype(np.float32) for depth in depths)
+    filters = random.standard_normal((window, window, sum(depths), 32)).astype(np.float32)
+    sliding: Any = {"strides": (1, 1, 1, 1), "padding": b"SAME", "data_format": b"NHWC"}
+    with implementation("NumPy"):
+        plain = conv2d_kernel(np.concatenate(sources, axis=3), filters, **sliding)
+    others = _others(plain.shape, random)
+    found = finished_conv2d(sources, filters, finish=_finish(others), **sliding)
+    assert found is not None
+    np.testing.assert_allclose(found, _expected(plain, others), rtol=1e-3, atol=1e-3)
+    assert finished_conv2d((sources[0], sources[1][:, 1:]), filters, finish=_finish(others), **sliding) is None
 
 
 def test_the_product_may_be_seen_with_other_axes() -> None:

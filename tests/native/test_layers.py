@@ -10,14 +10,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tensorkeep.arrays import Array
-from tensorkeep.native.layers import functions, moments, multiply_few_rows
+from tensorkeep.native.layers import functions, moments, multiply_few_rows, packed_matrix
 from tensorkeep.ops.nn.convolution_kernels import (
     conv2d_backprop_filter_kernel,
     conv2d_backprop_input_kernel,
     conv2d_kernel,
     depthwise_conv2d_native_kernel,
 )
-from tensorkeep.ops.nn.softmax import softmax_kernel
+from tensorkeep.ops.nn.pooling_kernels import max_pool_kernel
+from tensorkeep.ops.nn.softmax import softmax_kernel, sparse_softmax_cross_entropy_with_logits_kernel
 from tests.native.implementations import implementation
 
 pytestmark = pytest.mark.usefixtures("native")
@@ -141,6 +142,53 @@ def test_many_images_are_convolved_by_threads(monkeypatch: pytest.MonkeyPatch) -
     _assert_close(*_by_both(conv2d_kernel, np.ascontiguousarray(images[:1].repeat(4, axis=1)), filters, **sliding))
 
 
+@given(convolutions())
+def test_maxima_agree(sample: tuple[Array, Array, dict[str, Any]]) -> None:
+    images, filters, sliding = sample
+    images[0, 0, 0, 0] = -np.inf
+    sliding.pop("dilations")
+    actual, expected = _by_both(max_pool_kernel, images, ksize=(1, *filters.shape[:2], 1), **sliding)
+    np.testing.assert_array_equal(actual, expected)
+
+
+def test_windows_without_a_number_have_the_lowest() -> None:
+    images = np.full((2, 8, 8, 17), np.nan, np.float32)
+    images[1] = -np.inf
+    sliding: dict[str, Any] = {"strides": (1, 2, 2, 1), "padding": b"SAME", "data_format": b"NHWC"}
+    for found in _by_both(max_pool_kernel, images, ksize=(1, 3, 3, 1), **sliding):
+        np.testing.assert_array_equal(found, np.full((2, 4, 4, 17), np.finfo(np.float32).min))
+
+
+LARGE: dict[str, tuple[tuple[int, ...], tuple[int, ...], int, bytes]] = {
+    "some lines at a time": ((2, 130, 90, 16), (3, 3), 1, b"SAME"),
+    "no padding": ((2, 130, 90, 16), (5, 3), 1, b"VALID"),
+    "a line at a time": ((1, 9, 2100, 16), (3, 3), 1, b"SAME"),
+    "some images at a time": ((9, 11, 12, 32), (3, 3), 1, b"SAME"),
+    "strides": ((2, 131, 90, 16), (3, 3), 2, b"SAME"),
+    "strides over what windows leave out": ((2, 131, 91, 16), (2, 2), 3, b"VALID"),
+    "outputs side by side": ((3, 120, 100, 16), (2, 2), 2, b"SAME"),
+    "a window of one line": ((3, 120, 100, 16), (1, 4), 2, b"SAME"),
+}
+
+
+@pytest.mark.parametrize("name", LARGE)
+@pytest.mark.parametrize("depth", [3, 16, 40])
+@pytest.mark.parametrize("threads", ["1", "3"])
+def test_large_images_are_convolved_in_strips(
+    name: str, depth: int, threads: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TENSORKEEP_THREADS", threads)
+    shape, window, stride, padding = LARGE[name]
+    random = np.random.default_rng(1)
+    images = random.standard_normal(shape).astype(np.float32)
+    filters = random.standard_normal((*window, shape[3], depth)).astype(np.float32)
+    sliding = {"strides": (1, stride, stride, 1), "padding": padding, "data_format": b"NHWC"}
+    actual, expected = _by_both(conv2d_kernel, images, filters, **sliding)
+    _assert_close(actual, expected)
+    sizes = np.array(shape, np.int32)
+    _assert_close(*_by_both(conv2d_backprop_input_kernel, sizes, filters, expected, **sliding))
+
+
 @given(st.lists(st.integers(0, 30), max_size=3), st.integers(0, 200), st.integers(0, 9), st.booleans())
 def test_moments_agree(batch: list[int], columns: int, seed: int, is_turned: bool) -> None:
     random = np.random.default_rng(seed)
@@ -164,3 +212,38 @@ def test_moments_agree(batch: list[int], columns: int, seed: int, is_turned: boo
 def test_moments_of_others_are_left_to_numpy() -> None:
     for value in (np.ones((40, 40)), np.float32(1), np.ones(3, np.float32), np.ones((40, 40), np.float16)):
         assert moments(value) == (None, None)
+
+
+@pytest.mark.parametrize("shape", [(300, 8229), (600_000, 36)])
+def test_a_matrix_is_packed_the_same_by_any_number_of_threads(
+    shape: tuple[int, int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    compiled = functions()
+    if compiled is None:
+        pytest.skip("no compiled library")
+    matrix = np.random.default_rng(0).random(shape, np.float32)
+    packed = []
+    for threads in ("1", "3"):
+        monkeypatch.setenv("TENSORKEEP_THREADS", threads)
+        packed.append(packed_matrix(compiled, matrix).copy())
+    np.testing.assert_array_equal(*packed)
+
+
+def test_losses_of_many_classes_are_the_same_bits_by_any_number_of_threads(monkeypatch: pytest.MonkeyPatch) -> None:
+    generator = np.random.default_rng(0)
+    logits = generator.normal(size=(37, 70_000)).astype(np.float32)
+    logits[3, 5] = np.inf  # of which nobody warns
+    labels = generator.integers(0, 70_000, 37)
+    found = []
+    for threads in ("1", "3"):
+        monkeypatch.setenv("TENSORKEEP_THREADS", threads)
+        found.append(sparse_softmax_cross_entropy_with_logits_kernel(logits, labels))
+    np.testing.assert_array_equal(found[0][0], found[1][0])
+    np.testing.assert_array_equal(found[0][1], found[1][1])
+    rows = np.delete(np.arange(37), 3)
+    exact = logits[rows].astype(np.float64)
+    sums = np.log(np.exp(exact).sum(axis=1))
+    np.testing.assert_allclose(found[0][0][rows], sums - exact[np.arange(36), labels[rows]], rtol=1e-5)
+    gradient = np.exp(exact - sums[:, None])
+    gradient[np.arange(36), labels[rows]] -= 1
+    np.testing.assert_allclose(found[0][1][rows], gradient, rtol=1e-4, atol=1e-7)

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tensorkeep.native import library, streams
-from tensorkeep.native.streams import philox_words, sparse_product
+from tensorkeep.native.streams import philox_words, ring_draw, sparse_product
 from tensorkeep.ops.random.philox import PhiloxGenerator
 
 needs_library = pytest.mark.usefixtures("native")
@@ -46,6 +46,24 @@ def test_products_add_up_in_the_order_of_the_elements(dtype: type, flipped: bool
 def test_a_place_outside_is_left_to_numpy_which_says_so(place: tuple[int, int]) -> None:
     places, values = np.array([(0, 0), place]), np.ones(2, np.float32)
     assert sparse_product(places, values, 5, np.ones((7, 2), np.float32), flipped=False) is None
+
+
+@needs_library
+@given(size=st.integers(1, 9), start=st.integers(0, 30), data=st.data())
+def test_draws_from_a_ring_are_those_of_python(size: int, start: int, data: st.DataObject) -> None:
+    held = data.draw(st.integers(1, size))
+    first = data.draw(st.integers(1, held))  # of the pass that is drawn from; the others follow it
+    came = data.draw(st.integers(0, 12)) if held == size else 0
+    count = data.draw(st.integers(1, first + (came if first == held else 0)))
+    words = np.array(data.draw(st.lists(st.integers(0, 2**32 - 1), min_size=count, max_size=count)), np.uint32)
+    incoming = np.arange(100, 100 + min(came, count))
+    places = (start, start + first, start + held)
+    rings = [np.arange(size), np.arange(size)]
+    found = ring_draw(rings[0], size, places, incoming, words)
+    expected = np.zeros(count, np.int64)
+    streams._draw_in_python(rings[1], size, places, (incoming.tolist(), words.tolist()), expected)
+    assert np.array_equal(found, expected)
+    assert np.array_equal(*rings)
 
 
 def test_other_types_are_left_to_numpy() -> None:

@@ -64,7 +64,7 @@ class TestTheList:
         start = "tensorkeep.proto._generated."
         # These have modules of their own, which load them when they are asked for.
         own = [
-            "boosted_trees", "chunks", "convolution_dimensions", "health", "reflection",
+            "boosted_trees", "chunks", "convolution_dimensions", "health", "profile", "projector", "reflection",
             "run_statistics", "serving", "serving_config", "serving_services", "session_config",
         ]  # fmt: skip
         apart = [f"{start}{name}_pb2" for name in own]

@@ -7,11 +7,12 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from types import TracebackType
-from typing import Any, TypeVar
+from typing import Any, TypeVar, overload
 
 import numpy as np
 import numpy.typing as npt
 
+from tensorkeep._lazy import provided_module
 from tensorkeep.arrays import Array
 from tensorkeep.checkpoint.slices.tensor_slice import Part, TensorSlice, box_shape
 from tensorkeep.checkpoint.sources import ArraySource
@@ -138,12 +139,27 @@ class CheckpointReader(Mapping[str, TensorInfo]):
         """What is known of every tensor: the mapping as a dict, made at once."""
         return dict(self)
 
-    def read(self, name: str, part: Part | None = None, *, copy: bool | None = None) -> Array:
+    @overload
+    def read(self, name: str, part: Part | None = None, *, copy: bool | None = None) -> Array: ...
+    @overload
+    def read(self, name: str, part: Part | None = None, *, to: str, device: object = None) -> Any: ...
+    def read(
+        self,
+        name: str,
+        part: Part | None = None,
+        *,
+        copy: bool | None = None,
+        to: str | None = None,
+        device: object = None,
+    ) -> Any:
         """The tensor, or a part of it: a TensorSlice, or Python slices such as `np.s_[10:20, :]`.
 
         Strings and variants come as arrays of `bytes`, quantised types as their integers, everything else as the
-        NumPy or ml_dtypes type of the same name. Scalars are arrays of no dimensions.
+        NumPy or ml_dtypes type of the same name. Scalars are arrays of no dimensions. With `to` ("jax", "torch" or
+        "cupy") it comes as an array of that library, on a device, as by `tensorkeep.load_arrays`.
         """
+        if to is not None or device is not None:
+            return self._read_to_device(name, part, copy, to, device)
         info = self[name]
         copy = self.options.copy if copy is None else copy
         try:
@@ -154,6 +170,17 @@ class CheckpointReader(Mapping[str, TensorInfo]):
             return self._read_part(name, info, wanted, copy)
         except MemoryError:
             raise ResourceExhaustedError(f'"{self.path}": tensor "{name}" ({info}) does not fit in memory') from None
+
+    def _read_to_device(
+        self, name: str, part: Part | None, copy: bool | None, to: str | None, device: object
+    ) -> object:
+        if to is None:
+            raise InvalidArgumentError(
+                f'"{name}" is to go to the device {device!r}: of which library, say `to="jax"`, "torch" or "cupy"'
+            )
+        if copy is not None:
+            raise InvalidArgumentError(f'"{name}": `copy` is for arrays of NumPy, and `to={to!r}` was asked for')
+        return provided_module("arrays on devices").read_array(self, name, part, to=to, device=device)
 
     def read_rows(self, name: str, rows: npt.ArrayLike) -> Array:
         """The given indices along the first axis, in the given order, repeated ones repeatedly: `tensor[rows]`."""

@@ -225,8 +225,12 @@ def _wrong_element(array: Array) -> int | None:
 
 def _foreign_array(value: Any) -> Array:
     """An array of another library, brought to the CPU and detached from any gradient first."""
+    if type(value).__module__.partition(".")[0] == "cupy":
+        return np.asarray(value.get())  # NumPy is not let at memory of a GPU
     if hasattr(value, "detach"):
         value = value.detach()
+    if hasattr(value, "resolve_conj"):
+        value = value.resolve_conj().resolve_neg()  # which PyTorch notes, and does when it must
     if hasattr(value, "cpu") and value.__dlpack_device__()[0] != 1:
         value = value.cpu()
     if hasattr(value, "__array__"):

@@ -5,8 +5,7 @@ bytes get there; none of them is imported before it is asked for.
 
     cupy_arrays   CuPy: pinned memory and streams
     frameworks    what every framework does, and which there are
-    jax_arrays    JAX: devices, and shardings over several of them
-    jax_pieces    JAX: arrays copied off their devices, piece by piece
+    jax_arrays    JAX: devices, shardings over several of them, and arrays copied off them piece by piece
     loading       which tensors go where, and the arrays that come of it
     pieces        boxes cut into pieces that fit a buffer
     saving        arrays of other libraries as tensors of a checkpoint

@@ -94,7 +94,7 @@ class CupyTarget:
 
     def __init__(self, array: Any, device: int, stream: Any) -> None:
         self.array = array
-        self._bytes = array.reshape(-1).view(cupy.uint8)
+        self._bytes: Any = array.reshape(-1).view(cupy.uint8) if array.size else None  # nothing is ever put there
         self._device = device
         self._stream = stream
 

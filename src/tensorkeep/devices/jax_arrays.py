@@ -1,13 +1,14 @@
 """Arrays of JAX: on one device, or sharded over several.
 
 JAX's arrays never change. One that arrives in pieces is made of zeros on its device, and each piece takes its place in
-it by a compiled step that is given the old array's memory: so the device never holds it twice.
+it by a compiled step that is given the old array's memory: so the device never holds it twice. One that is saved is
+copied off its device in pieces: the next one is on its way while one is written.
 """
 
 from __future__ import annotations
 
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -15,6 +16,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from tensorkeep.arrays import Array
 from tensorkeep.checkpoint.slices.tensor_slice import Box, TensorSlice, whole_box
 from tensorkeep.checkpoint.stretches import Bytes
 from tensorkeep.devices.frameworks import Framework, Target, Wait
@@ -83,7 +85,12 @@ class JaxFramework:
         return jax.make_array_from_single_device_arrays(shape, place, arrays)
 
     def is_exhaustion(self, error: BaseException) -> bool:
-        return isinstance(error, jax.errors.JaxRuntimeError) and "RESOURCE_EXHAUSTED" in str(error)
+        return is_exhaustion(error)
+
+
+def is_exhaustion(error: BaseException) -> bool:
+    """Whether an error of JAX says that a device has no memory left."""
+    return isinstance(error, jax.errors.JaxRuntimeError) and "RESOURCE_EXHAUSTED" in str(error)
 
 
 class JaxTarget:
@@ -105,8 +112,12 @@ class JaxTarget:
         if piece.shape == self._shape:
             self._array = arrived
             return lambda: arrived.block_until_ready()
-        with self._lock:
-            self._array = _with_piece(self.array(), arrived, piece.starts)
+        try:
+            with self._lock:
+                self._array = _with_piece(self.array(), arrived, piece.starts)
+        except BaseException:
+            arrived.delete()  # whoever holds the error would hold it
+            raise
         return lambda: arrived.block_until_ready()
 
     def array(self) -> Any:
@@ -150,3 +161,48 @@ def _require_device_memory(sharding: Any) -> None:
             f'a sharding in memory of the kind "{sharding.memory_kind}": arrays are loaded into the devices\' own '
             f"({', '.join(sorted(kinds))}); move them from there by jax.device_put"
         )
+
+
+def require_here(array: Any) -> None:
+    """An error for an array that is being traced, was given away, or has parts that this process does not see."""
+    if isinstance(array, jax.core.Tracer):
+        raise InvalidArgumentError("it is being traced by JAX, and has no values yet: save outside of the function")
+    if array.is_deleted():
+        raise InvalidArgumentError("it has been deleted or donated, and has no values any more")
+    if not array.is_fully_addressable:
+        raise InvalidArgumentError("it has parts on devices of other processes: gather it first, or save each part")
+
+
+class JaxPieces:
+    """The elements of an array of JAX in their order, as arrays of NumPy of up to so many bytes."""
+
+    def __init__(self, array: Any, size: int) -> None:
+        self._array = array
+        self._count = max(1, size // max(array.dtype.itemsize, 1))
+
+    def __iter__(self) -> Iterator[Array]:
+        if self._array.size <= self._count or self._is_here:
+            yield np.asarray(self._array)
+            return
+        following = self._begun(0)
+        for start in range(self._count, self._array.size + self._count, self._count):
+            piece, following = following, self._begun(start) if start < self._array.size else None
+            yield np.asarray(piece)
+
+    @property
+    def _is_here(self) -> bool:
+        """Whether NumPy can look at the array where it is."""
+        return all(device.platform == "cpu" for device in self._array.devices()) and len(self._array.devices()) == 1
+
+    def _begun(self, start: int) -> Any:
+        """A piece that is on its way here."""
+        count = min(self._count, self._array.size - start)
+        with jax.enable_x64(True):  # for places beyond 32 bits
+            piece = _piece(self._array, np.int64(start), count)
+        piece.copy_to_host_async()
+        return piece
+
+
+@partial(jax.jit, static_argnums=2)
+def _piece(array: Any, start: Any, count: int) -> Any:
+    return jax.lax.dynamic_slice(array.reshape(-1), (start,), (count,))

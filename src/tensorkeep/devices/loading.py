@@ -9,7 +9,7 @@ from typing import Any
 
 from tensorkeep.checkpoint.finding.opening import held_reader, open_checkpoint
 from tensorkeep.checkpoint.reader import CheckpointReader, Checksums
-from tensorkeep.checkpoint.slices.tensor_slice import Box, box_shape
+from tensorkeep.checkpoint.slices.tensor_slice import Box, Part, TensorSlice, box_shape, whole_box
 from tensorkeep.devices.frameworks import Framework, Target, framework_named
 from tensorkeep.devices.pieces import bytes_before
 from tensorkeep.devices.transfers import PIECE, Transfer, Transfers, naming
@@ -40,21 +40,37 @@ def load_arrays(
     anything is read; if something fails, nothing stays allocated.
     """
     if isinstance(path, CheckpointReader):
-        return _loaded(path, names, device, to, threads)
+        return _load_tensors(path, names, device, to, threads)
     with held_reader(partial(open_checkpoint, path, fs=fs)) as reader:
-        return _loaded(reader, names, device, to, threads)
+        return _load_tensors(reader, names, device, to, threads)
 
 
-def _loaded(
+def read_array(reader: CheckpointReader, name: str, part: Part | None, *, to: str, device: object) -> Any:
+    """A tensor of a checkpoint, or a part of it, as an array of a library, on a device: what `reader.read` gives."""
+    info = reader[name]
+    if part is None:
+        return _load_tensors(reader, [name], device, to, None)[name]
+    box = TensorSlice.of(part, info.shape).box(info.shape)
+    if to != "numpy":
+        return load_into(framework_named(to), reader, [name], device, parts={name: box})[name]
+    _require_cpu(device)
+    return reader.read(name, part)
+
+
+def _load_tensors(
     reader: CheckpointReader, names: Iterable[str] | None, device: object, to: str, threads: int | None
 ) -> dict[str, Any]:
     if isinstance(names, str):
         raise InvalidArgumentError(f'names: expected several names, got the text "{names}"; write ["{names}"]')
     if to != "numpy":
         return load_into(framework_named(to), reader, names, device, threads=threads)
+    _require_cpu(device)
+    return dict(reader.read_many(names, threads=threads))
+
+
+def _require_cpu(device: object) -> None:
     if device not in (None, "cpu"):
         raise InvalidArgumentError(f'device: NumPy has "cpu" alone, got {device!r}; another `to` has others')
-    return dict(reader.read_many(names, threads=threads))
 
 
 def load_into(
@@ -63,15 +79,17 @@ def load_into(
     names: Iterable[str] | None,
     device: object,
     *,
+    parts: Mapping[str, Box] = {},
     threads: int | None = None,
     piece: int = PIECE,
 ) -> dict[str, Any]:
-    """Tensors as arrays of a framework, read and copied in pieces of so many bytes."""
+    """Tensors as arrays of a framework, read and copied in pieces of so many bytes. Of some, `parts` alone."""
     wanted = list(dict.fromkeys(reader if names is None else names))
     reader.require(wanted)
     places = _places(framework, wanted, device)
     _refuse_types(framework, reader, wanted)
-    boxes = {name: _boxes(framework, reader, name, places[name]) for name in wanted}
+    wholes = {name: parts.get(name, whole_box(reader[name].shape)) for name in wanted}
+    boxes = {name: _boxes(framework, name, wholes[name], places[name]) for name in wanted}
     framework.require_room(_sizes(reader, boxes))
     _verify_scattered(reader, boxes)
     made: dict[str, list[Target]] = {name: [] for name in wanted}
@@ -83,7 +101,7 @@ def load_into(
                     made[name].append(framework.target(where, reader[name].dtype, box_shape(box)))
             transfers += _transfers(reader, name, boxes[name], made[name])
         Transfers(reader, framework, threads=threads, piece=piece).run(transfers)
-        return {name: _assembled(framework, reader, name, places[name], made[name]) for name in wanted}
+        return {name: _assemble_array(framework, name, wholes[name], places[name], made[name]) for name in wanted}
     except BaseException:
         for targets in made.values():
             for target in targets:
@@ -116,11 +134,16 @@ def _refuse_types(framework: Framework, reader: CheckpointReader, names: Sequenc
         )
 
 
-def _boxes(framework: Framework, reader: CheckpointReader, name: str, place: Any) -> list[tuple[Box, Any]]:
+def _boxes(framework: Framework, name: str, whole: Box, place: Any) -> list[tuple[Box, Any]]:
+    """Which part of a tensor each device has, of that part of it which is loaded."""
     try:
-        return framework.boxes(place, reader[name].shape)
+        found = framework.boxes(place, box_shape(whole))
     except TensorKeepError as error:
         raise type(error)(f'tensor "{name}": {error}') from None
+    return [
+        (tuple((first + start, first + stop) for (first, _), (start, stop) in zip(whole, box, strict=True)), where)
+        for box, where in found
+    ]
 
 
 def _sizes(reader: CheckpointReader, boxes: Mapping[str, list[tuple[Box, Any]]]) -> dict[Any, int]:
@@ -175,6 +198,6 @@ def _transfers(
     return [Transfer(name, reader[name], box, those, stored) for box, those in wanted.items()]
 
 
-def _assembled(framework: Framework, reader: CheckpointReader, name: str, place: Any, targets: Sequence[Target]) -> Any:
+def _assemble_array(framework: Framework, name: str, whole: Box, place: Any, targets: Sequence[Target]) -> Any:
     with naming(name, framework):
-        return framework.assembled(place, reader[name].shape, targets)
+        return framework.assembled(place, box_shape(whole), targets)

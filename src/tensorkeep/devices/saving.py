@@ -21,7 +21,7 @@ from tensorkeep.io.files.filesystem import FileSystem, PathLike, path_text
 __all__ = ["save_arrays"]
 
 _JAX: Final = frozenset(("jax", "jaxlib"))
-_jax_pieces = later("tensorkeep.devices.jax_pieces")
+_jax_pieces = later("tensorkeep.devices.jax_arrays")
 
 Saved = ArrayLike | ArraySource | PartitionedArray
 
@@ -54,7 +54,7 @@ def save_arrays(
         raise InvalidArgumentError(f"arrays: expected a mapping from names to arrays, got {type(arrays).__name__}")
     if wait:
         return save_checkpoint(prefix, {name: _source(name, array) for name, array in arrays.items()}, options, fs=fs)
-    held = {name: _source(name, _held(array)) for name, array in arrays.items()}
+    held = {name: _source(name, _snapshot_array(array)) for name, array in arrays.items()}
     handle = SaveHandle(path_text(prefix))
 
     def save() -> None:
@@ -68,7 +68,7 @@ def _is_of_jax(array: object) -> bool:
     return type(array).__module__.partition(".")[0] in _JAX
 
 
-def _held(array: Saved) -> Saved:
+def _snapshot_array(array: Saved) -> Saved:
     """An array that stays as it is while it is saved later."""
     if isinstance(array, ArraySource | PartitionedArray) or _is_of_jax(array):
         return array

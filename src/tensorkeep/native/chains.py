@@ -149,7 +149,7 @@ class Chain:
             return None
         places = self._places(*map(place_of, arrays))
         steps, count = plan.numbers
-        table = [ctypes.addressof(places), steps, count, *self._numbers, *plan.sizes, place_of(out), 0]
+        table = [ctypes.addressof(places), steps, count, *self._numbers, *plan.sizes, place_of(out)]
         return np.array(table, np.int64), (places, plan, arrays)
 
     def _remember(self, shapes: tuple[Shape, ...], columns: int = 0) -> _Plan | None:

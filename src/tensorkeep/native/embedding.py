@@ -110,16 +110,19 @@ def functions() -> Functions | None:
     if library is None:
         return None
     return Functions(
-        **{name: _by_dtype(library, name) if name in _BY_DTYPE else _typed(library, name, name) for name in _SIGNATURES}
+        **{
+            name: _by_dtype(library, name) if name in _BY_DTYPE else _typed_function(library, name, name)
+            for name in _SIGNATURES
+        }
     )
 
 
 def _by_dtype(library: ctypes.CDLL, name: str) -> Any:
     types = ((np.dtype(np.float32), "float"), (np.dtype(np.float64), "double"))
-    return {dtype: _typed(library, f"{name}_{suffix}", name) for dtype, suffix in types}
+    return {dtype: _typed_function(library, f"{name}_{suffix}", name) for dtype, suffix in types}
 
 
-def _typed(library: ctypes.CDLL, exported: str, name: str) -> Any:
+def _typed_function(library: ctypes.CDLL, exported: str, name: str) -> Any:
     function = getattr(library, f"embedding_{exported}")
     takes, returns = _SIGNATURES[name]
     function.argtypes = [_TYPES[letter] for letter in takes]

@@ -27,13 +27,17 @@ struct Span {
 bool take_tag(Span& from, uint8_t tag) { return !from.is_over() && *from.at++ == tag; }
 
 // Takes a length, of up to five bytes, and that many bytes after it; false if they are not there.
-bool take_bytes(Span& from, Span& out) {
-  uint64_t length = 0;
-  for (int shift = 0;; shift += 7) {
-    if (shift > 28 || from.is_over()) return false;
-    const uint8_t byte = *from.at++;
-    length |= static_cast<uint64_t>(byte & 0x7F) << shift;
-    if (byte < 0x80) break;
+inline bool take_bytes(Span& from, Span& out) {
+  if (from.is_over()) return false;
+  uint64_t length = *from.at++;
+  if (length >= 0x80) {
+    length &= 0x7F;
+    for (int shift = 7;; shift += 7) {
+      if (shift > 28 || from.is_over()) return false;
+      const uint8_t byte = *from.at++;
+      length |= static_cast<uint64_t>(byte & 0x7F) << shift;
+      if (byte < 0x80) break;
+    }
   }
   if (length > static_cast<uint64_t>(from.size())) return false;
   out = {from.at, from.at + length};
@@ -112,6 +116,27 @@ struct Keys {
   }
 };
 
+// The keys of the example before, in their order: programs write the same ones every time, and then none is searched for.
+class Order {
+ public:
+  explicit Order(const Keys& keys) : keys_(keys) {
+    for (int64_t i = 0; i < kRemembered; ++i) last_[i] = -1;
+  }
+
+  // Which of the wanted keys it is that stands at a place of an example; -1 if none.
+  int64_t find(int64_t place, Span name) {
+    if (place >= kRemembered) return keys_.find(name);
+    int64_t& last = last_[place];
+    if (last < 0 || !keys_.wanted.is_key(last, name)) last = keys_.find(name);
+    return last;
+  }
+
+ private:
+  static constexpr int64_t kRemembered = 256;
+  const Keys& keys_;
+  int64_t last_[kRemembered];
+};
+
 // Where the values of a feature lie, and how many these are. `start` is -1 for a feature that an example has not, and -2 for
 // one that has no list.
 struct Found {
@@ -143,6 +168,7 @@ TENSORKEEP_EXPORT int32_t examples_scan(const uint8_t* text, const int64_t* ends
                                         int64_t* places, int64_t place_count, int64_t* numbers) {
   const Wanted wanted{key_text, key_ends, kinds, key_count};
   const Keys keys(wanted, places, place_count);
+  Order order(keys);
   static_assert(sizeof(Found) == 3 * sizeof(int64_t), "numbers only");
   const Found nothing{-1, -1, 0};
   for (int64_t i = 0; i < count * key_count; ++i) std::memcpy(numbers + 3 * i, &nothing, sizeof(nothing));
@@ -151,11 +177,11 @@ TENSORKEEP_EXPORT int32_t examples_scan(const uint8_t* text, const int64_t* ends
     Span entries, entry, key, feature;
     if (example.is_over()) continue;
     if (!take_only(example, kFirst, entries)) return 0;
-    while (!entries.is_over()) {
+    for (int64_t place = 0; !entries.is_over(); ++place) {
       if (!take_tag(entries, kFirst) || !take_bytes(entries, entry)) return 0;
       if (!take_tag(entry, kFirst) || !take_bytes(entry, key)) return 0;
       if (!take_only(entry, kSecond, feature)) return 0;
-      const int64_t which = keys.find(key);
+      const int64_t which = order.find(place, key);
       if (which < 0) continue;
       int64_t* to = numbers + 3 * (which * count + i);
       if (to[0] != nothing.start) return 0;
@@ -167,21 +193,51 @@ TENSORKEEP_EXPORT int32_t examples_scan(const uint8_t* text, const int64_t* ends
   return 1;
 }
 
-// The floats of `count` lists that were found, one after the other.
-TENSORKEEP_EXPORT void examples_floats(const uint8_t* text, const int64_t* numbers, int64_t count, float* out) {
-  for (int64_t i = 0; i < count; ++i) {
-    const int64_t values = numbers[3 * i + 2];
-    if (values) std::memcpy(out, text + numbers[3 * i], sizeof(float) * values);
-    out += values;
+// Of each of `key_count` features: how many values there are in all, and how many each example has; -1 for the latter if
+// one has no list or another number.
+TENSORKEEP_EXPORT void examples_sizes(const int64_t* numbers, int64_t key_count, int64_t count, int64_t* sizes) {
+  for (int64_t which = 0; which < key_count; ++which) {
+    const int64_t* list = numbers + 3 * which * count;
+    int64_t total = 0, each = list[2];
+    for (int64_t i = 0; i < count; ++i, list += 3) {
+      total += list[2];
+      if (list[0] < 0 || list[2] != each) each = -1;
+    }
+    sizes[2 * which] = total;
+    sizes[2 * which + 1] = each;
   }
 }
 
-// The integers of `count` lists that were found, one after the other. What is beyond 64 bits of one is dropped.
-TENSORKEEP_EXPORT void examples_integers(const uint8_t* text, const int64_t* numbers, int64_t count, int64_t* out) {
-  for (int64_t i = 0; i < count; ++i) {
-    if (!numbers[3 * i + 2]) continue;
-    const uint8_t* at = text + numbers[3 * i];
-    for (int64_t left = numbers[3 * i + 2]; left > 0; --left) {
+namespace {
+
+// Lists of the features `which` of `count` examples, one after the other.
+template <class Function>
+void each_list(const int64_t* numbers, int64_t count, const int64_t* which, int64_t which_count, Function function) {
+  for (int64_t k = 0; k < which_count; ++k) {
+    const int64_t* list = numbers + 3 * which[k] * count;
+    for (int64_t i = 0; i < count; ++i, list += 3) {
+      if (list[2]) function(list[0], list[1], list[2]);
+    }
+  }
+}
+
+}  // namespace
+
+// The floats of lists that were found, one after the other.
+TENSORKEEP_EXPORT void examples_floats(const uint8_t* text, const int64_t* numbers, int64_t count, const int64_t* which,
+                                       int64_t which_count, float* out) {
+  each_list(numbers, count, which, which_count, [&](int64_t start, int64_t, int64_t values) {
+    std::memcpy(out, text + start, sizeof(float) * values);
+    out += values;
+  });
+}
+
+// The integers of lists that were found, one after the other. What is beyond 64 bits of one is dropped.
+TENSORKEEP_EXPORT void examples_integers(const uint8_t* text, const int64_t* numbers, int64_t count,
+                                         const int64_t* which, int64_t which_count, int64_t* out) {
+  each_list(numbers, count, which, which_count, [&](int64_t start, int64_t, int64_t values) {
+    const uint8_t* at = text + start;
+    for (; values > 0; --values) {
       uint64_t value = 0;
       for (int shift = 0;; shift += 7) {
         const uint8_t byte = *at++;
@@ -190,18 +246,18 @@ TENSORKEEP_EXPORT void examples_integers(const uint8_t* text, const int64_t* num
       }
       *out++ = static_cast<int64_t>(value);
     }
-  }
+  });
 }
 
-// Where each string of `count` lists that were found begins and ends, one after the other.
-TENSORKEEP_EXPORT void examples_strings(const uint8_t* text, const int64_t* numbers, int64_t count, int64_t* out) {
-  for (int64_t i = 0; i < count; ++i) {
-    if (!numbers[3 * i + 2]) continue;
-    Span list{text + numbers[3 * i], text + numbers[3 * i + 1]}, one;
-    for (int64_t left = numbers[3 * i + 2]; left > 0; --left) {
+// Where each string of lists that were found begins and ends, one after the other.
+TENSORKEEP_EXPORT void examples_strings(const uint8_t* text, const int64_t* numbers, int64_t count, const int64_t* which,
+                                        int64_t which_count, int64_t* out) {
+  each_list(numbers, count, which, which_count, [&](int64_t start, int64_t end, int64_t values) {
+    Span list{text + start, text + end}, one;
+    for (; values > 0; --values) {
       if (!take_tag(list, kFirst) || !take_bytes(list, one)) return;  // examples_scan has seen that they are there
       *out++ = one.at - text;
       *out++ = one.end - text;
     }
-  }
+  });
 }

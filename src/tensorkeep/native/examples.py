@@ -33,6 +33,7 @@ _START, _END, _COUNT = range(3)
 @dataclass(frozen=True, slots=True)
 class _Functions:
     scan: Callable[..., int]
+    sizes: Callable[..., None]
     floats: Callable[..., None]
     integers: Callable[..., None]
     strings: Callable[..., None]
@@ -51,7 +52,7 @@ def functions() -> _Functions | None:
         found.argtypes, found.restype = arguments, result
         return found  # type: ignore[no-any-return]
 
-    values = (pointer, pointer, integer, pointer)
+    values = (pointer, pointer, integer, pointer, integer, pointer)
     return _Functions(
         function(
             "scan",
@@ -60,20 +61,21 @@ def functions() -> _Functions | None:
             *(pointer, integer, pointer),
             result=ctypes.c_int32,
         ),
+        function("sizes", pointer, integer, integer, pointer),
         function("floats", *values),
         function("integers", *values),
         function("strings", *values),
     )
 
 
-class ParsedFeature(NamedTuple):
+class Column(NamedTuple):
     """A feature of all examples: values one after the other, how many are each one's, and whether it has any list."""
 
     values: Array
     counts: Array
     present: Array
-    each: int
-    """How many values each example has, if all have a list and these are as long; -1 otherwise."""
+    each: int = -1
+    """How many values each example has, if it is known that all have a list and these are as long; -1 otherwise."""
 
 
 class Features:
@@ -86,7 +88,7 @@ class Features:
         self._room = 1 << max(2, (2 * len(keys)).bit_length())
         self._by_kind = {kind: np.flatnonzero(self._kinds == kind) for kind in (FLOATS, INTEGERS, STRINGS)}
 
-    def parse(self, examples: Sequence[bytes]) -> list[ParsedFeature] | None:
+    def parse(self, examples: Sequence[bytes]) -> list[Column] | None:
         """The features of a batch.
 
         None if something about the examples is out of the ordinary, or the library is not there.
@@ -106,35 +108,38 @@ class Features:
         )
         return self._read_features(compiled, text, found) if is_ordinary else None
 
-    def _read_features(self, compiled: _Functions, text: bytes, found: Numbers) -> list[ParsedFeature]:
+    def _read_features(self, compiled: _Functions, text: bytes, found: Numbers) -> list[Column]:
+        features, count, _ = found.shape
+        sizes: Numbers = np.empty((features, 2), np.int64)
+        compiled.sizes(place_of(found), features, count, place_of(sizes))
+        totals, each = sizes.T.tolist()
         counts, present = found[:, :, _COUNT], found[:, :, _START] >= 0
-        totals = counts.sum(axis=1)
-        is_even = present.all(axis=1) & (counts == counts[:, :1]).all(axis=1)
-        each = np.where(is_even, counts[:, 0], -1).tolist()
-        parsed: list[Any] = [None] * len(found)
+        parsed: list[Any] = [None] * features
         for kind, those in self._by_kind.items():
-            if not those.size:
-                continue
-            lists = np.ascontiguousarray(found[those])
-            values = _values(compiled, kind, text, lists.reshape(-1, 3), int(totals[those].sum()))
-            stops = np.cumsum(totals[those]).tolist()
-            for at, start, stop in zip(those.tolist(), [0, *stops], stops, strict=False):
-                parsed[at] = ParsedFeature(values[start:stop], counts[at], present[at], each[at])
+            if those.size:
+                wanted = those.tolist()
+                lists = text, place_of(found), count, place_of(those), len(wanted)
+                values = _values(compiled, kind, lists, sum(totals[at] for at in wanted))
+                start = 0
+                for at in wanted:
+                    stop = start + totals[at]
+                    parsed[at] = Column(values[start:stop], counts[at], present[at], each[at])
+                    start = stop
         return parsed
 
 
-def _values(compiled: _Functions, kind: int, text: bytes, lists: Numbers, total: int) -> Array:
+def _values(compiled: _Functions, kind: int, lists: tuple[Any, ...], total: int) -> Array:
     """The values of lists of one kind, one after the other."""
     if kind == STRINGS:
         places: Numbers = np.empty((total, 2), np.int64)
-        compiled.strings(text, place_of(lists), len(lists), place_of(places))
-        strings = np.empty(total, object)
+        compiled.strings(*lists, place_of(places))
+        strings, text = np.empty(total, object), lists[0]
         strings[:] = [text[start:end] for start, end in places.tolist()]
         return strings
     if kind == INTEGERS:
         integers: Numbers = np.empty(total, np.int64)
-        compiled.integers(text, place_of(lists), len(lists), place_of(integers))
+        compiled.integers(*lists, place_of(integers))
         return integers
     floats = np.empty(total, "<f4")
-    compiled.floats(text, place_of(lists), len(lists), place_of(floats))
+    compiled.floats(*lists, place_of(floats))
     return floats.astype(np.float32, copy=False)

@@ -30,6 +30,7 @@ constexpr int64_t kMostInputs = 12, kMostRegisters = 6;
 constexpr int64_t kMostRows = 504;  // of a product at a time: a multiple of both heights of tiles
 constexpr int64_t kFewestRows = 84;
 constexpr int64_t kBlockRows = 512;  // that are summed together, of channels
+constexpr int64_t kStrip = 3 << 15;  // floats of images and outputs that are to stay in the cache while all parts pass
 constexpr int64_t kCached = 1 << 16;  // floats of the left matrix and of the product, which are to stay in the cache
 
 int64_t rows_at_a_time(int64_t depth, int64_t columns) {
@@ -65,13 +66,40 @@ class Apart {
   float* copy_ = nullptr;
 };
 
-// Where windows stand in images, and where their outputs go: outputs may lie apart, as those of a transposed
-// convolution do, of which each part is a convolution by some of the taps.
+// Where windows stand in images that have their padding.
 struct Windows {
-  int64_t height, width, depth;             // of the images, with their padding
-  int64_t row_stride, column_stride;        // of the windows
-  int64_t output_rows, output_columns;      // of one image
-  int64_t out_image, out_row, out_column;   // floats from one output to the next
+  int64_t height, width, depth;         // of the images
+  int64_t row_stride, column_stride;    // of the windows
+  int64_t output_rows, output_columns;  // of one image
+};
+
+// What is convolved: images as they lie, and how much is added to each of their rows. Outputs are counted in lines, each
+// of which may be several rows.
+struct Images {
+  int64_t height, width, depth;       // of the images, in C order
+  int64_t left, padded_width;         // zeros before each row; its elements with the zeros on both sides
+  int64_t lines, out_image;           // of the output of one image; floats from there to the next one
+  int64_t finish_line, finish_image;  // rows that chains see of a line, and of an image
+};
+
+// Where images lie whose channels come from several arrays, one behind the other.
+struct Sources {
+  const float* const* arrays;
+  const int64_t* depths;
+  int64_t count;
+};
+
+// A convolution by some of the taps, for some of the outputs of every line: all of it, or, of a transposed convolution,
+// what lies at the same place between strides.
+struct Part {
+  int64_t row, column;                     // where the first window begins: before the image is less than 0; padded
+  int64_t reach;                           // rows from the first that a window reads to behind the last
+  int64_t row_stride, column_stride;       // of the windows
+  int64_t output_rows, output_columns;     // of one image
+  int64_t out_start, out_row, out_column;  // floats to the first output, and from one to the next
+  int64_t columns;                         // of the product, which lie together in the output
+  int64_t runs, length;                    // of a window: stretches of so many floats
+  const int64_t* offsets;                  // from where a window begins to each stretch
 };
 
 namespace with_512 {
@@ -90,6 +118,7 @@ struct Vector {
     _mm512_mask_storeu_ps(to, static_cast<__mmask16>((1u << count) - 1), x);
   }
   TARGET_512 TENSORKEEP_INLINE static Type multiply_add(Type a, Type b, Type c) { return _mm512_fmadd_ps(a, b, c); }
+  TARGET_512 TENSORKEEP_INLINE static Type larger(Type a, Type b) { return _mm512_max_ps(a, b); }  // b if a is NaN
   TARGET_512 TENSORKEEP_INLINE static float sum(Type x) { return _mm512_reduce_add_ps(x); }
 };
 
@@ -124,6 +153,7 @@ struct Vector {
     _mm256_maskstore_ps(to, first(count), x);
   }
   TARGET_256 TENSORKEEP_INLINE static Type multiply_add(Type a, Type b, Type c) { return _mm256_fmadd_ps(a, b, c); }
+  TARGET_256 TENSORKEEP_INLINE static Type larger(Type a, Type b) { return _mm256_max_ps(a, b); }  // b if a is NaN
   TARGET_256 TENSORKEEP_INLINE static float sum(Type x) {
     __m128 half = _mm_add_ps(_mm256_castps256_ps128(x), _mm256_extractf128_ps(x, 1));
     half = _mm_add_ps(half, _mm_movehl_ps(half, half));
@@ -221,22 +251,20 @@ TENSORKEEP_EXPORT int32_t layers_multiply_narrow(const float* left, int64_t row_
                                                   columns, begin, end);
 }
 
-// Outputs `begin` to `end` of a convolution, numbered through all images: windows of `runs` stretches, at `offsets`
-// from where each window begins, times packed filters. `numbers` are those of Windows, in their order. `finish` is null,
-// or the numbers of a Finish, whose rows are counted from `first_row`.
-TENSORKEEP_EXPORT void layers_convolve(const float* images, const int64_t* numbers, const int64_t* offsets, int64_t runs,
-                                       int64_t length, const float* packed, float* out, int64_t columns,
-                                       const int64_t* finish, int64_t first_row, int64_t begin, int64_t end) {
-  Windows windows;
-  static_assert(sizeof(windows) == 10 * sizeof(int64_t), "numbers only");
-  std::memcpy(&windows, numbers, sizeof(windows));
-  if (kWidth == 16) {
-    const with_512::Product product{offsets, runs, length};
-    with_512::convolve(product, windows, images, packed, columns, out, finish, first_row, begin, end);
-  } else {
-    const with_256::Product product{offsets, runs, length};
-    with_256::convolve(product, windows, images, packed, columns, out, finish, first_row, begin, end);
-  }
+// Lines `begin` to `end` of a convolution, numbered through all images. `numbers` are those of Images, `parts` those of
+// Part for each of `count`, in their order, and `packed` has filters for each. Channels are those of all sources. `finish` is null, or the numbers of a
+// Finish. 0 if there is no memory.
+TENSORKEEP_EXPORT int32_t layers_convolve(const float* const* sources, const int64_t* depths, int64_t source_count,
+                                          const int64_t* numbers, const int64_t* parts, int64_t count,
+                                          const float* const* packed, float* out, const int64_t* finish, int64_t begin,
+                                          int64_t end) {
+  Images images;
+  static_assert(sizeof(images) == 9 * sizeof(int64_t) && sizeof(Part) == 14 * sizeof(int64_t), "numbers only");
+  std::memcpy(&images, numbers, sizeof(images));
+  const Sources from{sources, depths, source_count};
+  const Part* listed = reinterpret_cast<const Part*>(parts);
+  return kWidth == 16 ? with_512::convolve(images, from, listed, count, packed, out, finish, begin, end)
+                      : with_256::convolve(images, from, listed, count, packed, out, finish, begin, end);
 }
 
 // Into how many parts the rows of each run are divided, by which layers_filter_gradient counts.
@@ -308,6 +336,21 @@ TENSORKEEP_EXPORT void layers_convolve_depthwise(const float* images, const floa
     with_256::Depthwise depthwise;
     std::memcpy(&depthwise, numbers, sizeof(depthwise));
     with_256::convolve_lines(depthwise, images, filters, out, finish, begin, end);
+  }
+}
+
+// Rows `begin` to `end` of the maxima under windows, numbered through all images. `numbers` are those of Depthwise, in
+// their order. NaN is below everything, and nothing is below `floor`.
+TENSORKEEP_EXPORT void layers_pool_maxima(const float* images, const int64_t* numbers, float floor, float* out,
+                                          int64_t begin, int64_t end) {
+  if (kWidth == 16) {
+    with_512::Depthwise windows;
+    std::memcpy(&windows, numbers, sizeof(windows));
+    with_512::pool_maxima(windows, images, floor, out, begin, end);
+  } else {
+    with_256::Depthwise windows;
+    std::memcpy(&windows, numbers, sizeof(windows));
+    with_256::pool_maxima(windows, images, floor, out, begin, end);
   }
 }
 

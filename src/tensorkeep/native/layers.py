@@ -1,4 +1,4 @@
-"""Products, convolutions, softmax, moments and chains of element-wise operations of float32, each in one pass.
+"""Products, convolutions, pools, softmax, moments and chains of element-wise operations of float32, each in one pass.
 
 Nothing is called where `functions()` is None: without the library, and on processors that it has no loops for.
 """
@@ -25,7 +25,10 @@ Ints = tuple[int, ...]
 FLOAT: Final = np.dtype(np.float32)
 _SMALLEST_SOFTMAX: Final = 512  # elements
 _SMALLEST_MOMENTS: Final = 512
+_SMALLEST_POOLED: Final = 512
+_POOLED: Final = 16  # multiplications that take as long as it takes to look at a number
 _WORTH_A_THREAD: Final = 1 << 24  # multiplications: about a quarter of a millisecond
+_PACKED: Final = 16  # multiplications that take as long as the move of a number
 SMALL: Final = 2 * _WORTH_A_THREAD
 """Multiplications, or what takes as long, that one thread does."""
 
@@ -39,8 +42,9 @@ class Functions:
     multiply: Callable[..., None]
     multiply_narrow: Callable[..., int]
     attend: Callable[..., int]
-    convolve: Callable[..., None]
+    convolve: Callable[..., int]
     convolve_depthwise: Callable[..., None]
+    pool_maxima: Callable[..., None]
     chain: Callable[..., None]
     softmax: Callable[..., None]
     rounds: Callable[..., None]
@@ -83,8 +87,16 @@ def functions() -> Functions | None:
             result=ctypes.c_int32,
         ),
         function("attend", *[pointer] * 6, ctypes.c_float, integer, integer, result=ctypes.c_int32),
-        function("convolve", *[pointer] * 3, integer, integer, pointer, pointer, integer, pointer, *[integer] * 3),
+        function(
+            "convolve",
+            *(pointer, pointer, integer, pointer, pointer, integer),
+            *[pointer] * 3,
+            integer,
+            integer,
+            result=ctypes.c_int32,
+        ),
         function("convolve_depthwise", *[pointer] * 5, integer, integer),
+        function("pool_maxima", pointer, pointer, ctypes.c_float, pointer, integer, integer),
         function("chain", pointer, pointer, integer, pointer, integer, pointer, pointer, integer, integer),
         function("softmax", pointer, pointer, *[integer] * 3),
         function("rounds", pointer, pointer, *[integer] * 4),
@@ -111,9 +123,17 @@ def place_of(array: Array) -> int:
 def packed_matrix(compiled: Functions, matrix: Array) -> Floats:
     """A matrix of float32, in any order, as products read it."""
     depth, columns = matrix.shape
-    out = np.empty(depth * (-(-columns // compiled.width) * compiled.width), np.float32)
+    out = result_array((depth * (-(-columns // compiled.width) * compiled.width),), FLOAT)
     row_step, column_step = (step // 4 for step in matrix.strides)
-    compiled.pack(place_of(matrix), depth, columns, row_step, column_step, place_of(out))
+    place, out_place, panel = place_of(matrix), place_of(out), 2 * compiled.width
+    parts = max(1, columns // panel)  # the last is wider: few columns by themselves would be packed in another way
+
+    def pack(begin: int, end: int) -> None:
+        first, last = begin * panel, columns if end == parts else end * panel
+        at, to = place + FLOAT.itemsize * first * column_step, out_place + FLOAT.itemsize * first * depth
+        compiled.pack(at, depth, last - first, row_step, column_step, to)
+
+    in_parts(pack, parts, _PACKED * matrix.size)
     return out
 
 
@@ -146,90 +166,135 @@ def in_parts(work: Callable[[int, int], int | None], count: int, cost: int) -> N
 
     Work that gives 0 had no memory, which is an error.
     """
-    threads = min(cost // _WORTH_A_THREAD + 1, thread_limit(), count) if cost > SMALL else 1
+    threads = threads_for(count, cost)
     if threads <= 1:
         results: Sequence[int | None] = (work(0, count),)
     else:
         edges = [count * part // threads for part in range(threads + 1)]
         results = in_parallel(lambda part: work(edges[part], edges[part + 1]), range(threads), threads)
     if 0 in results:
-        raise MemoryError("no memory is left for the parts of a matrix that are being multiplied")
+        raise MemoryError("no memory is left for the parts of a matrix, or of images, that are being multiplied")
+
+
+def threads_for(count: int, cost: int) -> int:
+    """How many threads are worth it for so many items that do not depend on each other."""
+    return min(cost // _WORTH_A_THREAD + 1, thread_limit(), count) if cost > SMALL else 1
 
 
 @dataclass(frozen=True, slots=True)
 class Stretches:
-    """Windows as stretches of memory: where windows stand, what each of them reads, and where outputs lie.
+    """What a window reads: `length` floats at each of `offsets` from where it begins."""
 
-    `numbers` are those of Windows in layers.cpp. A window reads `length` floats at each of `offsets`.
-    """
-
-    numbers: npt.NDArray[np.int64]
     offsets: npt.NDArray[np.int64]
     length: int
-    outputs: int  # of one image
 
     @classmethod
-    def over(
-        cls,
-        image: Ints,
-        taps: tuple[int, int],
-        *,
-        strides: tuple[int, int] = (1, 1),
-        dilations: tuple[int, int] = (1, 1),
-        outputs: tuple[int, int],
-        steps: Ints,
-    ) -> Stretches:
-        """Windows over images of (rows, columns, channels), padding among them. `steps` lie between outputs."""
-        _, width, depth = image
+    def of(cls, row: int, depth: int, taps: tuple[int, int], dilations: tuple[int, int] = (1, 1)) -> Stretches:
+        """Those of a window of so many taps down and across, over rows of `row` floats and elements of `depth`."""
         (rows, columns), (down, across) = taps, dilations
         if across == 1:
-            places, length = [row * down * width * depth for row in range(rows)], columns * depth
+            places, length = [tap * down * row for tap in range(rows)], columns * depth
         else:
-            places = [(row * down * width + tap * across) * depth for row in range(rows) for tap in range(columns)]
+            places = [tap * down * row + place * across * depth for tap in range(rows) for place in range(columns)]
             length = depth
-        numbers = np.array([*image, *strides, *outputs, *steps], np.int64)
-        return cls(numbers, np.array(places, np.int64), length, outputs[0] * outputs[1])
+        return cls(np.array(places, np.int64), length)
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A convolution by some of the taps, for some of the outputs: a Part of layers.cpp."""
+
+    start: tuple[int, int]  # where the first window begins: row, less than 0 before the image; column with padding
+    reach: int  # rows that a window lies across
+    strides: tuple[int, int]
+    outputs: tuple[int, int]  # rows and columns of one image
+    target: int  # floats from where an image's output begins to the first one of these
+    steps: tuple[int, int]  # floats from one row of outputs, and from one output, to the next
+    columns: int  # numbers of an output
+    stretches: Stretches
+
+    @property
+    def cost(self) -> int:
+        """Multiplications for one image."""
+        rows, columns = self.outputs
+        return rows * columns * self.columns * len(self.stretches.offsets) * self.stretches.length
+
+    def numbers(self) -> Ints:
+        """Those of Part in layers.cpp, in their order. The address in it is that of the stretches' offsets."""
+        place = place_of(self.stretches.offsets), self.stretches
+        window = len(self.stretches.offsets), self.stretches.length, place[0]
+        return (
+            *self.start, self.reach, *self.strides, *self.outputs, self.target, *self.steps, self.columns, *window,
+        )  # fmt: skip
+
+
+class Convolution:
+    """A convolution of images of one size, whatever their number: it may have several parts."""
+
+    def __init__(
+        self,
+        image: Ints,
+        parts: Sequence[Part],
+        *,
+        sides: tuple[int, int],
+        lines: int,
+        out: int,
+        finished: tuple[int, int],
+    ) -> None:
+        """For images of (rows, columns, channels), with zeros beside them: `sides` are how many there are to the left,
+        and how many columns there are then.
+
+        An output has `out` floats, and `lines` of which each may be several rows; `finished` are the rows that a chain
+        over it sees, of a line, and of all of it.
+        """
+        left, padded = sides
+        self.parts = tuple(parts)
+        self.lines = lines
+        self.cost = sum(part.cost for part in parts)
+        self.numbers = np.array([*image, left, padded, lines, out, *finished], np.int64)
+        self.table = np.array([part.numbers() for part in parts], np.int64)
 
 
 def convolve(
     compiled: Functions,
-    images: int,
-    stretches: Stretches,
-    filters: Floats,
-    out: int,
-    columns: int,
-    span: tuple[int, int],
-    finish: tuple[int | None, int] = (None, 0),
+    convolution: Convolution,
+    images: Sequence[Floats],
+    filters: Sequence[Floats],
+    out: Floats,
+    finish: int | None = None,
 ) -> None:
-    """Computes some outputs, numbered through all images. `images` and `out` are addresses, `filters` are packed.
+    """Convolves images whose channels come from several arrays in C order, one behind the other.
 
-    `finish` is where the numbers of a chain are that goes over the outputs, and the row of it that the first output is.
+    `filters` are packed, for each part. The output is in C order too. `finish` is where the numbers of a chain are that
+    goes over the output.
     """
-    compiled.convolve(
-        images,
-        place_of(stretches.numbers),
-        place_of(stretches.offsets),
-        len(stretches.offsets),
-        stretches.length,
-        place_of(filters),
-        out,
-        columns,
-        *finish,
-        *span,
-    )
+    sources = (ctypes.c_void_p * len(images))(*map(place_of, images))
+    depths = (ctypes.c_int64 * len(images))(*(source.shape[3] for source in images))
+    packed = (ctypes.c_void_p * len(filters))(*map(place_of, filters))
+    table = convolution.table
+    places = sources, depths, len(images), place_of(convolution.numbers), place_of(table), len(table), packed
+    batch = len(images[0])
+    work = partial(compiled.convolve, *places, place_of(out), finish)
+    in_parts(work, batch * convolution.lines, batch * convolution.cost)
 
 
 def add_filter_gradient(
-    compiled: Functions, images: Floats, stretches: Stretches, gradient: Floats, out: Floats
+    compiled: Functions,
+    images: Floats,
+    stretches: Stretches,
+    strides: tuple[int, int],
+    gradient: Floats,
+    out: Floats,
 ) -> None:
     """Adds what images, padding among them, say of the gradient of filters to `out`: [floats of a window, outputs].
 
-    `gradient` is that of the outputs, [images, ..., outputs]. All are in C order.
+    `gradient` is that of the outputs, [images, rows, columns, outputs]. All are in C order.
     """
+    numbers = np.array([*images.shape[1:], *strides, *gradient.shape[1:3]], np.int64)
     work = partial(
         compiled.filter_gradient,
         place_of(images),
-        place_of(stretches.numbers),
+        place_of(numbers),
         place_of(stretches.offsets),
         stretches.length,
         len(images),
@@ -259,6 +324,22 @@ def convolve_depthwise(
     )
     in_parts(work, rows, 2 * out.size * filters.shape[0] * filters.shape[1])
     del table
+
+
+def pool_maxima(images: Array, numbers: Ints, outputs: tuple[int, int], floor: float) -> Array | None:
+    """The largest numbers under windows over images, channels last; None if NumPy has to find them.
+
+    `numbers` are those of Depthwise in tiles.h. NaN is below everything, and nothing is below the floor.
+    """
+    compiled = functions()
+    if compiled is None or images.dtype != FLOAT or not images.flags.aligned or images.size < _SMALLEST_POOLED:
+        return None
+    images = np.ascontiguousarray(images)
+    out = result_array((len(images), *outputs, images.shape[3]), FLOAT)
+    table = np.array(numbers, np.int64)
+    work = partial(compiled.pool_maxima, place_of(images), place_of(table), floor, place_of(out))
+    in_parts(work, len(images) * outputs[0], _POOLED * images.size)
+    return out
 
 
 def softmax(logits: Array) -> Array | None:

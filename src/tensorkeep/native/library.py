@@ -24,7 +24,7 @@ from tensorkeep.io.machine.resources import environment_variable
 
 SWITCH: Final = "TENSORKEEP_NATIVE"
 
-_INTERFACE: Final = 11  # what native.cpp says it is; a library that was built from another one is not called
+_INTERFACE: Final = 12  # what native.cpp says it is; a library that was built from another one is not called
 _REBUILD: Final = "reinstall tensorkeep to build it"
 
 Address: TypeAlias = "ctypes.Array[ctypes.c_char]"
@@ -53,10 +53,10 @@ def native() -> Native:
     found = find_spec("tensorkeep.native._compiled")
     if found is None or found.origin is None:
         return Native(None, f"not built, for want of a C++ compiler when tensorkeep was installed; {_REBUILD}")
-    return _loaded(found.origin)
+    return _load_library(found.origin)
 
 
-def _loaded(path: str) -> Native:
+def _load_library(path: str) -> Native:
     try:
         library = ctypes.CDLL(path)
         interface = int(library.tensorkeep_interface())

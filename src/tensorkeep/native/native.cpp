@@ -12,6 +12,7 @@
 
 #include <cmath>
 #include <cstdint>
+#include <cstring>
 
 #include "rules.h"
 
@@ -244,7 +245,7 @@ int32_t mean_of(const T* const* arrays, int64_t number, const double* shares, in
 // ------------------------------------------------------------------------------------------------ What Python can call
 
 // Raise this with every change of what is exported below; library.py asks for it before it calls anything else.
-TENSORKEEP_EXPORT int32_t tensorkeep_interface(void) { return 11; }
+TENSORKEEP_EXPORT int32_t tensorkeep_interface(void) { return 12; }
 
 // One function per rule and type: arrays, how many elements each has, and the numbers in the order of TensorFlow's op,
 // as doubles, flags among them. Each returns 1 if it has done the work, or 0 if it has touched nothing.
@@ -386,6 +387,49 @@ TENSORKEEP_EXPORT int32_t crc32c_of_stretches(const uint8_t* data, int64_t size,
 #endif
   for (int64_t i = 0; i < count; ++i) crcs[i] = crc32c(data + starts[i], lengths[i]);
   return 1;
+}
+
+namespace {
+
+// The number of type T at a place, which need not be a multiple of its size; all machines of ours store the low byte first.
+template <class T>
+T number_at(const uint8_t* at) {
+  T number;
+  std::memcpy(&number, at, sizeof(number));
+  return number;
+}
+
+constexpr int64_t kRecordHead = 12, kRecordTail = 4;
+
+}  // namespace
+
+// Records that lie one after the other in `data` from `at` on:
+//
+//     record = length (8 bytes) checksum of these (4) bytes checksum of them (4)
+//
+// where the bytes of each begin and end, of `most` at most, up to the first that is not there whole or whose checksums do
+// not fit. Returns how many.
+TENSORKEEP_EXPORT int64_t records_sound(const uint8_t* data, int64_t size, int64_t at, int64_t most, int64_t* starts,
+                                        int64_t* ends) {
+  auto crc32c = crc32c_by_tables;
+#if defined(TENSORKEEP_CRC32C_INSTRUCTION)
+  if (__builtin_cpu_supports("sse4.2")) crc32c = crc32c_by_instruction;
+#endif
+  const auto fits = [&](const uint8_t* bytes, int64_t length) {
+    const uint32_t crc = crc32c(bytes, length);
+    return ((crc >> 15) | (crc << 17)) + 0xA282EAD8u == number_at<uint32_t>(bytes + length);
+  };
+  int64_t count = 0;
+  for (; count < most && size - at >= kRecordHead + kRecordTail; ++count) {
+    const uint64_t length = number_at<uint64_t>(data + at);
+    if (length > static_cast<uint64_t>(size - at - kRecordHead - kRecordTail) || !fits(data + at, 8)) break;
+    const int64_t start = at + kRecordHead, end = start + static_cast<int64_t>(length);
+    if (!fits(data + start, end - start)) break;
+    starts[count] = start;
+    ends[count] = end;
+    at = end + kRecordTail;
+  }
+  return count;
 }
 
 // --------------------------------------------------------------------------------------------------- Blocks of tables

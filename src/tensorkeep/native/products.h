@@ -2,14 +2,13 @@
 // each kind, inside a namespace, after tiles.h and elements.h. No include guard, for that reason.
 
 // A chain that goes over the rows of a product as soon as they are computed, while they are in the cache. `out` is where
-// row 0 lies, `first` the number of the row that its product counts from.
+// row 0 lies.
 struct Finish {
   Chain chain;
   float* out;
-  int64_t first;
 
   // Of numbers in this order: addresses of inputs, of their steps, how many, address of the code, how many
-  // instructions, three sizes, the address of the output, the first row.
+  // instructions, three sizes, the address of the output.
   static Finish of(const int64_t* numbers) {
     const Chain chain{reinterpret_cast<const float* const*>(numbers[0]),
                       reinterpret_cast<const int64_t*>(numbers[1]),
@@ -17,27 +16,27 @@ struct Finish {
                       reinterpret_cast<const int64_t*>(numbers[3]),
                       numbers[4],
                       {numbers[5], numbers[6], numbers[7]}};
-    return {chain, reinterpret_cast<float*>(numbers[8]), numbers[9]};
+    return {chain, reinterpret_cast<float*>(numbers[8])};
   }
 };
 
 // Lets a chain go over rows, as many at a time as are worth a call and stay in the cache.
 class Finisher {
  public:
-  Finisher(const int64_t* numbers, int64_t first_row, int64_t columns, int64_t begin)
-      : numbers_(numbers), first_row_(first_row), columns_(columns), done_(begin) {}
+  Finisher(const int64_t* numbers, int64_t columns, int64_t begin)
+      : numbers_(numbers), columns_(columns), done_(begin) {}
 
   // Rows before `end` are computed; they are `all` if no more will be.
   void reach(int64_t end, bool all) {
     if (!numbers_ || (!all && (end - done_) * columns_ < kCached / 2)) return;
     const Finish finish = Finish::of(numbers_);
-    run_chain(finish.chain, finish.out, finish.first + first_row_ + done_, finish.first + first_row_ + end);
+    run_chain(finish.chain, finish.out, done_, end);
     done_ = end;
   }
 
  private:
   const int64_t* numbers_;
-  int64_t first_row_, columns_, done_;
+  int64_t columns_, done_;
 };
 
 // Rows `begin` to `end` of a product with a packed matrix.
@@ -49,7 +48,7 @@ static void multiply_all(const float* left, int64_t row_step, const float* packe
   const Product product{&offset, 1, depth};
   const int64_t step = rows_at_a_time(depth, columns);
   const Apart apart(1, depth, row_step);
-  Finisher finisher(finish, 0, columns, begin);
+  Finisher finisher(finish, columns, begin);
   for (int64_t first = begin; first < end; first += step) {
     const int64_t count = end - first < step ? end - first : step;
     for (int64_t m = 0; m < count; ++m) {
@@ -147,32 +146,153 @@ static bool multiply_narrow(const float* left, int64_t row_step, int64_t count, 
   return true;
 }
 
-static void convolve(const Product& product, const Windows& w, const float* images, const float* packed, int64_t columns,
-                     float* out, const int64_t* finish, int64_t first_row, int64_t begin, int64_t end) {
-  const float* rows[kMostRows];
-  float* outs[kMostRows];
-  const int64_t step = rows_at_a_time(product.runs * product.length, columns);
-  const Apart apart(product.runs, product.length, w.column_stride * w.depth);
-  int64_t x = begin % w.output_columns, line = begin / w.output_columns;
-  int64_t y = line % w.output_rows, image = line / w.output_rows;
-  Finisher finisher(finish, first_row, columns, begin);
-  for (int64_t first = begin; first < end; first += step) {
-    const int64_t count = end - first < step ? end - first : step;
-    for (int64_t m = 0; m < count; ++m) {
-      rows[m] = images + ((image * w.height + y * w.row_stride) * w.width + x * w.column_stride) * w.depth;
-      outs[m] = out + image * w.out_image + y * w.out_row + x * w.out_column;
-      if (++x == w.output_columns) {
-        x = 0;
-        if (++y == w.output_rows) {
-          y = 0;
-          ++image;
-        }
+// -------------------------------------------------------------------------------------------------------- Convolutions
+
+// Copies `count` stretches of `length` floats each.
+TILE_TARGET static void spread_channels(const float* from, int64_t from_step, float* to, int64_t to_step, int64_t count,
+                                        int64_t length) {
+  const int64_t whole = length / Vector::lanes * Vector::lanes;
+  const int rest = static_cast<int>(length - whole);
+  for (int64_t i = 0; i < count; ++i, from += from_step, to += to_step) {
+    for (int64_t k = 0; k < whole; k += Vector::lanes) Vector::store(to + k, Vector::load(from + k));
+    if (rest) Vector::store_part(to + whole, Vector::load_part(from + whole, rest), rest);
+  }
+}
+
+// Lines of an image, zeros around them: from row `low`, which may be before the image, so many rows.
+static void fill_strip(const Images& s, const Sources& sources, int64_t image, int64_t low, int64_t rows, float* to) {
+  const int64_t line = s.width * s.depth, before = s.left * s.depth, pitch = s.padded_width * s.depth;
+  for (int64_t row = low; row < low + rows; ++row, to += pitch) {
+    if (row < 0 || row >= s.height) {
+      std::memset(to, 0, sizeof(float) * pitch);
+      continue;
+    }
+    std::memset(to, 0, sizeof(float) * before);
+    const int64_t first = (image * s.height + row) * s.width;
+    if (sources.count == 1) {
+      std::memcpy(to + before, sources.arrays[0] + first * s.depth, sizeof(float) * line);
+    } else {
+      float* channels = to + before;
+      for (int64_t i = 0; i < sources.count; channels += sources.depths[i], ++i) {
+        const int64_t depth = sources.depths[i];
+        spread_channels(sources.arrays[i] + first * depth, depth, channels, s.depth, s.width, depth);
       }
     }
-    apart.move(rows, count);
-    multiply_rows(product, rows, count, packed, outs, columns);
-    finisher.reach(first + count, first + count == end);
+    std::memset(to + before + line, 0, sizeof(float) * (pitch - before - line));
   }
+}
+
+// Images as far as a strip needs them: row `low` of the first at `from`, in rows of `pitch` floats.
+struct Strip {
+  const float* from;
+  int64_t image_step, pitch, depth;
+  int64_t first_image, images, first_line, last_line;
+};
+
+// What one part of a convolution makes of a strip.
+static void convolve_strip(const Part& part, const Strip& strip, int64_t low, const float* packed, float* out,
+                           int64_t out_image) {
+  const float* rows[kMostRows];
+  float* outs[kMostRows];
+  const Product product{part.offsets, part.runs, part.length};
+  const int64_t last = strip.last_line < part.output_rows ? strip.last_line : part.output_rows;
+  const int64_t step = part.column_stride * strip.depth;
+  const Apart apart(part.runs, part.length, step);
+  int64_t count = 0;
+  for (int64_t image = 0; image < strip.images; ++image) {
+    for (int64_t y = strip.first_line; y < last; ++y) {
+      const float* from = strip.from + image * strip.image_step + part.column * strip.depth +
+                          (part.row + y * part.row_stride - low) * strip.pitch;
+      float* to = out + (strip.first_image + image) * out_image + part.out_start + y * part.out_row;
+      for (int64_t x = 0; x < part.output_columns; ++x, from += step, to += part.out_column) {
+        rows[count] = from;
+        outs[count] = to;
+        if (++count < kMostRows) continue;
+        apart.move(rows, count);
+        multiply_rows(product, rows, count, packed, outs, part.columns);
+        count = 0;
+      }
+    }
+  }
+  apart.move(rows, count);
+  multiply_rows(product, rows, count, packed, outs, part.columns);
+}
+
+// How much of the images strips are made of: some lines of one image, or some whole images.
+struct StripSize {
+  int64_t low, span;  // the first row that windows of line 0 read, and how many rows windows of one line reach over
+  int64_t stride, lines, images;
+
+  static StripSize of(const Images& s, const Part* parts, int64_t count) {
+    int64_t low = parts[0].row, high = low, width = 0, windows = 0;
+    for (const Part* part = parts; part < parts + count; ++part) {
+      if (part->row < low) low = part->row;
+      if (part->row + part->reach > high) high = part->row + part->reach;
+      width += part->output_columns * part->columns;
+      if (part->output_columns > windows) windows = part->output_columns;
+    }
+    StripSize size{low, high - low, parts[0].row_stride, s.lines, 1};
+    const int64_t pitch = s.padded_width * s.depth, line = size.stride * pitch + width;
+    const int64_t image = size.rows() * pitch + s.lines * width;
+    if (image <= kStrip) {
+      size.images = kStrip / image;
+    } else {
+      const int64_t fitting = (kStrip - (size.span - size.stride) * pitch) / line;
+      const int64_t strips = fitting > 0 ? (s.lines + fitting - 1) / fitting : s.lines;
+      size.lines = (s.lines + strips - 1) / strips;
+    }
+    // Filters are read for each strip: there are to be so many windows at least.
+    const int64_t fewest = (kFewestRows + windows - 1) / windows;
+    if (size.lines < fewest) size.lines = fewest < s.lines ? fewest : s.lines;
+    if (size.images * s.lines < fewest) size.images = (fewest + s.lines - 1) / s.lines;
+    if (size.lines < s.lines) size.images = 1;
+    return size;
+  }
+
+  int64_t rows() const { return (lines - 1) * stride + span; }
+};
+
+// Lines `begin` to `end` of outputs, numbered through all images. Says whether there was memory for a strip.
+static bool convolve(const Images& s, const Sources& sources, const Part* parts, int64_t part_count,
+                     const float* const* packed, float* out, const int64_t* finish, int64_t begin, int64_t end) {
+  const StripSize size = StripSize::of(s, parts, part_count);
+  const int64_t pitch = s.padded_width * s.depth, image_size = s.height * s.width * s.depth;
+  void* held = nullptr;
+  for (int64_t line = begin; line < end;) {
+    Strip strip{nullptr, 0, pitch, s.depth, line / s.lines, 1, line % s.lines, 0};
+    const int64_t left = end - line;
+    strip.last_line = strip.first_line + (left < size.lines ? left : size.lines);
+    if (strip.last_line > s.lines) strip.last_line = s.lines;
+    if (strip.first_line == 0 && strip.last_line == s.lines) {
+      strip.images = left / s.lines < size.images ? left / s.lines : size.images;
+    }
+    const int64_t count = strip.last_line - strip.first_line;
+    const int64_t low = size.low + strip.first_line * size.stride, rows = (count - 1) * size.stride + size.span;
+    if (sources.count == 1 && s.padded_width == s.width && low >= 0 && low + rows <= s.height) {
+      strip.from = sources.arrays[0] + strip.first_image * image_size + low * pitch;
+      strip.image_step = image_size;
+    } else {
+      if (!held) held = std::malloc(sizeof(float) * size.images * size.rows() * pitch + 64);
+      if (!held) return false;
+      float* copy = reinterpret_cast<float*>((reinterpret_cast<uintptr_t>(held) + 63) / 64 * 64);
+      strip.from = copy;
+      strip.image_step = rows * pitch;
+      for (int64_t i = 0; i < strip.images; ++i) {
+        fill_strip(s, sources, strip.first_image + i, low, rows, copy + i * strip.image_step);
+      }
+    }
+    for (int64_t i = 0; i < part_count; ++i) convolve_strip(parts[i], strip, low, packed[i], out, s.out_image);
+    if (finish) {
+      const Finish over = Finish::of(finish);
+      const int64_t last = strip.last_line * s.finish_line;
+      const int64_t before = (strip.first_image + strip.images - 1) * s.finish_image;
+      run_chain(over.chain, over.out, strip.first_image * s.finish_image + strip.first_line * s.finish_line,
+                before + (last < s.finish_image ? last : s.finish_image));
+    }
+    line += strip.images * count;
+  }
+  std::free(held);
+  return true;
 }
 
 // What filters get of the gradient: the products of what windows read with the gradients of their outputs, summed over
@@ -287,7 +407,7 @@ static void convolve_lines(const Depthwise& d, const float* images, const float*
                            const int64_t* finish, int64_t begin, int64_t end) {
   const int64_t line = d.output_width * d.depth;
   const int64_t step = finish ? (line < kCached ? kCached / (line > 0 ? line : 1) : 1) : end - begin;
-  Finisher finisher(finish, 0, d.depth, begin * d.output_width);
+  Finisher finisher(finish, d.depth, begin * d.output_width);
   for (int64_t first = begin; first < end; first += step) {
     const int64_t last = end - first < step ? end : first + step;
     convolve_depthwise(d, images, filters, out, first, last);

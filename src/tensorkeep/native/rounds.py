@@ -8,13 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from enum import IntEnum
-from functools import partial
 from typing import NamedTuple
 
 import numpy as np
 
 from tensorkeep.arrays import Array
-from tensorkeep.native.layers import Floats, Functions, in_parts, place_of
+from tensorkeep.native.layers import Floats, Functions, place_of
 
 
 class Move(IntEnum):
@@ -55,10 +54,10 @@ class Operand(NamedTuple):
         return cls(place_of(vector))
 
     @classmethod
-    def of_sequence(cls, sequence: Floats) -> Operand:
-        """An array in C order: a matrix for each round."""
+    def of_sequence(cls, sequence: Floats, first_row: int = 0) -> Operand:
+        """An array in C order: a matrix for each round, whose first row counts as this one."""
         _, rows, columns = sequence.shape
-        return cls(place_of(sequence), rows * columns, columns)
+        return cls(place_of(sequence) - 4 * first_row * columns, rows * columns, columns)
 
     def from_column(self, column: int) -> Operand:
         return self._replace(address=self.address + 4 * column)
@@ -74,10 +73,7 @@ def code_of(instructions: Sequence[Instruction]) -> Array:
     return code
 
 
-def run_rounds(
-    compiled: Functions, code: Array, operands: Sequence[Operand], *, rows: int, rounds: int, cost: int
-) -> None:
-    """Runs a loop. `cost` is how many multiplications it takes. Whoever calls keeps what operands are of."""
+def run_rounds(compiled: Functions, code: Array, operands: Sequence[Operand], rounds: int, rows: range) -> None:
+    """Runs a loop for some rows of its operands, here and now. Whoever calls keeps what operands are of."""
     table = np.array(operands, np.int64)
-    work = partial(compiled.rounds, place_of(table), place_of(code), len(code), rounds)
-    in_parts(work, rows, cost)
+    compiled.rounds(place_of(table), place_of(code), len(code), rounds, rows.start, rows.stop)

@@ -1,6 +1,6 @@
-"""Streams of random words, and products of sparse matrices with dense ones, each in one pass.
+"""Streams of random words, draws from a ring by them, products of sparse matrices with dense ones, each in one call.
 
-A library that was built before these were there has neither: NumPy does the work then.
+A library that was built before these were there has none of them: NumPy, or Python, does the work then.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from tensorkeep.arrays import Array
 from tensorkeep.native.library import address, native, readable
 
 _Words = npt.NDArray[np.uint32]
+_Numbers = npt.NDArray[np.int64]
 
 
 @cache
@@ -42,6 +43,57 @@ def philox_words(key: int, counter: int, first: int, out: _Words) -> bool:
     low, high = counter & (2**64 - 1), counter >> 64
     function(key, low, high, first & (2**64 - 1), len(out), address(out))
     return True
+
+
+@cache
+def _ring_draw() -> Callable[..., None] | None:
+    function = getattr(native().library, "ring_draw", None)
+    if function is None:
+        return None
+    pointer, integer = ctypes.c_void_p, ctypes.c_int64
+    function.argtypes = [pointer, *[integer] * 4, pointer, integer, pointer, integer, pointer]
+    function.restype = None
+    found: Callable[..., None] = function
+    return found
+
+
+def ring_draw(ring: _Numbers, size: int, places: tuple[int, int, int], incoming: _Numbers, words: _Words) -> _Numbers:
+    """Draws a number for each word from a ring of so many places, of which the first are there, as many as are in use.
+
+    They are drawn from those between the first two of the places, which are counted without end; the first of these
+    takes over the place drawn. After each draw a number that comes in, if there is one, is put at the last place, and
+    can be drawn if that was the second one too. There is always something to be drawn.
+    """
+    drawn: _Numbers = np.empty(len(words), np.int64)
+    function = _ring_draw()
+    if function is None:
+        _draw_in_python(ring, size, places, (incoming.tolist(), words.tolist()), drawn)
+    else:
+        came = readable(incoming), len(incoming)
+        function(address(ring), size, *places, *came, readable(words), len(words), address(drawn))
+    return drawn
+
+
+def _draw_in_python(
+    ring: _Numbers,
+    size: int,
+    places: tuple[int, int, int],
+    given: tuple[list[int], list[int]],
+    drawn: _Numbers,
+) -> None:
+    held, (start, first_end, end), (incoming, words) = ring.data, places, given
+    grows = first_end == end
+    found = []
+    for number, word in enumerate(words):
+        at = (start + word % (first_end - start)) % size
+        found.append(held[at])
+        held[at] = held[start % size]
+        start += 1
+        if number < len(incoming):
+            held[end % size] = incoming[number]
+            end += 1
+            first_end += grows
+    drawn[:] = found
 
 
 @cache

@@ -3,7 +3,7 @@
 //
 //   TILE_TARGET   the attribute of functions that use its instructions
 //   TILE_ROWS     how many rows of a product are computed at a time, by two vectors of columns
-//   Vector        load, store, load_part, store_part, set, multiply_add of `Vector::lanes` floats
+//   Vector        load, store, load_part, store_part, set, multiply_add, larger of `Vector::lanes` floats
 //
 // No include guard, for that reason.
 
@@ -92,31 +92,39 @@ constexpr int64_t kFewColumns = 4, kLongRow = 64;
 
 static bool has_few_columns(int64_t depth, int64_t columns) { return columns <= kFewColumns && depth >= kLongRow; }
 
+// Adds the products of so many numbers of each row, a vector of them or fewer, with those of each column.
+template <int rows, int columns, bool is_whole>
+TILE_TARGET TENSORKEEP_INLINE static void dot_vector(const float* const (&left)[rows], int64_t k, const float* right,
+                                                     int64_t column_step, int count,
+                                                     Vector::Type (&sums)[rows][columns]) {
+  Vector::Type factors[columns];
+  for (int c = 0; c < columns; ++c) {
+    const float* from = right + c * column_step + k;
+    factors[c] = is_whole ? Vector::load(from) : Vector::load_part(from, count);
+  }
+  for (int m = 0; m < rows; ++m) {
+    const float* from = left[m] + k;
+    const Vector::Type value = is_whole ? Vector::load(from) : Vector::load_part(from, count);
+    for (int c = 0; c < columns; ++c) sums[m][c] = Vector::multiply_add(value, factors[c], sums[m][c]);
+  }
+}
+
 template <int rows, int columns>
 TILE_TARGET static void dot_tile(const Product& product, const float* const* left, const float* right,
                                  float* const* out) {
-  const int64_t depth = product.runs * product.length;
+  const int64_t depth = product.runs * product.length, length = product.length;
   Vector::Type sums[rows][columns];
   for (int m = 0; m < rows; ++m) {
     for (int c = 0; c < columns; ++c) sums[m][c] = Vector::set(0.0f);
   }
-  for (int64_t run = 0; run < product.runs; ++run, right += product.length) {
-    const int64_t start = product.offsets[run];
-    for (int64_t k = 0; k < product.length; k += Vector::lanes) {
-      const int64_t rest = product.length - k;
-      const bool is_whole = rest >= Vector::lanes;
-      const int count = static_cast<int>(rest);
-      Vector::Type factors[columns];
-      for (int c = 0; c < columns; ++c) {
-        const float* from = right + c * depth + k;
-        factors[c] = is_whole ? Vector::load(from) : Vector::load_part(from, count);
-      }
-      for (int m = 0; m < rows; ++m) {
-        const float* from = left[m] + start + k;
-        const Vector::Type value = is_whole ? Vector::load(from) : Vector::load_part(from, count);
-        for (int c = 0; c < columns; ++c) sums[m][c] = Vector::multiply_add(value, factors[c], sums[m][c]);
-      }
+  for (int64_t run = 0; run < product.runs; ++run, right += length) {
+    const float* at[rows];
+    for (int m = 0; m < rows; ++m) at[m] = left[m] + product.offsets[run];
+    int64_t k = 0;
+    for (; k + Vector::lanes <= length; k += Vector::lanes) {
+      dot_vector<rows, columns, true>(at, k, right, depth, Vector::lanes, sums);
     }
+    if (k < length) dot_vector<rows, columns, false>(at, k, right, depth, static_cast<int>(length - k), sums);
   }
   for (int m = 0; m < rows; ++m) {
     for (int c = 0; c < columns; ++c) out[m][c] = Vector::sum(sums[m][c]);
@@ -285,6 +293,42 @@ TILE_TARGET static void convolve_depthwise(const Depthwise& d, const float* imag
         }
       }
       x += is_inside ? kOutputs : 1;
+    }
+  }
+}
+
+// Rows of output images, numbered through all images, from `begin` to `end`: what is largest under each window, and
+// `floor` if nothing is larger, or a number at all.
+TILE_TARGET static void pool_maxima(const Depthwise& d, const float* images, float floor, float* out, int64_t begin,
+                                    int64_t end) {
+  for (int64_t line = begin; line < end; ++line) {
+    const int64_t image = line / d.output_height, top = line % d.output_height * d.row_stride - d.top;
+    int64_t first_row, last_row;
+    meeting(top, d.rows, d.row_dilation, d.height, first_row, last_row);
+    const float* base = images + (image * d.height + top) * d.width * d.depth;
+    float* to = out + line * d.output_width * d.depth;
+    for (int64_t x = 0; x < d.output_width; ++x, to += d.depth) {
+      const int64_t start = x * d.column_stride - d.left;
+      int64_t first_tap, last_tap;
+      meeting(start, d.columns, d.column_dilation, d.width, first_tap, last_tap);
+      for (int64_t channel = 0; channel < d.depth; channel += Vector::lanes) {
+        const int64_t left = d.depth - channel;
+        const int count = static_cast<int>(left < Vector::lanes ? left : Vector::lanes);
+        Vector::Type largest = Vector::set(floor);
+        for (int64_t row = first_row; row < last_row; ++row) {
+          const float* from = base + (row * d.row_dilation * d.width + start) * d.depth + channel;
+          for (int64_t tap = first_tap; tap < last_tap; ++tap) {
+            const float* at = from + tap * d.column_dilation * d.depth;
+            const Vector::Type value = count == Vector::lanes ? Vector::load(at) : Vector::load_part(at, count);
+            largest = Vector::larger(value, largest);
+          }
+        }
+        if (count == Vector::lanes) {
+          Vector::store(to + channel, largest);
+        } else {
+          Vector::store_part(to + channel, largest, count);
+        }
+      }
     }
   }
 }

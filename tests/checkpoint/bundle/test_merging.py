@@ -26,7 +26,7 @@ from tensorkeep import (
 )
 from tensorkeep.io.coding.crc32c import crc32c
 from tensorkeep.testing.filesystems import CountingFileSystem
-from tensorkeep.testing.strategies import arrays, assert_identical, cut, partitions, shapes, storable_dtypes
+from tensorkeep.testing.strategies import arrays, assert_identical, cut_slice, partitions, shapes, storable_dtypes
 from tests.checkpoint.crafting import entry, header, put, same, table
 
 
@@ -111,7 +111,7 @@ class TestMerging:
                 writer.add(f"other{prefix}", np.zeros(1))
                 for part, home in zip(parts, homes, strict=True):
                     if f"t/{home}" == prefix:
-                        writer.add_slice("w", array.shape, part, ArraySource.of(cut(array, part), dtype))
+                        writer.add_slice("w", array.shape, part, ArraySource.of(cut_slice(array, part), dtype))
         merge_bundles(prefixes, "out", fs=fs)
         assert_identical(load_tensors("out", fs=fs)["w"], dtype, array)
 

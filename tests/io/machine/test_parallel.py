@@ -11,7 +11,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tensorkeep.errors import DataLossError, InvalidArgumentError
-from tensorkeep.io.machine.parallel import ahead, compute_with, default_threads, in_parallel, processors, thread_limit
+from tensorkeep.io.machine.parallel import (
+    ahead,
+    compute_with,
+    computing_with,
+    default_threads,
+    in_parallel,
+    processors,
+    thread_limit,
+)
 
 
 @pytest.mark.parametrize("threads", [None, 1, 2, 8])
@@ -87,6 +95,17 @@ def test_a_thread_that_was_given_a_share_computes_with_that_and_others_do_not(
         large_machine.setenv("TENSORKEEP_THREADS", "16")
         assert pool.submit(limits).result() == (3, 3)
     assert limits() == (16, 16)
+
+
+def test_a_thread_computes_with_a_share_until_the_end_of_a_block(large_machine: pytest.MonkeyPatch) -> None:
+    with computing_with(3):
+        assert (thread_limit(), default_threads()) == (3, 3)
+        with computing_with(1):
+            assert thread_limit() == 1
+        assert thread_limit() == 3
+        with ThreadPoolExecutor(1) as pool:
+            assert pool.submit(thread_limit).result() == 64
+    assert thread_limit() == 64
 
 
 def test_an_empty_variable_sets_nothing(large_machine: pytest.MonkeyPatch) -> None:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 from collections import deque
-from collections.abc import Callable, Generator, Iterable, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
 from functools import cache, partial
@@ -25,6 +26,7 @@ THREADS: Final = "TENSORKEEP_THREADS"
 _MOST_THREADS: Final = 8  # memory bandwidth is used up long before processors are
 _POOLED: Final = 64  # threads at most, that work of all kinds shares
 _SHARE: Final[ContextVar[int]] = ContextVar("share of the processors")
+_ASKED: Final[ContextVar[int]] = ContextVar("threads that a run was told to use")
 
 
 def processors() -> int:
@@ -37,13 +39,20 @@ def thread_limit() -> int:
     """How many threads may compute at once: what TENSORKEEP_THREADS says, or as many as can really run.
 
     These are as many as there are processors, or as the quota of the container has time for. A thread that was given a
-    share of them (`compute_with`) has that.
+    share of them (`compute_with`) has that. A run that was told a number (`using_threads`) has no more than that.
     """
-    share = _SHARE.get(None)
-    if share is not None:
-        return share
-    quota = processor_quota()
-    return _wanted_threads() or min(processors(), ceil(quota) if quota else processors())
+    share, asked = _SHARE.get(None), _ASKED.get(None)
+    if share is None:
+        quota = processor_quota()
+        share = _wanted_threads() or min(processors(), ceil(quota) if quota else processors())
+    return share if asked is None else min(share, asked)
+
+
+def asked_threads() -> int:
+    """How many threads this run was told to use, else how many processors there are: what TensorFlow would use, by
+    which some of its kernels divide what they draw.
+    """
+    return _ASKED.get(None) or processors()
 
 
 def compute_with(threads: int) -> None:
@@ -52,6 +61,29 @@ def compute_with(threads: int) -> None:
     It is for threads that compute side by side: together they should not be more than can really run.
     """
     _SHARE.set(threads)
+
+
+@contextmanager
+def computing_with(threads: int) -> Iterator[None]:
+    """Has the work of this thread be done by so many threads, whatever others may use, until the end of the block."""
+    with _being(_SHARE, threads):
+        yield
+
+
+@contextmanager
+def using_threads(threads: int) -> Iterator[None]:
+    """Has the work of this thread be done by so many threads at most, until the end of the block: a program said so."""
+    with _being(_ASKED, threads):
+        yield
+
+
+@contextmanager
+def _being(variable: ContextVar[int], value: int) -> Iterator[None]:
+    token = variable.set(value)
+    try:
+        yield
+    finally:
+        variable.reset(token)
 
 
 def default_threads() -> int:

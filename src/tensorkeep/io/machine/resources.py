@@ -37,10 +37,36 @@ def resident_memory(process: int | None = None) -> int:
     return int(fields[1]) * _PAGE if len(fields) > 1 else 0
 
 
+def most_resident_memory() -> int:
+    """How many bytes of memory this process had at most so far; 0 where the system does not tell."""
+    found = re.search(r"^VmHWM:\s*(\d+) kB", system_text("/proc/self/status"), re.MULTILINE)
+    return int(found[1]) * 1024 if found else 0
+
+
+def whole_memory() -> int:
+    """How many bytes of memory this process could have if it were alone: the machine's, or what its container may."""
+    return min((_memory_of_machine(), *limits_of_groups(system_text)))
+
+
+def limits_of_groups(text: Callable[[str], str]) -> Iterator[int]:
+    """How many bytes of memory each of the control groups of this process may take, if it has a limit.
+
+    `text` gives what is in a file, and nothing for one that is not there.
+    """
+    for group, is_unified in _groups(text, "memory"):
+        limit = text(f"{group}/{(_UNIFIED if is_unified else _SEPARATE)[0]}").strip()
+        if limit.isdecimal():
+            yield int(limit)
+
+
 def _available_in_machine() -> int:
     found = re.search(r"^MemAvailable:\s*(\d+) kB", system_text("/proc/meminfo"), re.MULTILINE)
     if found:
         return int(found[1]) * 1024
+    return _memory_of_machine()
+
+
+def _memory_of_machine() -> int:
     try:
         return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
     except (AttributeError, OSError, ValueError):

@@ -1,0 +1,101 @@
+"""Strings, many in one call: looked up among words, and hashed as TensorFlow assigns them to buckets.
+
+Strings are handed over one behind the other, with a zero byte between two of them: that takes Python a few nanoseconds
+a string. If one has such a byte itself, where each ends is handed over as well.
+
+A library that was built before these were there has none of them: a dictionary, or NumPy, does the work then.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import sys
+from collections.abc import Callable, Sequence
+from functools import cache
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from tensorkeep.arrays import Array
+from tensorkeep.native.library import address, native
+
+_SLOT: Final = 3  # numbers of Slot in texts.cpp
+_SPARE: Final = 1.5  # slots for each word, at least
+_TEXTS: Final = (ctypes.c_char_p, ctypes.c_int64, ctypes.c_void_p, ctypes.c_int64)
+
+
+class _Functions(NamedTuple):
+    gather: Callable[..., int]
+    find: Callable[..., int]
+    fingerprint: Callable[..., int]
+
+
+@cache
+def functions() -> _Functions | None:
+    """The compiled functions; None if the library is not there, or has none of them."""
+    library = native().library
+    if library is None or getattr(library, "words_gather", None) is None:
+        return None
+    pointer, word, integer = ctypes.c_void_p, ctypes.c_uint64, ctypes.c_int64
+    gather, find, fingerprint = library.words_gather, library.words_find, library.texts_fingerprint
+    gather.argtypes = [*_TEXTS, word, pointer, integer]
+    find.argtypes = [*_TEXTS, ctypes.c_char_p, word, pointer, integer, pointer]
+    fingerprint.argtypes = [*_TEXTS, pointer]
+    return _Functions(gather, find, fingerprint)
+
+
+class Words:
+    """Words that never change, and the number of each among them."""
+
+    def __init__(self, compiled: _Functions, words: Sequence[bytes]) -> None:
+        """The words are all different."""
+        self._find = compiled.find
+        self._bytes = b"".join(words)
+        self._seed = hash(b"words") & (1 << 64) - 1  # another one in each process, as that of a dictionary is
+        self._slots = np.zeros((1 << int(_SPARE * len(words)).bit_length(), _SLOT), np.int64)
+        done = compiled.gather(
+            self._bytes, len(self._bytes), address(_ends(words)), len(words), self._seed, *self._table
+        )
+        assert done, "a word is there twice"
+
+    @classmethod
+    def of(cls, words: Sequence[bytes]) -> Words | None:
+        """None if there is no compiled library to look them up."""
+        compiled = functions()
+        return None if compiled is None else cls(compiled, words)
+
+    @property
+    def _table(self) -> tuple[Any, int]:
+        return address(self._slots), len(self._slots)
+
+    def numbers(self, texts: Sequence[bytes]) -> npt.NDArray[np.int64]:
+        """The number of the word that each text is, -1 of one that is none of them."""
+        found = np.empty(len(texts), np.int64)
+        _call(self._find, texts, self._bytes, self._seed, *self._table, address(found))
+        return found
+
+
+def fingerprints(texts: Sequence[bytes]) -> npt.NDArray[np.uint64] | None:
+    """FarmHash's Fingerprint64 of every text; None if NumPy has to compute it."""
+    compiled = functions()
+    if compiled is None or sys.byteorder != "little":
+        return None
+    found = np.empty(len(texts), np.uint64)
+    _call(compiled.fingerprint, texts, address(found))
+    return found
+
+
+def _call(function: Callable[..., int], texts: Sequence[bytes], *arguments: Any) -> None:
+    """Calls a function with texts, and with where they end if it cannot see that by itself."""
+    if not texts:
+        return
+    joined = b"\0".join(texts)
+    if not function(joined, len(joined), None, len(texts), *arguments):
+        joined = b"".join(texts)
+        done = function(joined, len(joined), address(_ends(texts)), len(texts), *arguments)
+        assert done, "strings end where their lengths say"
+
+
+def _ends(texts: Sequence[bytes]) -> Array:
+    return np.cumsum(np.fromiter(map(len, texts), np.int64, len(texts)))

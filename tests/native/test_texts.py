@@ -1,0 +1,81 @@
+"""Strings that are looked up and hashed by the compiled library: as by a dictionary, and by NumPy."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tensorkeep.arrays import Array
+from tensorkeep.dtypes import INT64, STRING
+from tensorkeep.native.texts import Words
+from tensorkeep.ops.state.lookup_table_values import StaticTable
+from tensorkeep.ops.text.hashes import fingerprints
+from tests.native.implementations import implementation
+
+pytestmark = pytest.mark.usefixtures("native")
+
+TEXTS = st.one_of(
+    st.binary(max_size=12),
+    st.sampled_from([b"", b"\0", b"\0\0", b"a\0", "Zürich".encode(), b"\xff\xfe", b"word1", b"word10", b"word" * 20]),
+)
+
+
+def _array(texts: list[bytes]) -> Array:
+    array = np.empty(len(texts), object)
+    array[:] = texts
+    return array
+
+
+@given(st.lists(TEXTS, unique=True, max_size=50), st.lists(TEXTS, max_size=100))
+def test_words_are_found_as_in_a_dictionary(words: list[bytes], texts: list[bytes]) -> None:
+    found = Words.of(words)
+    assert found is not None
+    places = {word: number for number, word in enumerate(words)}
+    assert found.numbers(texts).tolist() == [places.get(text, -1) for text in texts]
+    assert found.numbers(words).tolist() == list(range(len(words)))
+
+
+def test_many_words_share_few_slots() -> None:
+    words = [f"word{number}".encode() for number in range(50_000)]
+    found = Words.of(words)
+    assert found is not None
+    assert found.numbers(words).tolist() == list(range(len(words)))
+    assert set(found.numbers([word + b"x" for word in words]).tolist()) == {-1}
+
+
+def test_without_the_library_there_are_no_words() -> None:
+    with implementation("NumPy"):
+        assert Words.of([b"a"]) is None
+
+
+@pytest.mark.parametrize("count", [3, 31, 32, 500])
+def test_a_table_finds_the_same_in_both_ways(count: int) -> None:
+    keys = _array([b"", b"\0", *(f"word{number}".encode() for number in range(100))])
+    asked = _array([(f"word{number % 130}" if number % 7 else "\0").encode() for number in range(count)])
+    answers = []
+    for name in ("NumPy", "native"):
+        with implementation(name):
+            table = StaticTable("table", STRING, INT64)
+            table.initialize(keys, np.arange(len(keys)) * 3)
+            answers.append(table.find(asked.reshape(1, count), np.array(-5)))
+    assert answers[0].shape == (1, count)
+    np.testing.assert_array_equal(*answers)
+
+
+@given(st.lists(st.one_of(TEXTS, st.binary(max_size=300)), max_size=20))
+def test_fingerprints_are_those_of_numpy(texts: list[bytes]) -> None:
+    answers = []
+    for name in ("NumPy", "native"):
+        with implementation(name):
+            answers.append(fingerprints(_array(texts)))
+    np.testing.assert_array_equal(*answers)
+
+
+def test_fingerprints_of_all_lengths_are_those_of_numpy() -> None:
+    random = np.random.default_rng(0)
+    texts = _array([random.bytes(length) for length in range(400)])
+    with implementation("NumPy"):
+        expected = fingerprints(texts)
+    np.testing.assert_array_equal(fingerprints(texts), expected)
