@@ -10,6 +10,7 @@ from tensorkeep.errors import FailedPreconditionError, InvalidArgumentError, Wro
 from tensorkeep.graph import building as build
 from tensorkeep.graph.graph import Graph, Operation
 from tensorkeep.graph.registry.opspec import op
+from tensorkeep.graph.scopes import free_name
 from tensorkeep.ops.arrays.constants import identity, no_op, placeholder
 from tensorkeep.shapes import Shape
 from tensorkeep.tf1.functions.constants import constant
@@ -36,6 +37,10 @@ class TestNames:
         constant(1, name="c_1")
         constant(1, name="C")
         assert names(graph) == ["c", "c_1", "c_2", "c_1_1", "C_3"]
+
+    def test_a_free_name_is_the_wanted_one_or_has_the_first_number_that_no_other_has(self) -> None:
+        taken = {"a", "a_1", "a_3"}
+        assert [free_name(name, taken) for name in ("b", "a", "a_1")] == ["b", "a_2", "a_1_1"]
 
     def test_scopes_nest_and_are_made_unique(self, graph: Graph) -> None:
         with build.name_scope("a") as scope:

@@ -13,9 +13,14 @@ from tensorkeep.errors import InvalidArgumentError, TensorKeepError, WrongTypeEr
 from tensorkeep.graph.building import building, control_dependencies, device, name_scope
 from tensorkeep.graph.collections import add_to_collection, get_collection
 from tensorkeep.graph.graph import Graph
-from tensorkeep.metagraph.exporting import create_meta_graph_def, export_meta_graph, export_scoped_meta_graph
-from tensorkeep.metagraph.importing import copy_scope, import_meta_graph, saver_for, scope_of_import
-from tensorkeep.metagraph.versions import TENSORFLOW_GIT_VERSION, TENSORFLOW_VERSION
+from tensorkeep.metagraph.exporting import (
+    TENSORFLOW_GIT_VERSION,
+    TENSORFLOW_VERSION,
+    create_meta_graph_def,
+    export_meta_graph,
+    export_scoped_meta_graph,
+)
+from tensorkeep.metagraph.importing import copy_scope, import_meta_graph, saver_for, says_trainable, scope_of_import
 from tensorkeep.ops.arrays.constants import identity, placeholder
 from tensorkeep.proto.messages import GraphDef, MetaGraphDef, SaverDef, parse
 from tensorkeep.runtime.session import Session
@@ -273,3 +278,22 @@ def test_a_scope_is_copied() -> None:
     assert copy_scope(graph, "a", other, "a")["v:0"].graph is other
     with pytest.raises(InvalidArgumentError, match="need to be different"):
         copy_scope(graph, "a", graph, "a")
+
+
+@pytest.mark.parametrize(
+    ("version", "says"),
+    [
+        ("1.8.0", False),
+        ("1.9.0", True),
+        ("1.15.5", True),
+        ("2.21.0", True),
+        ("1.9.0-rc1", True),
+        ("0.12", False),
+        ("", True),
+        ("unknown", True),
+        ("1", False),
+        (TENSORFLOW_VERSION, True),
+    ],
+)
+def test_variables_say_whether_they_are_trainable_since_1_9(version: str, says: bool) -> None:
+    assert says_trainable(version) is says

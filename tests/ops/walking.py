@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 import tensorkeep.tf1.functions
+import tests.ops.samples.control.memory
 import tests.ops.samples.data.deeprec
 import tests.ops.samples.embedding.hash_tables
 import tests.ops.samples.embedding.lookups
@@ -23,13 +24,14 @@ from tensorkeep.tf1.functions.constants import constant
 from tests.ops.sample import Sample
 
 _ELSEWHERE = (
+    tests.ops.samples.control.memory,
     tests.ops.samples.data.deeprec,
     tests.ops.samples.images.addons,
     tests.ops.samples.embedding.lookups,
     tests.ops.samples.embedding.hash_tables,
 )
 NOT_IN_TENSORFLOW = frozenset(name for family in _ELSEWHERE for name in family.ELSEWHERE)
-"""Ops of DeepRec and of add-ons; TensorFlow cannot say whether they are right, so tests of their own do."""
+"""Ops of DeepRec, of add-ons and of contrib; TensorFlow cannot say whether they are right, so tests of their own do."""
 
 TOLERANCES = {
     "float16": 4e-3,

@@ -8,7 +8,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tensorkeep.errors import InvalidArgumentError, NotFoundError, PermissionDeniedError, ResourceExhaustedError
+from tensorkeep.errors import (
+    FailedPreconditionError,
+    InvalidArgumentError,
+    NotFoundError,
+    PermissionDeniedError,
+    ResourceExhaustedError,
+)
 from tensorkeep.graph.building import building, control_dependencies
 from tensorkeep.graph.functions import function_def
 from tensorkeep.graph.graph import Graph
@@ -17,6 +23,8 @@ from tensorkeep.graph.registry.capabilities import Capability
 from tensorkeep.graph.registry.opspec import op
 from tensorkeep.ops.arrays.constants import identity, placeholder
 from tensorkeep.ops.control.functional import case, if_, partitioned_call, stateful_partitioned_call, while_
+from tensorkeep.ops.state.variables import assign_variable, read_variable, var_handle
+from tensorkeep.runtime.resources import VariableResource
 from tensorkeep.runtime.session import Session
 from tensorkeep.tf1.functions.constants import constant
 from tests.runtime.flow import add, less, multiply
@@ -110,6 +118,32 @@ def test_what_keeps_state_in_a_function_always_runs() -> None:
     session.run(y)
     session.run(y)
     assert NOTED == [2.0, 2.0]
+
+
+@pytest.mark.parametrize("changes", [False, True])
+def test_of_reads_that_nobody_uses_one_of_a_variable_runs(changes: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    graph, body = Graph(), Graph()
+    with building(body):
+        handles = [placeholder(dtype="resource", shape=[], name=f"handle{at}") for at in range(2)]
+        values = [read_variable(handle, dtype="float32") for handle in handles for _ in range(3)]
+        if changes:
+            assign_variable(handles[1], constant(1.0))
+    graph.functions["reading"] = function_def("reading", body, handles, [values[1]])
+    with building(graph):
+        variables = [var_handle(dtype="float32", shape=[], shared_name=name) for name in ("first", "second")]
+        assignments = [assign_variable(variable, constant(3.0)) for variable in variables]
+        (y,) = stateful_partitioned_call(variables, Tout=["float32"], f=FunctionRef("reading"))
+    session = Session(graph)
+    session.run(assignments[0])
+    with pytest.raises(FailedPreconditionError, match="second"):
+        session.run(y)
+    session.run(assignments)
+    read: list[str] = []
+    value_of = VariableResource.read
+    monkeypatch.setattr(VariableResource, "read", lambda self: (read.append(self.name), value_of(self))[1])
+    assert session.run(y) == 3.0
+    assert read.count("first") == 1
+    assert read.count("second") == (3 if changes else 1)
 
 
 def test_what_a_function_must_control_runs() -> None:

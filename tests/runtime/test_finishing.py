@@ -56,6 +56,18 @@ def _by_channels(x: Tensor) -> Any:
     return relu(bias_add(depthwise(x, constant(FILTERS[..., :1]), **SLIDING), constant(BIAS[:16])))
 
 
+def _of_transposed(x: Tensor) -> Any:
+    filters = constant(RANDOM.standard_normal((3, 3, 32, 16)).astype(np.float32))
+    y = get_op("Conv2DBackpropInput")(constant([40, 42]), filters, x, strides=[1, 2, 2, 1], padding=b"SAME")
+    return relu(bias_add(y, constant(BIAS)))
+
+
+def _of_joined(x: Tensor) -> Any:
+    joined = get_op("ConcatV2")([x, x, x], constant(-1))
+    filters = constant(RANDOM.standard_normal((3, 3, 48, 32)).astype(np.float32))
+    return relu(bias_add(conv2d(joined, filters, **SLIDING), constant(BIAS)))
+
+
 def _of_lines(x: Tensor) -> Any:
     y = conv2d(expand_dims(x, constant(1)), constant(FILTERS[:1]), strides=[1, 1, 1, 1], padding=b"VALID")
     return relu(bias_add(squeeze(y, squeeze_dims=[1]), constant(BIAS)))
@@ -79,6 +91,8 @@ CASES: dict[str, tuple[Callable[[Tensor], Any], list[int | None]]] = {
     "pointwise": (_normalized, [None, 20, 21, 16]),
     "branches": (_with_both_branches, [None, 20, 21, 16]),
     "depthwise": (_by_channels, [None, 20, 21, 16]),
+    "transposed": (_of_transposed, [None, 20, 21, 16]),
+    "joined": (_of_joined, [None, 20, 21, 16]),
     "lines": (_of_lines, [None, 50, 16]),
     "heads": (_of_heads, [None, 50, 16]),
     "holes": (_of_holes, [None, 50, 16]),
@@ -96,7 +110,7 @@ def _graph(name: str) -> tuple[Graph, Tensor, Any, Callable[[int], Array]]:
 @pytest.mark.parametrize("name", CASES)
 @pytest.mark.parametrize("batch", [0, 1, 40, 1000])
 def test_results_are_those_of_the_operations(name: str, batch: int) -> None:
-    if batch == 1000 and name in ("convolution", "pointwise", "branches", "depthwise"):
+    if batch == 1000 and CASES[name][1][2:] == [21, 16]:
         batch = 30
     graph, x, result, values = _graph(name)
     given = values(batch)
@@ -136,6 +150,27 @@ def test_what_others_use_as_well_is_computed_by_itself() -> None:
     found, plain = Session(graph).run([result, product], {x: given})
     np.testing.assert_allclose(plain, given @ WEIGHTS, rtol=1e-4, atol=1e-4)
     np.testing.assert_allclose(found, np.maximum(given @ WEIGHTS + BIAS, 0), rtol=1e-4, atol=1e-4)
+
+
+def test_images_that_are_joined_along_another_axis_or_used_elsewhere_are_joined_first() -> None:
+    with building(Graph()) as graph:
+        x = placeholder(dtype="float32", shape=[None, 20, 21, 16], name="x")
+        y = placeholder(dtype="float32", shape=[None, None, None, None], name="y")
+        higher, deeper = (get_op("ConcatV2")([x, y], constant(axis)) for axis in (1, 3))
+        filters = constant(np.concatenate([FILTERS, FILTERS], axis=2))
+        results = [
+            relu(bias_add(conv2d(higher, constant(FILTERS), **SLIDING), constant(BIAS))),
+            relu(bias_add(conv2d(deeper, filters, **SLIDING), constant(BIAS))),
+            deeper,
+        ]
+    given = {each: RANDOM.standard_normal((30, 20, 21, 16)).astype(np.float32) for each in (x, y)}
+    found = Session(graph).run(results, given)
+    with implementation("NumPy"):
+        expected = Session(graph).run(results, given)
+    for actual, wanted in zip(found, expected, strict=True):
+        np.testing.assert_allclose(actual, wanted, rtol=1e-4, atol=1e-4)
+    with pytest.raises(InvalidArgumentError, match=r"\[\[node .*\(ConcatV2"):
+        Session(graph).run(results[1], given | {y: given[y][:, 1:]})
 
 
 def test_weights_are_those_from_before_a_change() -> None:

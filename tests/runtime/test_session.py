@@ -188,6 +188,13 @@ class TestFeeds:
         with pytest.raises(WrongTypeError, match=r"refers to an Operation"):
             session.run(constant(1, name="c"), {"c": 1})
 
+    def test_a_feed_that_is_no_array_is_named(self, session: Session) -> None:
+        x = placeholder(dtype="int32", name="ids")
+        with pytest.raises(InvalidArgumentError, match=r"\[\[1, 2\], \[3\]\] for Tensor ids:0 as int32.*: pad them"):
+            session.run(identity(x), {x: [[1, 2], [3]]})
+        with pytest.raises(InvalidArgumentError, match=r"cannot feed list \[.{190,210}… for Tensor ids:0"):
+            session.run(identity(x), {x: [["a"] * 1000]})
+
     def test_feeds_that_are_no_mapping_are_refused(self, session: Session) -> None:
         with pytest.raises(WrongTypeError, match=r"feeds are a mapping of tensors to values, got list \[1\]"):
             session.run(constant(1), [1])  # type: ignore[arg-type]

@@ -16,9 +16,8 @@ function_graph  graphs of functions while they are built
 functions       functions of a graph's library: FunctionDef messages and the graphs that are their bodies
 graph           graphs, operations, tensors: plain data
 ordering        orders in which the operations of a graph can be made or run
-prefixes        names under a scope and without it
 saveable        what a saver saves: named tensors, and how they are put back
-scopes          what is in force while a graph is being built
+scopes          what is in force while a graph is being built; names under a scope and without it
 tensor_shape    shapes as TensorFlow 1 programs see them
 undoing         adding to a graph all or nothing
 """

@@ -20,7 +20,7 @@ from tensorkeep.graph.messages.attrs import Attr, FunctionRef, decode_attr, enco
 from tensorkeep.graph.messages.graph_def import import_graph
 from tensorkeep.graph.registry.opspec import find_op
 from tensorkeep.graph.registry.schema import ArgSchema, OpSchema
-from tensorkeep.proto.messages import AttrValue, FunctionDef, GraphDef, NameAttrList, NodeDef, OpDef
+from tensorkeep.proto.messages import AttrValue, FunctionDef, GraphDef, NameAttrList, NodeDef, OpDef, TensorProto
 from tensorkeep.shapes import UNKNOWN_SHAPE, Shape
 
 _LONGEST: Final = 99  # digits; what is longer is no number that anybody counted to
@@ -55,12 +55,14 @@ def function_body(
     library: Mapping[str, FunctionDef],
     attrs: Mapping[str, Attr] | None = None,
     shapes: Sequence[Shape] = (),
+    constants: Mapping[int, TensorProto] | None = None,
 ) -> FunctionBody:
     """The body of a function called with these attributes, in a graph that has the library's functions.
 
-    `shapes` are those of the arguments, as far as they are known.
+    `constants` are arguments that are always the same, by their numbers: they are operations of the body, and not among
+    its inputs. `shapes` are those of the inputs, as far as they are known.
     """
-    body = _Body(function, library, attrs or {}).result()
+    body = _Body(function, library, attrs or {}, constants or {}).result()
     if shapes:
         _tell_shapes(body, shapes)
     return body
@@ -84,8 +86,15 @@ def _tell_shapes(body: FunctionBody, shapes: Sequence[Shape]) -> None:
 class _Body:
     """One function on its way to being a graph."""
 
-    def __init__(self, function: FunctionDef, library: Mapping[str, FunctionDef], attrs: Mapping[str, Attr]) -> None:
+    def __init__(
+        self,
+        function: FunctionDef,
+        library: Mapping[str, FunctionDef],
+        attrs: Mapping[str, Attr],
+        constants: Mapping[int, TensorProto],
+    ) -> None:
         self._function = function
+        self._constants = constants
         self._library = library
         self._attrs = _given_attrs(function.signature, attrs)
         self._proto = GraphDef()
@@ -110,7 +119,8 @@ class _Body:
         graph = Graph()
         graph.functions.update(self._library)
         import_graph(self._proto, graph, name="")
-        inputs = [graph.operation(node).outputs[0] for nodes in self._arguments.values() for node in nodes]
+        given = [names for i, names in enumerate(self._arguments.values()) if i not in self._constants]
+        inputs = [graph.operation(node).outputs[0] for names in given for node in names]
         outputs: list[Tensor] = []
         for arg in function.signature.output_arg:
             if arg.name not in function.ret:
@@ -133,11 +143,16 @@ class _Body:
             while name in self._taken:
                 name += "_"
             self._taken.add(name)
+            names.append(name)
+            if index in self._constants:
+                node = self._proto.node.add(name=name, op="Const")
+                node.attr["dtype"].type = dtype.number
+                node.attr["value"].tensor.CopyFrom(self._constants[index])
+                continue
             node = self._proto.node.add(name=name, op="Placeholder")
             node.attr["dtype"].type = (dtype.ref if arg.is_ref else dtype).number
             shape = known[i] if isinstance(known, tuple) and i < len(known) else UNKNOWN_SHAPE
             node.attr["shape"].shape.CopyFrom(shape_to_proto(shape))
-            names.append(name)
         self._arguments[arg.name] = names
 
     # ---------------------------------------------------------------------------------------------- nodes

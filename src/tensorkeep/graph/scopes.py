@@ -2,11 +2,14 @@
 
 It belongs to the graph, not to the caller, so that leaving a graph and coming back finds the same scope open. It is
 plain data; `building` is where the `with` statements are.
+
+Names under a scope and without it are here too: how what was exported finds its place in the graph it is imported into.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import re
+from collections.abc import Callable, Container, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
 
@@ -95,3 +98,36 @@ class NameTable:
     def claim(self, name: str) -> None:
         """Marks a name as taken that was chosen elsewhere."""
         self._uses.setdefault(name.lower(), 1)
+
+
+def free_name(wanted: str, taken: Container[str]) -> str:
+    """The wanted name or, if that is taken, the first of `wanted_1`, `wanted_2`, … that is not."""
+    name, number = wanted, 0
+    while name in taken:
+        number += 1
+        name = f"{wanted}_{number}"
+    return name
+
+
+def prepend_name_scope(name: str, import_scope: str | None) -> str:
+    """The name below a scope: "loc:@w" in "a" is "loc:@a/w", "^w" is "^a/w"."""
+    if not import_scope:
+        return name
+    marker, rest = _split_sign(name)
+    return f"{marker}{import_scope.removesuffix('/')}/{rest}"
+
+
+def strip_name_scope(name: str, export_scope: str | None) -> str:
+    """The name without a scope in front of it, if it has that."""
+    if not export_scope:
+        return name
+    pattern = r"([\^]|loc:@|^)" + export_scope.removesuffix("/") + r"[\/]+(.*)"
+    return re.sub(pattern, r"\1\2", name, count=1)
+
+
+def _split_sign(name: str) -> tuple[str, str]:
+    """The sign that says what kind of reference a name is, and the name."""
+    for marker in ("^", "loc:@"):
+        if name.startswith(marker):
+            return marker, name[len(marker) :]
+    return "", name

@@ -6,5 +6,4 @@ files        meta graphs in files: MetaGraphDef as bytes (`.meta`) or as text
 importing    meta graphs into graphs, and parts of graphs into others by way of them
 op_list      the ops that a graph uses, with their signatures
 scoping      parts of graphs to export
-versions     the TensorFlow that meta graphs say they come from
 """

@@ -20,7 +20,7 @@ from typing import Any, Final
 from tensorkeep.errors import AlreadyExistsError, DataLossError, TensorKeepError, WrongTypeError
 from tensorkeep.graph.collections import GraphKeys
 from tensorkeep.graph.graph import Graph
-from tensorkeep.graph.prefixes import prepend_name_scope, strip_name_scope
+from tensorkeep.graph.scopes import prepend_name_scope, strip_name_scope
 from tensorkeep.proto.anything import is_any, private_any, public_any
 from tensorkeep.proto.messages import (
     CollectionDef,

@@ -4,19 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 from tensorkeep.errors import WrongTypeError
 from tensorkeep.graph.collections import GraphKeys, collection_keys, get_collection
 from tensorkeep.graph.graph import Graph
 from tensorkeep.graph.messages.graph_def import export_graph
-from tensorkeep.graph.prefixes import strip_name_scope
 from tensorkeep.graph.rewriting.default_attrs import strip_defaults_in_place
+from tensorkeep.graph.scopes import strip_name_scope
 from tensorkeep.metagraph.collections import LOG, encode_collection, is_included, proto_functions
 from tensorkeep.metagraph.op_list import foreign_ops, stripped_op_list
 from tensorkeep.metagraph.scoping import other_saver_nodes, part_of_graph
-from tensorkeep.metagraph.versions import TENSORFLOW_GIT_VERSION, TENSORFLOW_VERSION
 from tensorkeep.proto.messages import GraphDef, Message, MetaGraphDef, SaverDef, serialize
+
+TENSORFLOW_VERSION: Final = "2.21.0"
+TENSORFLOW_GIT_VERSION: Final = "v2.21.0-rc1-5-ga481b10260d"
+"""The TensorFlow that meta graphs say they come from: readers decide by it what a file may leave out."""
 
 UNBOUND_INPUTS = "unbound_inputs"  # the collection that names the inputs from outside of an exported scope
 

@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 from tensorkeep.errors import InvalidArgumentError
 from tensorkeep.graph.building import building, current_graph, unique_name
 from tensorkeep.graph.collections import GraphKeys, add_to_collection, get_collection, saveable_objects
 from tensorkeep.graph.graph import Graph, Operation, Tensor
 from tensorkeep.graph.messages.graph_def import import_graph
-from tensorkeep.graph.prefixes import strip_name_scope
+from tensorkeep.graph.scopes import strip_name_scope
 from tensorkeep.metagraph.collections import LOG, UNBOUND_PREFIX, CollectionDecoder
 from tensorkeep.metagraph.exporting import UNBOUND_INPUTS, export_meta_graph
 from tensorkeep.metagraph.op_list import remember_foreign_ops
-from tensorkeep.metagraph.versions import says_trainable
 from tensorkeep.proto.messages import CollectionDef, GraphDef, MetaGraphDef
+
+_FIRST_WITH_TRAINABLE: Final = (1, 9)  # the version of TensorFlow
+_NUMBERS: Final = re.compile(r"\s*v?(\d{1,9})(?:\.(\d{1,9}))?")
 
 
 @dataclass(frozen=True)
@@ -134,3 +137,9 @@ def copy_scope(from_graph: Graph, from_scope: str, to_graph: Graph, to_scope: st
         )
     proto = export_meta_graph(from_graph, export_scope=from_scope)
     return import_meta_graph(proto, to_graph, import_scope=to_scope).variables
+
+
+def says_trainable(tensorflow_version: str) -> bool:
+    """Whether files of that version say of each variable if it is trainable. One that says nothing does."""
+    found = _NUMBERS.match(tensorflow_version)
+    return found is None or (int(found[1]), int(found[2] or 0)) >= _FIRST_WITH_TRAINABLE

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import Final
 
-from tensorkeep.graph.prefixes import strip_name_scope
+from tensorkeep.graph.scopes import strip_name_scope
 from tensorkeep.metagraph.collections import UNBOUND_PREFIX, is_included
 from tensorkeep.proto.messages import GraphDef, NodeDef, SaverDef
 

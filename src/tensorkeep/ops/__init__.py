@@ -19,7 +19,7 @@ one subject; a module whose name begins with an underscore has no paragraphs and
     random/          random numbers, the same as TensorFlow's for the same seeds
     shared/          what families of ops share
     sparse/          sparse tensors: places and values, and the shape of the whole
-    state/           what lasts from run to run: variables and lookup tables
+    state/           what lasts from run to run: variables, lookup tables, kept tensors
     text/            strings: any bytes, and text in some encoding
     training/        what training updates: variables by the rules of optimizers, ensembles of trees
     every            every op: importing this makes each family be imported when a graph has an op of it

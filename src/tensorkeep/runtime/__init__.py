@@ -22,14 +22,14 @@ fusing            element-wise operations that can be computed together, by the 
 kernels           the kernels of operations as one session runs them: permitted, and with their surroundings
 lifetimes         where values die: after which item of which block a name is not used any more
 limits            how much a run may take: seconds, bytes and steps
-lines             the lines of a function as it is written, and which operation each of them is of
 liveness          under which condition each operation of a plan runs, and in which loop
 lookups           rows of many tables side by side, as one call
 makers            which operations of a block make which values
 names             names for all values of a plan: those it makes, those it is given, those that never change
 normalizing       the mean and the variance along the last axis, as one call
-operation_lines   the lines that operations become: a call of a kernel each, or an operator
+operation_lines   the lines of a function as it is written, and those that operations become: a call or an operator
 part_graphs       parts of plans as graphs of their own
+partial_runs      runs whose feeds are given, and whose fetches are asked for, in several steps
 partition         which of the steps that could run elsewhere do so together, so that no part waits for itself
 placement         whether operations can be placed where their graph wants them
 plan              what to run, and in which order, for some fetches and feeds
@@ -37,6 +37,7 @@ program           compiled plans, the functions that they use by name, and error
 programs          the programs that a session has compiled so far, and what their kernels find around them
 resources         what outlives a run: variables, tables, and whatever else kernels keep by name
 session           sessions: a graph, the resources its operations keep, and the plans made so far
+session_tensors   tensors that a session keeps between runs, and the handles by which later runs find them
 splitting         a plan in three: what comes before a part that something else runs, that part, and what comes after
 summing           sums of products, as one product of what stands below each other
 timing            how long each operation of a run takes

@@ -284,7 +284,7 @@ class _Arrangement:
             if deeper is not None:
                 step = self._next_step(deeper - here)
                 path.append(step)
-                blocks.append(_opened(blocks[-1], step))
+                blocks.append(_open_side(blocks[-1], step))
             elif path:
                 path.pop()
                 blocks.pop()
@@ -344,7 +344,7 @@ def _link(unit: _Unit, before: Iterable[_Unit]) -> None:
         source.followers.append(unit)
 
 
-def _opened(block: Block, step: tuple[Tensor, bool]) -> Block:
+def _open_side(block: Block, step: tuple[Tensor, bool]) -> Block:
     """The block for one side of a predicate: that of the choice made last, if it is about the same predicate."""
     predicate, truth = step
     last = block.items[-1] if block.items else None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextvars import ContextVar
 from threading import RLock
 from typing import Any, Final, TypeAlias
@@ -16,7 +16,7 @@ from tensorkeep.graph.registry.capabilities import Allowed
 from tensorkeep.proto.messages import FunctionDef
 from tensorkeep.runtime.compiler import Compiler
 from tensorkeep.runtime.context import KernelContext, Surroundings
-from tensorkeep.runtime.engines import Split, is_resource
+from tensorkeep.runtime.engines import READS, Split, is_resource
 from tensorkeep.runtime.limits import count_step
 from tensorkeep.runtime.plan import make_plan
 from tensorkeep.runtime.program import Program
@@ -160,7 +160,7 @@ class Functions:
             if dtypes is not None:
                 body = self._differentiated(body, dtypes)
             else:
-                targets = (*body.controls, *(op for op in body.graph.operations if op.spec.schema.is_stateful))
+                targets = (*body.controls, *_that_always_run(body))
             plan = make_plan(body.outputs, targets, body.inputs)
             given = zip(body.inputs, arguments, strict=False)
             resources = {tensor: value for tensor, value in given if is_resource(tensor)}
@@ -190,3 +190,30 @@ class Functions:
         found = _DIFFERENTIATIONS[0](body, dtypes)
         self._found.update(found.graph.functions)
         return found
+
+
+def _that_always_run(body: FunctionBody) -> Iterator[Operation]:
+    """The operations of a function that run whether or not their values are wanted: those that keep state.
+
+    Of several reads of a variable that the function only reads, one is enough to see that it has a value: those that
+    nobody uses are left out. Keras writes one beside each lookup of rows.
+    """
+    kept = set(body.outputs)
+    seen: set[tuple[Tensor, object]] = set()
+    unused: list[tuple[tuple[Tensor, object], Operation]] = []
+    for op in body.graph.operations:
+        if not op.spec.schema.is_stateful:
+            continue
+        if op.type != "ReadVariableOp" or any(user.type not in READS for user in op.inputs[0].consumers()):
+            yield op
+            continue
+        read = op.inputs[0], op.attr("dtype")
+        if kept.isdisjoint(op.outputs) and not op.outputs[0].consumers():
+            unused.append((read, op))
+        else:
+            seen.add(read)
+            yield op
+    for read, op in unused:
+        if read not in seen:
+            seen.add(read)
+            yield op

@@ -21,8 +21,8 @@ fails tells the operation. Control flow that is not made of branches and loops i
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Final
+from collections.abc import Mapping, Sequence
+from typing import Final
 
 import numpy as np
 
@@ -45,15 +45,14 @@ from tensorkeep.runtime.blocks import (
 from tensorkeep.runtime.context import KernelContext, Surroundings
 from tensorkeep.runtime.deferred import loaded_value
 from tensorkeep.runtime.engines import PlanToSplit, Split, block_of, is_resource, with_parts
-from tensorkeep.runtime.flattening import flattened
+from tensorkeep.runtime.flattening import flatten_array
 from tensorkeep.runtime.frames import TokenMachine
 from tensorkeep.runtime.fused_lines import FusedLines
 from tensorkeep.runtime.kernels import Kernels
 from tensorkeep.runtime.limits import count_step
-from tensorkeep.runtime.lines import Lines
 from tensorkeep.runtime.liveness import UnstructuredError
 from tensorkeep.runtime.names import Names
-from tensorkeep.runtime.operation_lines import OperationLines
+from tensorkeep.runtime.operation_lines import Lines, OperationLines
 from tensorkeep.runtime.plan import CONTROL_FLOW, Plan
 from tensorkeep.runtime.program import Program, as_strings, raise_no_value
 from tensorkeep.runtime.resources import dereference, dereferenced_values
@@ -70,7 +69,7 @@ _USED: Final = (
     raise_no_value,
     loaded_value,
     count_step,
-    flattened,
+    flatten_array,
     moments,
 )  # by compiled functions
 
@@ -96,7 +95,7 @@ class Compiler:
         """
         self._plan = plan
         self._counts_steps = surroundings.counts_steps
-        self._kernels = Kernels(surroundings, contexts, allowed)
+        self._kernels = Kernels(surroundings, contexts, allowed, plan.ops)
         self._engine = surroundings.engine if uses_engine else None
         self._resources = dict(resources or {})
         self._by_kernels = lambda other, items: Compiler(
@@ -128,7 +127,7 @@ class Compiler:
                 structure(self._plan) if items is None else Structure(block_of(items), ((),) * len(self._plan.fetches))
             )
         except UnstructuredError:
-            return Program(TokenMachine(self._plan, self._bound).run, {})
+            return Program(TokenMachine(self._plan, self._kernels.bound).run, {})
         return self._written(found if self._engine is None else self._with_parts(found))
 
     def _with_parts(self, found: Structure) -> Structure:
@@ -305,9 +304,3 @@ class Compiler:
             self._write(f"{name} = {value}")
 
     # ----------------------------------------------------------------------------------------- operations
-
-    def _bound(self, op: Operation) -> Callable[[list[Any]], list[Any]]:
-        """The operation as a function, for the executor by tokens. A placeholder that is fed gives nothing: only other
-        operations wait for it.
-        """
-        return (lambda _: [None]) if self._names.is_fed(op) else self._kernels.bound(op)

@@ -79,10 +79,12 @@ class Surroundings:
 class KernelContext:
     """The surroundings of one operation. It lasts as long as the session, so what it keeps outlives a run."""
 
-    __slots__ = ("_files", "_kept", "_op", "device", "name", "surroundings")
+    __slots__ = ("_files", "_kept", "_op", "device", "later", "name", "surroundings")
 
-    def __init__(self, op: Operation, surroundings: Surroundings) -> None:
+    def __init__(self, op: Operation, surroundings: Surroundings, later: tuple[Operation, ...] = ()) -> None:
         self._op = op
+        self.later = later
+        """Operations that run after this one, of the ops that its kernel looks for."""
         self.name = op.name
         self.device = op.device
         self.surroundings = surroundings
@@ -115,6 +117,13 @@ class KernelContext:
             with self.surroundings.lock:
                 found = self._kept.setdefault(key, create())
         return found  # type: ignore[no-any-return]
+
+    def shared(self, container: bytes, shared_name: bytes, kind: type[Kept], make: Callable[[str], Kept]) -> Kept:
+        """What operations use together: the resource of that kind in a container, by its shared name or, without one,
+        by this operation's own. If there is none, `make` makes it, given that name.
+        """
+        name = shared_name.decode() or self.name
+        return self.resources.get_or_create(container.decode(), name, kind, lambda: make(name))
 
     def function(self, reference: FunctionRef) -> Callable[..., Sequence[Any]]:
         """A function of the graph's library, to be called with its arguments."""

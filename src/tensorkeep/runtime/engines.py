@@ -443,7 +443,7 @@ def with_parts(question: PlanToSplit, split: Split) -> Block:
     for number, at in group_of.items():
         sources = own[number] if number in part_of else graph.sources[number]
         needs[at].update(group_of[source] for source in sources if source in group_of)
-    order = _sorted([found - {at} for at, found in enumerate(needs)], firsts)
+    order = _sort_parts([found - {at} for at, found in enumerate(needs)], firsts)
     return block_of([groups[at] for at in order])
 
 
@@ -483,7 +483,7 @@ def _blocks_of(item: Item) -> tuple[Block, ...]:
     return (item.header, item.body, item.after) if isinstance(item, Loop) else ()
 
 
-def _sorted(needs: Sequence[set[int]], ranks: Sequence[int]) -> list[int]:
+def _sort_parts(needs: Sequence[set[int]], ranks: Sequence[int]) -> list[int]:
     """An order in which each comes after what it needs; among those that could be next, by rank."""
     waiting = [len(found) for found in needs]
     followers: list[list[int]] = [[] for _ in needs]

@@ -2,6 +2,7 @@
 
     Relu(BiasAdd(Conv2D(images, filters), bias))                 a group of element-wise operations over a product
     Reshape(MatMul(x, weights), sizes) + bias                    or over a view of one
+    Relu(BiasAdd(Conv2D(Concat(x, y), filters), bias))           or over one of images whose channels come from several
 
 The product is computed where the root of the group stands: so nothing that changes state may lie between.
 """
@@ -14,6 +15,7 @@ from typing import Any, Final
 
 from tensorkeep.dtypes import FLOAT32
 from tensorkeep.errors import TensorKeepError
+from tensorkeep.graph.constants import constant_value
 from tensorkeep.graph.graph import Operation, Tensor
 from tensorkeep.native.chains import Chain
 from tensorkeep.native.finishing import Finish
@@ -24,7 +26,7 @@ from tensorkeep.runtime.makers import Makers
 from tensorkeep.runtime.names import Names
 
 SMALLEST: Final = 1 << 13
-"""Elements of the product's first factor; with fewer, it is not worth the call."""
+"""Elements of the product's factor that its op has measured; with fewer, it is not worth the call."""
 _VIEWS: Final = frozenset(("Reshape", "Squeeze", "ExpandDims"))
 _UNFIT: Final = (TensorKeepError, ValueError, TypeError, IndexError, AttributeError)  # as the operations will say
 
@@ -41,18 +43,22 @@ class Finished:
     product: Operation  # of a dilation, its convolution
     dilation: Dilation | None
     views: tuple[Operation, ...]
+    joining: Operation | None = None  # which makes the product's first factor
 
     @property
     def factors(self) -> tuple[Tensor, ...]:
         if self.dilation is not None:
             return self.dilation.ops[0].inputs[0], self.product.inputs[1]
+        if self.joining is not None:
+            return *self.joining.inputs[:-1], *self.product.inputs[1:]
         return tuple(self.product.inputs)
 
     @property
     def inner(self) -> tuple[Operation, ...]:
-        """The operations before the group."""
+        """The operations before the group, in their order."""
+        joining = () if self.joining is None else (self.joining,)
         product = (self.product,) if self.dilation is None else self.dilation.ops
-        return *product, *self.views
+        return *joining, *product, *self.views
 
     @property
     def inputs(self) -> tuple[Tensor, ...]:
@@ -91,6 +97,15 @@ class FinishedProduct:
             return None
 
 
+def of_joined(kernel: Kernel, count: int) -> Kernel:
+    """The same for a first factor that comes as so many arrays."""
+
+    def joined(*factors: Any, finish: Finish) -> Any:
+        return kernel(factors[:count], *factors[count:], finish=finish)
+
+    return joined
+
+
 class FinishedFinder:
     """Looks for products under the groups of a plan."""
 
@@ -125,7 +140,21 @@ class FinishedFinder:
         dilation = self._dilations.get(maker)
         if dilation is not None:
             return Finished(group, place, dilation.convolution, dilation, tuple(reversed(views)))
-        return Finished(group, place, maker, None, tuple(reversed(views))) if self._is_product(maker) else None
+        if not self._is_product(maker):
+            return None
+        return Finished(group, place, maker, None, tuple(reversed(views)), self._joining(maker, makers))
+
+    def _joining(self, product: Operation, makers: Makers) -> Operation | None:
+        """What joins the first factor of a product along its last axis, if the product can do that meanwhile."""
+        if not product.spec.finishing_joins:
+            return None
+        joining = makers.sole(product.inputs[0], "ConcatV2")
+        if joining is None or joining in self._taken or joining.inputs[0].dtype is not FLOAT32:
+            return None
+        rank, axis = joining.outputs[0].static_shape.rank, constant_value(joining.inputs[-1])
+        is_last = axis is not None and rank is not None and int(axis) in (-1, rank - 1)
+        is_promised = any(self._names.values[tensor] in self._names.deferred for tensor in joining.inputs)
+        return joining if is_last and not is_promised else None
 
     def _is_product(self, op: Operation) -> bool:
         if op.spec.finishing_kernel is None or op.type in op.graph.functions or op in self._taken:

@@ -25,7 +25,7 @@ class Flattening:
     sizes: tuple[tuple[int | None, int], ...]
 
 
-def flattened(x: Any, sizes: tuple[tuple[int | None, int], ...]) -> Any:
+def flatten_array(x: Any, sizes: tuple[tuple[int | None, int], ...]) -> Any:
     """The array with these sizes; None if its operations have to run one by one, or to say what is wrong."""
     if type(x) is not np.ndarray:
         return None

@@ -13,13 +13,14 @@ TensorFlow's rule, kept to the letter and not to its speed: `blocks` runs all th
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
 import numpy as np
 
-from tensorkeep.graph.graph import Operation
+from tensorkeep.errors import InvalidArgumentError
+from tensorkeep.graph.graph import PLACEHOLDERS, Operation, Tensor
 from tensorkeep.graph.ordering import LOOP_BACK
 from tensorkeep.runtime.limits import count_step
 from tensorkeep.runtime.liveness import ENTERS, EXITS, MERGES, SWITCHES, assign_frames
@@ -31,6 +32,10 @@ BoundKernel = Callable[[list[Any]], list[Any]]
 
 _SAME: Final = ("Identity", "PreventGradient", "StopGradient")
 _PASSES_ON: Final = frozenset(("LoopCond", *_SAME, *ENTERS, *EXITS, *LOOP_BACK))
+
+
+def _give_nothing(_: list[Any]) -> list[Any]:
+    return [None]
 
 
 class _Dead:
@@ -110,15 +115,18 @@ class _Frame:
 class TokenMachine:
     """A plan to be run by tokens."""
 
-    def __init__(self, plan: Plan, bind: Callable[[Operation], BoundKernel]) -> None:
+    def __init__(self, plan: Plan, bind: Callable[[Operation], BoundKernel], awaits_feeds: bool = False) -> None:
+        """If it awaits feeds, they come while it runs, and not before."""
         assign_frames(plan)  # inputs from different frames are an error before anything runs
+        self._awaited = frozenset(plan.feeds if awaits_feeds else ())
         self._plan = plan
-        self._fed = {tensor: i for i, tensor in enumerate(plan.feeds)}
+        self._fed = {} if awaits_feeds else {tensor: i for i, tensor in enumerate(plan.feeds)}
         self._nodes: dict[Operation, _Node] = {}
         self._entries: dict[str, int] = {}
+        given = {tensor.op for tensor in plan.feeds if tensor.op.type in PLACEHOLDERS}  # for which others only wait
         special = _PASSES_ON | SWITCHES | MERGES | {"_SwitchN", "NoOp", "ControlTrigger"}
         for op in plan.ops:
-            kernel = None if op.type in special else bind(op)
+            kernel = _give_nothing if op in given else None if op.type in special else bind(op)
             edges: list[list[tuple[_Node, int]]] = [[] for _ in op.outputs]
             self._nodes[op] = _Node(op, kernel, len(op.inputs), len(op.control_inputs), edges)
             if op.type in ENTERS:
@@ -131,18 +139,57 @@ class TokenMachine:
         for i, tensor in enumerate(node.op.inputs):
             if tensor in self._fed:
                 node.preset[i] = self._fed[tensor]
-            else:
+            elif tensor not in self._awaited:
                 self._nodes[tensor.op].data[tensor.index].append((node, i))
         for source in node.op.control_inputs:
             self._nodes[source].waiting.append(node)
 
+    def begun(self) -> _Run:
+        """A run for which the tensors that are awaited are still to come."""
+        run = _Run(self._nodes, self._entries, self._plan, self._fed, ())
+        run.begin()
+        return run
+
     def run(self, *feeds: Any) -> tuple[Any, ...]:
         """The values of the fetches; an error if one is dead."""
-        return _Run(self._nodes, self._entries, self._plan, self._fed, feeds).result()
+        run = _Run(self._nodes, self._entries, self._plan, self._fed, feeds)
+        run.begin()
+        return run.result()
 
 
 def _frame_name(op: Operation) -> str:
     return str(op.attr("frame_name").decode(errors="replace"))
+
+
+class SteppedRun:
+    """One run of a plan whose feeds come one after the other. What can run by then does so, once."""
+
+    def __init__(self, plan: Plan, bind: Callable[[Operation], BoundKernel]) -> None:
+        """The plan has to be a whole one. What needs none of the feeds runs now."""
+        frames = assign_frames(plan)
+        self._edges: dict[Tensor, list[tuple[Operation, int]]] = {tensor: [] for tensor in plan.feeds}
+        for op in plan.ops:
+            for i, tensor in enumerate(op.inputs):
+                if tensor not in self._edges:
+                    continue
+                if frames.of[op] is not frames.root:
+                    raise InvalidArgumentError(
+                        f"{tensor.name} is taken by {op.name}, which is inside of a loop: such a tensor is fed by "
+                        "Session.run only"
+                    )
+                self._edges[tensor].append((op, i))
+        self._run = TokenMachine(plan, bind, awaits_feeds=True).begun()
+
+    def feed(self, values: Mapping[Tensor, Any]) -> None:
+        """Runs what can run with these values besides those that came before."""
+        for tensor, value in values.items():
+            for op, index in self._edges[tensor]:
+                self._run.give(op, index, value)
+        self._run.go_on()
+
+    def value(self, index: int) -> Any:
+        """The value of a fetch that can be computed from what was fed; an error if it is dead."""
+        return self._run.value(index)
 
 
 class _Run:
@@ -166,11 +213,24 @@ class _Run:
         self._wanted = {tensor.op for tensor in plan.fetches if tensor not in fed}
         self._results: dict[Operation, list[Any]] = {}
 
-    def result(self) -> tuple[Any, ...]:
+    def begin(self) -> None:
+        """Runs what needs nothing that is still to come."""
         for node in self._nodes.values():
             is_complete = node.inputs == len(node.preset) or (node.preset and node.op.type in MERGES)
             if is_complete and node.controls == 0:
                 self._begin(node, self._root, 0, self._inputs(node, self._root.rounds[0]), False)
+        self.go_on()
+
+    def give(self, op: Operation, index: int, value: Any) -> None:
+        """A value for an input of an operation outside of loops."""
+        node = self._nodes[op]
+        if op.type in MERGES:
+            self._to_merge(node, self._root, 0, index, value, False)
+        else:
+            self._arrive(node, self._root, 0, index, value)
+
+    def go_on(self) -> None:
+        """Runs what is ready, and what becomes so."""
         while self._ready:
             node, frame, at, inputs, is_dead = self._ready.popleft()
             outputs = self._outputs(node, inputs, is_dead)
@@ -179,14 +239,17 @@ class _Run:
             self._propagate(node, frame, at, outputs, is_dead)
             frame.rounds[at].busy -= 1
             self._finish(frame)
-        return tuple(self._fetch(i) for i in range(len(self._plan.fetches)))
+
+    def result(self) -> tuple[Any, ...]:
+        return tuple(self.value(i) for i in range(len(self._plan.fetches)))
 
     def _keep(self, op: Operation, frame: _Frame, outputs: list[Any]) -> None:
         """Keeps what is fetched, unless it is a value inside a loop."""
         if (frame.parent if op.type in EXITS else frame) is self._root and op.type not in ENTERS:
             self._results[op] = outputs
 
-    def _fetch(self, index: int) -> Any:
+    def value(self, index: int) -> Any:
+        """The value of a fetch; an error if it is dead."""
         tensor = self._plan.fetches[index]
         if tensor in self._fed:
             return self._feeds[self._fed[tensor]]

@@ -11,15 +11,14 @@ from tensorkeep.graph.registry.opspec import keyword_names
 from tensorkeep.runtime.attending import Attention, find_attentions
 from tensorkeep.runtime.blocks import Block
 from tensorkeep.runtime.dilating import Dilation, find_dilations
-from tensorkeep.runtime.finishing import SMALLEST, Finished, FinishedFinder, FinishedProduct, View
+from tensorkeep.runtime.finishing import SMALLEST, Finished, FinishedFinder, FinishedProduct, View, of_joined
 from tensorkeep.runtime.flattening import Flattening, find_flattenings
 from tensorkeep.runtime.fusing import Group, find_groups
 from tensorkeep.runtime.kernels import Kernels
-from tensorkeep.runtime.lines import Lines
 from tensorkeep.runtime.lookups import Joining, find_joinings
 from tensorkeep.runtime.names import Names
 from tensorkeep.runtime.normalizing import Moments, find_moments
-from tensorkeep.runtime.operation_lines import OperationLines
+from tensorkeep.runtime.operation_lines import Lines, OperationLines
 from tensorkeep.runtime.summing import Sum, find_sums
 
 
@@ -138,9 +137,12 @@ class FusedLines:
         result = self._values[found.group.ops[-1].outputs[0]]
         arguments = [self._operations.argument(tensor, False) for tensor in found.inputs]
         call = f"{self._names.name('k', self._finished_product(found))}({', '.join(arguments)})"
-        self._lines.write(f"{result} = {call} if {arguments[0]}.size >= {SMALLEST} else None", found.product)
+        measured = arguments[found.product.spec.finishing_measured]
+        self._lines.write(f"{result} = {call} if {measured}.size >= {SMALLEST} else None", found.product)
         self._lines.write(f"if {result} is None:")
         with self._lines.indented():
+            if found.joining is not None:
+                self._operations.write_step(found.joining, block)
             if found.dilation is not None:
                 self._write_dilation(found.dilation, block)
             else:
@@ -149,6 +151,7 @@ class FusedLines:
                 self._operations.write_step(view, block)
             self._write_group(found.group, block)
             made = [found.dilation.ops[-1] if found.dilation is not None else found.product, *found.views]
+            made += [found.joining] if found.joining is not None else []
             names = list(dict.fromkeys(self._values[op.outputs[0]] for op in made))
             self._lines.write(f"del {', '.join(names)}")
         self._operations.fresh.difference_update(names)
@@ -160,6 +163,7 @@ class FusedLines:
             self._kernels.of(op)  # an error if it is not allowed
         if found.dilation is None:
             kernel = partial(kernel, **self._attributes(found.product))
+            kernel = kernel if found.joining is None else of_joined(kernel, len(found.joining.inputs) - 1)
         else:
             kernel = found.dilation.finished(kernel)
         views: list[View] = [(self._kernels.of(op), self._attributes(op), len(op.inputs) - 1) for op in found.views]
@@ -214,7 +218,7 @@ class FusedLines:
         """One call for the sizes and the reshape; the operations themselves where that does not do."""
         root = found.ops[-1]
         result, given = self._values[root.outputs[0]], self._values[root.inputs[0]]
-        self._lines.write(f"{result} = flattened({given}, {found.sizes!r})", root)
+        self._lines.write(f"{result} = flatten_array({given}, {found.sizes!r})", root)
         self._write_apart(result, found.ops, block)
 
     def _is_last_seen(self, name: str, elements: Group, block: Block) -> bool:

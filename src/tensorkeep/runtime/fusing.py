@@ -107,7 +107,7 @@ def _search(block: Block, names: Names, found: list[tuple[Group, Block, int]], o
     for at in reversed(steps):
         if at in taken:
             continue
-        places = _grown(at, steps, taken, changes, names)
+        places = _grow_group(at, steps, taken, changes, names)
         group = _group([steps[place] for place in places], names)
         while group is None and len(places) > 1:
             places = places[1:]  # the first operations, on which others depend, are left to themselves
@@ -144,7 +144,7 @@ def changes_state(op: Operation) -> bool:
     return op.type not in _ONLY_READS and not (is_plain and not any(tensor.dtype.is_ref for tensor in op.inputs))
 
 
-def _grown(root: int, steps: dict[int, Operation], taken: set[int], changes: list[int], names: Names) -> list[int]:
+def _grow_group(root: int, steps: dict[int, Operation], taken: set[int], changes: list[int], names: Names) -> list[int]:
     """The places, in order, of all operations that can be in the group of a root: going backwards, those whose results
     only the group uses.
     """

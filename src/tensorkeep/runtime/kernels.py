@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from tensorkeep.dtypes import STRING
@@ -20,8 +20,16 @@ from tensorkeep.runtime.resources import dereference
 class Kernels:
     """The kernels of operations as one session runs them: those that are allowed, each with its context."""
 
-    def __init__(self, surroundings: Surroundings, contexts: dict[Operation, KernelContext], allowed: Allowed) -> None:
+    def __init__(
+        self,
+        surroundings: Surroundings,
+        contexts: dict[Operation, KernelContext],
+        allowed: Allowed,
+        order: Sequence[Operation] = (),
+    ) -> None:
+        """`order` is what is run, in order."""
         self._surroundings = surroundings
+        self._order = order
         self._contexts = contexts
         self._allowed = allowed
 
@@ -53,6 +61,10 @@ class Kernels:
 
     def context(self, op: Operation) -> KernelContext:
         """What the kernel of an operation may use besides its inputs, the same in every run."""
+        if op.spec.kernel_looks_for and op in self._order:
+            after = self._order[self._order.index(op) + 1 :]
+            later = tuple(other for other in after if other.type in op.spec.kernel_looks_for)
+            return KernelContext(op, self._surroundings, later)
         context = self._contexts.get(op)
         if context is None:
             context = self._contexts[op] = KernelContext(op, self._surroundings)

@@ -145,10 +145,10 @@ def current_meter() -> Meter | None:
 def counted_items(items: Iterator[Item]) -> Iterator[Item]:
     """The same items; each that is taken counts as a step of the run that this thread is in."""
     meter = _METER.get()
-    return items if meter is None else _counted(items, meter)
+    return items if meter is None else _count_items(items, meter)
 
 
-def _counted(items: Iterator[Item], meter: Meter) -> Iterator[Item]:
+def _count_items(items: Iterator[Item], meter: Meter) -> Iterator[Item]:
     for item in items:
         meter.step()
         yield item

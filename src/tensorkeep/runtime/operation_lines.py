@@ -1,8 +1,11 @@
-"""The lines that operations become: a call of a kernel each, or an operator, and where their results go."""
+"""The lines of a function as it is written, and which operation each of them is of; and the lines that operations
+become: a call of a kernel each, or an operator, and where their results go.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any, Final
 
 import numpy as np
@@ -12,9 +15,36 @@ from tensorkeep.graph.graph import Operation, Tensor
 from tensorkeep.graph.registry.opspec import group, keyword_names
 from tensorkeep.runtime.blocks import Block
 from tensorkeep.runtime.kernels import Kernels
-from tensorkeep.runtime.lines import Lines
 from tensorkeep.runtime.names import PASSES_ON, Names
 from tensorkeep.shapes import Shape
+
+
+class Lines:
+    """Lines of Python, each indented as far as the block that it stands in."""
+
+    def __init__(self) -> None:
+        self.written: list[str] = []
+        self.ops: dict[int, Operation] = {}
+        """Operations by the numbers of their lines, from 1 on."""
+        self._indent = "    "
+
+    def begin(self, line: str) -> None:
+        """The line that all others belong to."""
+        self.written.append(line)
+
+    def write(self, line: str, op: Operation | None = None) -> None:
+        self.written.append(self._indent + line)
+        if op is not None:
+            self.ops[len(self.written)] = op
+
+    @contextmanager
+    def indented(self) -> Iterator[None]:
+        """Within, lines belong to the last one before."""
+        old = self._indent
+        self._indent += " "
+        yield
+        self._indent = old
+
 
 # Besides NumPy's own: their results are new arrays …
 _MAKES_NEW: Final = frozenset(

@@ -35,20 +35,23 @@ class Plan:
         return any(op.type in CONTROL_FLOW for op in self.ops)
 
 
-def make_plan(fetches: Sequence[Tensor], targets: Iterable[Operation], feeds: Sequence[Tensor]) -> Plan:
-    """The plan to compute `fetches` and to run `targets`, given `feeds`."""
+def make_plan(
+    fetches: Sequence[Tensor], targets: Iterable[Operation], feeds: Sequence[Tensor], *, is_whole: bool = False
+) -> Plan:
+    """The plan to compute `fetches` and to run `targets`, given `feeds`. A whole one has all that others wait for."""
     fed = frozenset(feeds)
     goals = [tensor.op for tensor in fetches if tensor not in fed]
     goals.extend(targets)
     needed = _needed(goals, fed)
-    order = _ordered(needed, fed)
-    if not any(op.type in CONTROL_FLOW for op in order):  # in branches, waiting for a value also says whether to run
-        wanted = _wanted(goals, fed)
+    order = _ordered_operations(needed, fed)
+    has_branches = any(op.type in CONTROL_FLOW for op in order)  # where waiting for a value also says whether to run
+    if not (is_whole or has_branches):
+        wanted = _wanted_operations(goals, fed)
         order = [op for op in order if op in wanted]
     return Plan(tuple(feeds), tuple(fetches), tuple(order))
 
 
-def _wanted(goals: Sequence[Operation], fed: frozenset[Tensor]) -> set[Operation]:
+def _wanted_operations(goals: Sequence[Operation], fed: frozenset[Tensor]) -> set[Operation]:
     """The operations whose values are wanted, or that do more than compute one."""
     wanted: set[Operation] = set()
     passed: set[Operation] = set()
@@ -102,7 +105,7 @@ def source_operations(op: Operation, fed: frozenset[Tensor] = frozenset()) -> li
     return found + op.control_inputs if op.control_inputs else found
 
 
-def _ordered(needed: set[Operation], fed: frozenset[Tensor]) -> list[Operation]:
+def _ordered_operations(needed: set[Operation], fed: frozenset[Tensor]) -> list[Operation]:
     order = sorted(needed, key=lambda op: op.index)
     if all(source.index < op.index for op in order for source in source_operations(op, fed)):
         return order

@@ -12,7 +12,7 @@ import numpy as np
 from tensorkeep.errors import InternalError, InvalidArgumentError, ResourceExhaustedError, TensorKeepError
 from tensorkeep.graph.graph import Operation
 from tensorkeep.io.machine.reused_memory import spare_memory_after_run
-from tensorkeep.runtime.timing import OperationTime, timed
+from tensorkeep.runtime.timing import OperationTime, time_operations
 
 if TYPE_CHECKING:
     from tensorkeep.runtime.engines import Split
@@ -45,7 +45,7 @@ class Program:
     def timed(self, *feeds: Any) -> tuple[tuple[Any, ...], list[OperationTime]]:
         """The same, and when its operations ran."""
         try:
-            return timed(self.function, self._code, self._lines, feeds)
+            return time_operations(self.function, self._code, self._lines, feeds)
         except Exception as error:
             self.raise_explained(error)
         finally:

@@ -13,6 +13,7 @@ from tensorkeep.runtime.calling import Functions
 from tensorkeep.runtime.compiler import Compiler
 from tensorkeep.runtime.context import KernelContext, Surroundings
 from tensorkeep.runtime.engines import Split, is_resource
+from tensorkeep.runtime.frames import SteppedRun
 from tensorkeep.runtime.kernels import Kernels
 from tensorkeep.runtime.plan import make_plan
 from tensorkeep.runtime.program import Program
@@ -71,6 +72,12 @@ class Programs:
                 )
                 program = self._compiled[key] = compiler.program()
         return program
+
+    def stepped(self, tensors: tuple[Tensor, ...], ops: tuple[Operation, ...], feeds: tuple[Tensor, ...]) -> SteppedRun:
+        """A run that computes tensors and runs operations as the values of some tensors come."""
+        plan = make_plan(tensors, ops, feeds, is_whole=True)
+        self._check(plan.ops)
+        return SteppedRun(plan, Kernels(self.surroundings, self._contexts, self._allowed).bound)
 
     def shared_resource(self, op: Operation) -> object:
         """The resource that an operation gives in every run, such as a variable's; None if it cannot be had now."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from datetime import datetime_CAPI
 from typing import Any, Final
 from weakref import ReferenceType, ref
@@ -19,19 +19,23 @@ from tensorkeep.graph.registry.opspec import UNKNOWN_DTYPE
 from tensorkeep.io.files.everywhere import FILES
 from tensorkeep.io.files.filesystem import FileSystem
 from tensorkeep.io.machine.large_arrays import keep_freed_memory
+from tensorkeep.io.machine.parallel import using_threads
 from tensorkeep.io.machine.reused_memory import drop_spare_memory, spare_memory_after_run
 from tensorkeep.runtime.context import LOG, PYTHON_FUNCTIONS, Surroundings, log_line
 from tensorkeep.runtime.elements import graph_element
 from tensorkeep.runtime.engines import Engine, Split
 from tensorkeep.runtime.fetches import FetchPlan, expand_feeds
 from tensorkeep.runtime.limits import NO_LIMITS, Limits, within_limits
+from tensorkeep.runtime.partial_runs import PartialRun, PartialRuns
 from tensorkeep.runtime.placement import Devices, check_placement
 from tensorkeep.runtime.program import Program, as_strings
 from tensorkeep.runtime.programs import Programs
 from tensorkeep.runtime.resources import ResourceManager
+from tensorkeep.runtime.session_tensors import TensorHandle
 from tensorkeep.runtime.timing import OperationTime
 from tensorkeep.shapes import Shape
 
+_ANY_THREADS: Final = nullcontext()
 _EVERYTHING: Final = frozenset(Capability) - {Capability.CALLS_PYTHON}
 
 
@@ -53,6 +57,7 @@ class Session:
     how many steps. Without `trusts_shapes` arrays of any shapes may be fed, whatever the graph says of them: the first
     operation that cannot take one fails. `engine` runs parts of what is run, in the place of our kernels. It is
     not asked where memory is limited or shapes are not trusted, and for no loops where time or steps are limited.
+    `threads` is how many threads a run may use at most, of our own and of the engine.
     """
 
     def __init__(
@@ -71,6 +76,7 @@ class Session:
         limits: Limits = NO_LIMITS,
         trusts_shapes: bool = True,
         engine: Engine | None = None,
+        threads: int | None = None,
     ) -> None:
         keep_freed_memory()
         self._graph = graph
@@ -80,6 +86,7 @@ class Session:
         self.limits = limits
         """What one run may take."""
         self._is_free = limits.is_none
+        self.threads = threads
         self.surroundings.counts_steps = not limits.is_none
         self.surroundings.trusts_shapes = trusts_shapes
         self.surroundings.engine = engine if limits.bytes is None and trusts_shapes else None
@@ -92,6 +99,7 @@ class Session:
         self._spare: list[Programs] = []
         """Programs of runs that were told how to reach checkpoints, and are over."""
         self._fetch_plans: dict[Any, FetchPlan] = {}
+        self._partial_runs = PartialRuns()
         self._closed = False
 
     @property
@@ -114,6 +122,7 @@ class Session:
         self._programs.clear()
         self._spare.clear()
         self._fetch_plans.clear()
+        self._partial_runs.clear()
         drop_spare_memory()
         if self._has_own_resources:
             self.resources.clear()
@@ -134,25 +143,62 @@ class Session:
         """
         plan = self._fetch_plan(fetches)
         keys, values = self._fed(feeds) if feeds else ((), ())
-        if checkpoints is None:
-            return self._computed(self._programs, plan, keys, values)
-        with self._reaching(checkpoints) as programs:
-            return self._computed(programs, plan, keys, values)
+        with self._threaded():
+            if checkpoints is None:
+                return self._computed(self._programs, plan, keys, values)
+            with self._reaching(checkpoints) as programs:
+                return self._computed(programs, plan, keys, values)
+
+    def _threaded(self) -> AbstractContextManager[None]:
+        """Within, there are as many threads as runs of this session may use."""
+        return _ANY_THREADS if self.threads is None else using_threads(self.threads)
 
     def run_timed(self, fetches: Any, feeds: Mapping[Any, Any] | None = None) -> tuple[Any, list[OperationTime]]:
         """As `run`; also gives when each operation began and ended. It takes longer than a plain run."""
         plan = self._fetch_plan(fetches)
         keys, values = self._fed(feeds) if feeds else ((), ())
-        if self._closed:
-            raise FailedPreconditionError("Attempted to use a closed Session.")
-        program = self._programs.find(tuple(plan.tensors), tuple(plan.operations), keys, values)
-        with np.errstate(all="ignore"):
+        self._check_open()
+        with self._threaded(), np.errstate(all="ignore"):
+            program = self._programs.find(tuple(plan.tensors), tuple(plan.operations), keys, values)
             results, times = program.timed(*values)
         return plan.rebuild(dict(zip(plan.tensors, map(_handed_out, results), strict=True))), times
 
-    def _computed(self, programs: Programs, plan: FetchPlan, keys: tuple[Tensor, ...], values: Sequence[Any]) -> Any:
+    def partial_run_setup(self, fetches: Any, feeds: Any = ()) -> str:
+        """Begins a run whose feeds come in several steps: its handle. All that will be fed and fetched is named here.
+
+        An engine has no part in it.
+        """
+        self._check_open()
+        plan = FetchPlan(fetches, self._graph)
+        several = feeds if isinstance(feeds, list | tuple) else [feeds]
+        keys = [self._feedable(key) for feed in several for key in self._parts_to_feed(feed)]
+        with self._threaded(), within_limits(self.limits), np.errstate(all="ignore"):
+            run = PartialRun(self._programs, plan, keys)
+        return self._partial_runs.add(run, plan, keys)
+
+    def partial_run(self, handle: str, fetches: Any, feeds: Mapping[Any, Any] | None = None) -> Any:
+        """Goes on with such a run: takes some of the feeds, and gives some of the fetches."""
+        self._check_open()
+        plan = FetchPlan(fetches, self._graph)
+        run = self._partial_runs.find(handle)
+        keys, values = self._fed(feeds) if feeds else ((), ())
+        with self._threaded(), within_limits(self.limits), np.errstate(all="ignore"):
+            results = run.go_on(plan, dict(zip(keys, values, strict=True)))
+        self._partial_runs.drop_if_over(handle, run)
+        return plan.rebuild(dict(zip(plan.tensors, map(_handed_out, results), strict=True)))
+
+    def _parts_to_feed(self, feed: Any) -> Sequence[Any]:
+        """The tensors that stand for one that is to be fed, which may be made of several."""
+        if isinstance(feed, Tensor | Operation | str):
+            return [feed]
+        return list(FetchPlan(feed, self._graph).tensors)
+
+    def _check_open(self) -> None:
         if self._closed:
             raise FailedPreconditionError("Attempted to use a closed Session.")
+
+    def _computed(self, programs: Programs, plan: FetchPlan, keys: tuple[Tensor, ...], values: Sequence[Any]) -> Any:
+        self._check_open()
         try:
             results = (_results if self._is_free else self._limited)(programs, plan, keys, values)
             return plan.rebuild(dict(zip(plan.tensors, map(_handed_out, results), strict=True)))
@@ -193,7 +239,8 @@ class Session:
         unchecked = {at: key for at, key in enumerate(given) if not _takes_all(key, known.get(key))}
         if compiles:
             expected = (None,) * (len(keys) - len(captured)) + tuple(captured)
-            self._programs.find(tuple(plan.tensors), tuple(plan.operations), keys, expected)
+            with self._threaded():
+                self._programs.find(tuple(plan.tensors), tuple(plan.operations), keys, expected)
 
         def call(*values: Any) -> Any:
             if len(values) != len(keys):
@@ -208,7 +255,14 @@ class Session:
             return self._called(found, plan, keys, arrays)
 
         found = _Found()
-        return call
+        return call if self.threads is None else self._threaded_call(call)
+
+    def _threaded_call(self, call: Callable[..., Any]) -> Callable[..., Any]:
+        def call_with_threads(*values: Any) -> Any:
+            with self._threaded():
+                return call(*values)
+
+        return call_with_threads
 
     def _called(self, found: _Found, plan: FetchPlan, keys: tuple[Tensor, ...], values: Sequence[Any]) -> Any:
         """Computes as `_computed` does, but uses the program of an earlier call of the same callable again, if it is
@@ -256,6 +310,7 @@ class Session:
             files_of=self.surroundings.files_of,
             limits=self.limits,
             trusts_shapes=self.surroundings.trusts_shapes,
+            threads=self.threads,
         )
 
     def _fetch_plan(self, fetches: Any) -> FetchPlan:
@@ -339,17 +394,22 @@ def _feed_value(tensor: Tensor, value: Any, checks_shape: bool) -> Any:
             f"lists, numpy ndarrays, or TensorHandles. For reference, the tensor object was {value} which was passed "
             f"to the feed with key {tensor}."
         )
+    if isinstance(value, TensorHandle):
+        value = value.value_as(dtype)
     if dtype is RESOURCE or dtype is VARIANT:
         return value
     if dtype is UNKNOWN_DTYPE:
         return np.asarray(value)
     fits = type(value) is np.ndarray and value.dtype == dtype.array_dtype and dtype is not STRING
-    array = value if fits else _as_array(value, dtype)
+    array = value if fits else _as_array(value, dtype, tensor.name)
     if checks_shape and not fits_shape(array.shape, tensor.static_shape.dims):
         raise InvalidArgumentError(
             f"Cannot feed value of shape {array.shape} for Tensor {tensor.name}, which has shape {tensor.shape}"
         )
     return array
+
+
+_TOLD: Final = 200  # characters of a value that an error shows
 
 
 def _takes_all(tensor: Tensor, checked: tuple[DType, Shape] | None) -> bool:
@@ -364,7 +424,7 @@ def _takes_all(tensor: Tensor, checked: tuple[DType, Shape] | None) -> bool:
     )
 
 
-def _as_array(value: Any, dtype: DType) -> Any:
+def _as_array(value: Any, dtype: DType, name: str) -> Any:
     if dtype is STRING:
         return as_strings(_bytes_array(value))
     if isinstance(value, int | float) and not isinstance(value, bool) and not _is_kept(value, dtype):
@@ -374,7 +434,15 @@ def _as_array(value: Any, dtype: DType) -> Any:
             _check_range(value, dtype)
             return np.asarray(value, dtype.array_dtype)
     except (TypeError, ValueError, OverflowError) as error:
-        raise InvalidArgumentError(f"cannot feed {type(value).__name__} {value!r} as {dtype}: {error}") from None
+        remedy = ". Lists of one dimension have to be equally long: pad them" if "inhomogeneous" in str(error) else ""
+        raise InvalidArgumentError(
+            f"cannot feed {type(value).__name__} {_shortened(value)} for Tensor {name} as {dtype}: {error}{remedy}"
+        ) from None
+
+
+def _shortened(value: Any) -> str:
+    told = repr(value)
+    return told if len(told) <= _TOLD else f"{told[:_TOLD]}…"
 
 
 def _check_range(value: Any, dtype: DType) -> None:

@@ -26,7 +26,7 @@ class OperationTime:
     ended: int
 
 
-def timed(
+def time_operations(
     function: Callable[..., Any], code: CodeType | None, lines: Mapping[int, Operation], values: tuple[Any, ...]
 ) -> tuple[Any, list[OperationTime]]:
     """What a compiled plan gives for values, and when its operations ran. Only this thread is looked at."""

@@ -17,7 +17,6 @@ retention             which checkpoints are kept: rules as values, decided witho
 save_order            the order of saves: whoever finishes first
 saved_embeddings      which embedding variables an operation saves, read off the graph
 saver                 savers: variables of a session to checkpoints and back, by the graph's own operations
-saver_defs            SaverDefs: the messages that say what the operations of a saver are called
 session_restoring     restoring the variables of a session by the nodes of its graph
 stored_values         the values of a graph's variables, looked up in a checkpoint by the variables' names
 """

@@ -57,7 +57,7 @@ def _draw_strings(
     count = element_count(sizes)
     array: Array = np.empty(count, dtype=object)
     array[:] = draw(st.lists(element, min_size=count, max_size=count))
-    return draw(st.sampled_from((_as_it_is, _fortran, _reversed, _strided)))(array.reshape(sizes))
+    return draw(st.sampled_from((_as_it_is, _fortran, _reversed_array, _strided_array)))(array.reshape(sizes))
 
 
 def _numeric(dtype: DType, shape: st.SearchStrategy[tuple[int, ...]]) -> st.SearchStrategy[Array]:
@@ -97,14 +97,14 @@ def _fortran(array: Array) -> Array:
     return np.asfortranarray(array)
 
 
-def _reversed(array: Array) -> Array:
+def _reversed_array(array: Array) -> Array:
     """The same elements, lying in memory backwards."""
     backwards: tuple[Any, ...] = (..., *(slice(None, None, -1),) * array.ndim)  # with `...`, a scalar stays an array
     view: Array = np.ascontiguousarray(array[backwards]).reshape(array.shape)[backwards]
     return view
 
 
-def _strided(array: Array) -> Array:
+def _strided_array(array: Array) -> Array:
     """The same elements, lying in memory with others between them."""
     wide = np.zeros(tuple(2 * size + 1 for size in array.shape), array.dtype)
     between: tuple[Any, ...] = (..., *(slice(1, 2 * size + 1, 2) for size in array.shape))
@@ -113,7 +113,7 @@ def _strided(array: Array) -> Array:
     return view
 
 
-def _swapped(array: Array) -> Array:
+def _byteswapped_array(array: Array) -> Array:
     """The same elements in the other byte order."""
     if array.dtype.itemsize == 1:
         return array
@@ -123,7 +123,7 @@ def _swapped(array: Array) -> Array:
 
 
 def _swapped_and_strided(array: Array) -> Array:
-    swapped = _swapped(array)
+    swapped = _byteswapped_array(array)
     wide = np.zeros((*swapped.shape, 2), f"V{swapped.dtype.itemsize}").view(swapped.dtype)
     wide[..., 0] = swapped
     return wide[..., 0]
@@ -133,7 +133,15 @@ def _writable(array: Array) -> Array:
     return array.copy()
 
 
-_LAYOUTS: Final = (_as_it_is, _writable, _fortran, _reversed, _strided, _swapped, _swapped_and_strided)
+_LAYOUTS: Final = (
+    _as_it_is,
+    _writable,
+    _fortran,
+    _reversed_array,
+    _strided_array,
+    _byteswapped_array,
+    _swapped_and_strided,
+)
 
 
 def sources(
@@ -220,7 +228,7 @@ def _draw_partitioned(draw: st.DrawFn, dtype: DType) -> PartitionedArray:
     shape = draw(shapes(min_side=1).filter(len))
     array = draw(arrays(dtype, st.just(shape)))
     parts = draw(partitions(shape))
-    return PartitionedArray(shape, [(part, _as_source(cut(array, part), dtype)) for part in parts])
+    return PartitionedArray(shape, [(part, _as_source(cut_slice(array, part), dtype)) for part in parts])
 
 
 def checkpoints(
@@ -235,7 +243,7 @@ def checkpoints(
     return st.dictionaries(tensor_names() if names is None else names, tensor, min_size=min_size, max_size=max_size)
 
 
-def cut(array: Array, part: TensorSlice) -> Array:
+def cut_slice(array: Array, part: TensorSlice) -> Array:
     """The slice of an array."""
     index: tuple[Any, ...] = (..., *(slice(start, stop) for start, stop in part.box(array.shape)))
     found: Array = array[index]
@@ -249,7 +257,7 @@ def contents(value: Saveable) -> tuple[DType, Array]:
         dtype = pieces[0][1]
         whole: Array = np.empty(value.shape, dtype.array_dtype)
         for part, _, piece in pieces:
-            cut(whole, part)[...] = piece
+            cut_slice(whole, part)[...] = piece
         return dtype, whole
     source = ArraySource.of(value)
     chunks = [np.asarray(chunk) for chunk in source.chunks]
@@ -270,7 +278,7 @@ def _bits(array: Array, dtype: DType) -> object:
     if dtype.is_object:
         return [item.encode() if isinstance(item, str) else bytes(item) for item in array.flat]
     if not array.dtype.isnative:
-        array = _swapped(array)
+        array = _byteswapped_array(array)
     raw = np.frombuffer(array.tobytes(), np.uint8)
     return (raw & ((1 << dtype.bits) - 1) if dtype.bits else raw).tobytes()
 

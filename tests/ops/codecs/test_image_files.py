@@ -16,8 +16,9 @@ from tensorkeep.errors import InvalidArgumentError, ResourceExhaustedError, Tens
 from tensorkeep.ops.codecs import image_files
 from tensorkeep.ops.codecs._bmp import decode_bmp
 from tensorkeep.ops.codecs._gif import decode_gif
-from tensorkeep.ops.codecs._jpeg import JpegOptions, decode_jpeg, jpeg_shape
+from tensorkeep.ops.codecs._jpeg import decode_jpeg, jpeg_shape
 from tensorkeep.ops.codecs._jpeg_encoding import JpegFormat, encode_jpeg
+from tensorkeep.ops.codecs._jpeg_sampling import JpegOptions
 from tensorkeep.ops.codecs._webp import decode_webp
 from tensorkeep.ops.codecs.png import decode_png, encode_png
 from tests.ops.picture_files import chunk, png

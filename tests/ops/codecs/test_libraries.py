@@ -18,8 +18,9 @@ from hypothesis import strategies as st
 from tensorkeep.errors import InvalidArgumentError, TensorKeepError, UnimplementedError
 from tensorkeep.ops.codecs import _libraries as libraries
 from tensorkeep.ops.codecs import image_files
-from tensorkeep.ops.codecs._jpeg import JpegOptions, decode_jpeg
+from tensorkeep.ops.codecs._jpeg import decode_jpeg
 from tensorkeep.ops.codecs._jpeg_encoding import JpegFormat, encode_jpeg
+from tensorkeep.ops.codecs._jpeg_sampling import JpegOptions
 from tensorkeep.ops.codecs._webp import decode_webp
 from tests.ops.codecs.libraries_hidden import libraries_hidden
 from tests.ops.picture_files import chunk, png, with_checksums

@@ -16,10 +16,10 @@ from hypothesis import strategies as st
 from tensorkeep.dtypes import FLOAT32, INT32, INT64, STRING
 from tensorkeep.errors import InvalidArgumentError, TensorKeepError
 from tensorkeep.io.coding.varint import encode_varint
-from tensorkeep.native.examples import functions
+from tensorkeep.native.examples import Column, functions
 from tensorkeep.ops.parsing._example_columns import parse_columns
 from tensorkeep.ops.parsing._example_rows import parse_rows, parse_single
-from tensorkeep.ops.parsing.example_bytes import Column, Wanted
+from tensorkeep.ops.parsing.example_bytes import Wanted
 from tensorkeep.ops.parsing.example_tensors import fits
 from tensorkeep.ops.parsing.examples import parse_batch, parse_example_v2_kernel
 from tensorkeep.ops.parsing.sequence_examples import parse_sequence_example_v2_kernel

@@ -12,8 +12,8 @@ import tensorkeep as tk
 import tensorkeep.v1 as tf
 from tensorkeep.errors import DataLossError, FailedPreconditionError, InvalidArgumentError, UnimplementedError
 from tensorkeep.graph.registry.opspec import get_op
-from tensorkeep.proto.boosted_trees import DebugOutput, TreeEnsemble
 from tensorkeep.proto.messages import serialize
+from tensorkeep.proto.op_messages import DebugOutput, TreeEnsemble
 from tensorkeep.proto.text import parse_text
 
 # Tree 0 is a bias of 0.5. Tree 1 asks feature 1 (bucket <= 2), then on the left whether feature 0 is category 3.

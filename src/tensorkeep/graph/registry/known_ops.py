@@ -16,12 +16,6 @@ AssertPrevDataset(input_dataset: variant, transformations: string) -> handle: va
 AssignVariableXlaConcatND(resource: resource, inputs: N * T); T: type; N: int >= 1; num_concats: list(int); paddings: list(int) = []; stateful
 AudioMicrofrontend(audio: int16) -> filterbanks: out_type; sample_rate: int = 16000; window_size: int = 25; window_step: int = 10; num_channels: int = 32; upper_band_limit: float = 7500.0; lower_band_limit: float = 125.0; smoothing_bits: int = 10; even_smoothing: float = 0.025; odd_smoothing: float = 0.06; min_signal_remaining: float = 0.05; enable_pcan: bool = false; pcan_strength: float = 0.95; pcan_offset: float = 80.0; gain_bits: int = 21; enable_log: bool = true; scale_shift: int = 6; left_context: int = 0; right_context: int = 0; frame_stride: int = 1; zero_padding: bool = false; out_scale: int = 1; out_type: {uint16, float} = uint16
 AutoShardDataset(input_dataset: variant, num_workers: int64, index: int64) -> handle: variant :: DATASET[FOR_EACH[PRODUCT, TENSOR[$output_types], $output_types]]; auto_shard_policy: int = 0; output_types: list(type) >= 1; output_shapes: list(shape) >= 1; num_replicas: int = 0
-Barrier() -> handle: Ref(string); component_types: list(type) >= 1; shapes: list(shape) >= 0 = []; capacity: int = -1; container: string = ''; shared_name: string = ''; stateful
-BarrierClose(handle: Ref(string)); cancel_pending_enqueues: bool = false
-BarrierIncompleteSize(handle: Ref(string)) -> size: int32
-BarrierInsertMany(handle: Ref(string), keys: string, values: T); T: type; component_index: int
-BarrierReadySize(handle: Ref(string)) -> size: int32
-BarrierTakeMany(handle: Ref(string), num_elements: int32) -> indices: int64, keys: string, values: component_types; component_types: list(type) >= 1; allow_small_batch: bool = false; wait_for_incomplete: bool = false; timeout_ms: int = -1
 Batch(in_tensors: T) -> batched_tensors: T, batch_index: int64, id: int64; num_batch_threads: int; max_batch_size: int; max_enqueued_batches: int = 10; batch_timeout_micros: int; allowed_batch_sizes: list(int) = []; grad_timeout_micros: int; container: string = ''; shared_name: string = ''; batching_queue: string = ''; T: list(type) >= 1; distributed
 BoostedTreesAggregateStats(node_ids: int32, gradients: float, hessians: float, feature: int32) -> stats_summary: float; max_splits: int >= 1; num_buckets: int >= 1
 BoostedTreesCalculateBestFeatureSplit(node_id_range: int32, stats_summary: float, l1: float, l2: float, tree_complexity: float, min_node_weight: float) -> node_ids: int32, gains: float, feature_dimensions: int32, thresholds: int32, left_node_contribs: float, right_node_contribs: float, split_with_default_directions: string; logits_dimension: int >= 1; split_type: {'inequality', 'equality'} = 'inequality'
@@ -131,7 +125,6 @@ DeleteMultiDeviceIterator(multi_device_iterator: resource, iterators: N * resour
 DeleteRandomSeedGenerator(handle: resource, deleter: variant); stateful
 DeleteRpcFutureResource(handle: resource, deleter: variant); stateful
 DeleteSeedGenerator(handle: resource, deleter: variant); stateful
-DeleteSessionTensor(handle: string); stateful
 DenseToCSRSparseMatrix(dense_input: T, indices: int64) -> sparse_output: variant; T: {float, double, complex64, complex128}
 DistributedSave(dataset: variant, directory: string, address: string); metadata: string = ''; stateful
 DummyIterationCounter() -> handle: resource; stateful
@@ -174,9 +167,6 @@ GetElementAtIndex(dataset: variant, index: int64) -> components: output_types; o
 GetMinibatchSplitsWithPhysicalReplica(program_key: string, row_ids: int32, col_ids: int32, gains: float) -> sorted_row_ids: int32, sorted_col_ids: int32, sorted_gains: float, splits: int64, id_counts: int32, max_ids: int32, max_uniques: int32; sample_count: int >= 1; num_replica: int >= 1; table_vocab_size: int >= 1; feature_width: int >= 1; num_sc_per_chip: int >= 1; table_name: string; mini_batch_splits: string; stateful
 GetMinibatchesInCsrWithPhysicalReplica(program_key: string, row_ids: int32, col_ids: int32, gains: float, splits: int64, id_counts: int32) -> row_pointers: int32, sorted_sample_ids: int32, sorted_token_ids: int32, sorted_gains: float, row_pointers_unpadded_size: int32, ids_unpadded_size: int32, num_minibatches_per_physical_sparse_core: int32; sample_count: int >= 1; num_replica: int >= 1; max_minibatches_per_sc: int >= 1; max_ids_per_chip_per_sample: int >= 1; table_vocab_size: int >= 1; feature_width: int >= 1; num_sc_per_chip: int >= 1; table_name: string; mini_batch_in_csr: string; stateful
 GetOptions(input_dataset: variant) -> serialized_options: string
-GetSessionHandle(value: T) -> handle: string; T: type; stateful
-GetSessionHandleV2(value: T) -> handle: resource; T: type; stateful
-GetSessionTensor(handle: string) -> value: dtype; dtype: type; stateful
 GetStatsFromListOfSparseCoreCooTensors(row_ids_list: N * int32, col_ids_list: N * int32, gains_list: N * float) -> max_ids_per_sparse_core: int32, max_unique_ids_per_sparse_core: int32; sample_count_list: list(int); col_offset_list: list(int); num_replica: int >= 1; table_vocab_size: int >= 1; feature_width: int >= 1; num_sc_per_chip: int >= 1; table_name: string; N: int >= 1
 GetTpuTaskId() -> tpu_task_id: int32
 GlobalIterId() -> iter_id: int64; stateful
@@ -219,14 +209,7 @@ LoadTPUEmbeddingProximalYogiParameters(parameters: float, v: float, m: float); t
 LoadTPUEmbeddingRMSPropParameters(parameters: float, ms: float, mom: float); table_id: int = -1; table_name: string = ''; num_shards: int; shard_id: int; config: string = ''; stateful
 LoadTPUEmbeddingStochasticGradientDescentParameters(parameters: float); table_id: int = -1; table_name: string = ''; num_shards: int; shard_id: int; config: string = ''; stateful
 MakeUnique(input: float) -> output: float
-MapClear(); capacity: int >= 0 = 0; memory_limit: int >= 0 = 0; dtypes: list(type); container: string = ''; shared_name: string = ''; stateful
 MapDefun(arguments: Targuments, captured_inputs: Tcaptured) -> output: output_types; Targuments: list(type) >= 1; Tcaptured: list(type) >= 0 = []; output_types: list(type) >= 1; output_shapes: list(shape) >= 1; f: func; max_intra_op_parallelism: int = 1
-MapIncompleteSize() -> size: int32; capacity: int >= 0 = 0; memory_limit: int >= 0 = 0; dtypes: list(type); container: string = ''; shared_name: string = ''; stateful
-MapPeek(key: int64, indices: int32) -> values: dtypes; capacity: int >= 0 = 0; memory_limit: int >= 0 = 0; dtypes: list(type) >= 1; container: string = ''; shared_name: string = ''; stateful
-MapSize() -> size: int32; capacity: int >= 0 = 0; memory_limit: int >= 0 = 0; dtypes: list(type); container: string = ''; shared_name: string = ''; stateful
-MapStage(key: int64, indices: int32, values: fake_dtypes); capacity: int >= 0 = 0; memory_limit: int >= 0 = 0; dtypes: list(type); fake_dtypes: list(type) >= 1; container: string = ''; shared_name: string = ''; stateful
-MapUnstage(key: int64, indices: int32) -> values: dtypes; capacity: int >= 0 = 0; memory_limit: int >= 0 = 0; dtypes: list(type) >= 1; container: string = ''; shared_name: string = ''; stateful
-MapUnstageNoKey(indices: int32) -> key: int64, values: dtypes; capacity: int >= 0 = 0; memory_limit: int >= 0 = 0; dtypes: list(type) >= 1; container: string = ''; shared_name: string = ''; stateful
 MaxPoolGradGradWithArgmax(input: T, grad: T, argmax: Targmax) -> output: T; ksize: list(int) >= 4; strides: list(int) >= 4; padding: {'SAME', 'VALID'}; include_batch_in_index: bool = false; Targmax: {int32, int64}; T: realnumbertype
 MergeDedupData(integer_tensor: integer_type, float_tensor: float_type) -> output: variant; tuple_mask: string; integer_type: {int32, int64, uint32, uint64}; float_type: {half, bfloat16, float}; config: string = ''
 MlirPassthroughOp(inputs: Tinputs) -> outputs: Toutputs; mlir_module: string; Tinputs: list(type) >= 0; Toutputs: list(type) >= 0
@@ -241,13 +224,6 @@ NcclAllReduce(input: T) -> data: T; reduction: {'min', 'max', 'prod', 'sum'}; T:
 NcclBroadcast(input: T) -> output: T; T: {half, float, double, int32, int64}; shape: shape; stateful
 NcclReduce(input: num_devices * T) -> data: T; reduction: {'min', 'max', 'prod', 'sum'}; T: {half, float, double, int32, int64}; num_devices: int >= 1; stateful
 NegTrain(w_in: Ref(float), w_out: Ref(float), examples: int32, labels: int32, lr: float); vocab_count: list(int); num_negative_samples: int; stateful; deprecated 19 'Moving word2vec into tensorflow_models/tutorials and deprecating its ops here as a result'
-OrderedMapClear(); capacity: int >= 0 = 0; memory_limit: int >= 0 = 0; dtypes: list(type); container: string = ''; shared_name: string = ''; stateful
-OrderedMapIncompleteSize() -> size: int32; capacity: int >= 0 = 0; memory_limit: int >= 0 = 0; dtypes: list(type); container: string = ''; shared_name: string = ''; stateful
-OrderedMapPeek(key: int64, indices: int32) -> values: dtypes; capacity: int >= 0 = 0; memory_limit: int >= 0 = 0; dtypes: list(type) >= 1; container: string = ''; shared_name: string = ''; stateful
-OrderedMapSize() -> size: int32; capacity: int >= 0 = 0; memory_limit: int >= 0 = 0; dtypes: list(type); container: string = ''; shared_name: string = ''; stateful
-OrderedMapStage(key: int64, indices: int32, values: fake_dtypes); capacity: int >= 0 = 0; memory_limit: int >= 0 = 0; dtypes: list(type); fake_dtypes: list(type) >= 1; container: string = ''; shared_name: string = ''; stateful
-OrderedMapUnstage(key: int64, indices: int32) -> values: dtypes; capacity: int >= 0 = 0; memory_limit: int >= 0 = 0; dtypes: list(type) >= 1; container: string = ''; shared_name: string = ''; stateful
-OrderedMapUnstageNoKey(indices: int32) -> key: int64, values: dtypes; capacity: int >= 0 = 0; memory_limit: int >= 0 = 0; dtypes: list(type) >= 1; container: string = ''; shared_name: string = ''; stateful
 OutfeedDequeue() -> output: dtype; dtype: type; shape: shape; device_ordinal: int = -1; stateful
 OutfeedDequeueTuple() -> outputs: dtypes; dtypes: list(type) >= 1; shapes: list(shape); device_ordinal: int = -1; stateful
 OutfeedDequeueTupleV2(device_ordinal: int32) -> outputs: dtypes; dtypes: list(type) >= 1; shapes: list(shape); stateful
@@ -412,10 +388,6 @@ SparseMatrixZeros(dense_shape: int64) -> sparse_matrix: variant; type: {float, d
 SparseTensorToCSRSparseMatrix(indices: int64, values: T, dense_shape: int64) -> sparse_matrix: variant; T: {float, double, complex64, complex128}
 SplitDedupData(input: variant) -> integer_tensor: integer_type, float_tensor: float_type; integer_type: {int32, int64, uint32, uint64}; float_type: {half, bfloat16, float}; tuple_mask: string; config: string = ''
 SqlDataset(driver_name: string, data_source_name: string, query: string) -> handle: variant :: DATASET[FOR_EACH[PRODUCT, TENSOR[$output_types], $output_types]]; output_types: list(type) >= 1; output_shapes: list(shape) >= 1; stateful
-Stage(values: dtypes); capacity: int >= 0 = 0; memory_limit: int >= 0 = 0; dtypes: list(type) >= 1; container: string = ''; shared_name: string = ''; stateful
-StageClear(); capacity: int >= 0 = 0; memory_limit: int >= 0 = 0; dtypes: list(type); container: string = ''; shared_name: string = ''; stateful
-StagePeek(index: int32) -> values: dtypes; capacity: int >= 0 = 0; memory_limit: int >= 0 = 0; dtypes: list(type) >= 1; container: string = ''; shared_name: string = ''; stateful
-StageSize() -> size: int32; capacity: int >= 0 = 0; memory_limit: int >= 0 = 0; dtypes: list(type); container: string = ''; shared_name: string = ''; stateful
 StatefulStandardNormal(resource: resource, shape: shape_dtype) -> output: dtype; dtype: type = float; shape_dtype: type = int64; stateful; deprecated 29 'Use StatefulStandardNormalV2 instead'
 StatsAggregatorHandle() -> handle: resource; container: string = ''; shared_name: string = ''; stateful
 StatsAggregatorHandleV2() -> handle: resource; container: string = ''; shared_name: string = ''; stateful
@@ -460,7 +432,6 @@ TpuHandleToProtoKey(uid: int64) -> proto_keys: string
 Unbatch(batched_tensor: T, batch_index: int64, id: int64) -> unbatched_tensor: T; timeout_micros: int; container: string = ''; shared_name: string = ''; T: type
 UnbatchGrad(original_input: T, batch_index: int64, grad: T, id: int64) -> batched_grad: T; container: string = ''; shared_name: string = ''; T: type
 UncompressElement(compressed: variant) -> components: output_types; output_types: list(type) >= 1; output_shapes: list(shape) >= 1
-Unstage() -> values: dtypes; capacity: int >= 0 = 0; memory_limit: int >= 0 = 0; dtypes: list(type) >= 1; container: string = ''; shared_name: string = ''; stateful
 UnwrapDatasetVariant(input_handle: variant) -> output_handle: variant
 UpdateTaskIdAndGlobalCoreArray(tpu_task_id_to_shard_id: task_count * int32); task_count: int >= 1; stateful
 WeightedFlatMapDataset(input_datasets: N * variant, weights: M * double) -> handle: variant :: DATASET[FOR_EACH[PRODUCT, TENSOR[$output_types], $output_types]]; N: int >= 2; M: int >= 2; output_types: list(type) >= 1; output_shapes: list(shape) >= 1; metadata: string = ''

@@ -61,6 +61,9 @@ OP_FAMILIES: Final = {
     "control.logging": """
         Assert DebugGradientIdentity Print PrintV2 Timestamp
     """,
+    "control.memory": """
+        BytesInUse BytesLimit MaxBytesInUse
+    """,
     "control.script": """
         EagerPyFunc PyFunc PyFuncStateless
     """,
@@ -78,6 +81,9 @@ OP_FAMILIES: Final = {
         TensorListFromTensor TensorListGather TensorListGetItem TensorListLength TensorListPopBack TensorListPushBack
         TensorListPushBackBatch TensorListReserve TensorListResize TensorListScatter TensorListScatterIntoExistingList
         TensorListScatterV2 TensorListSetItem TensorListSplit TensorListStack
+    """,
+    "data.barriers": """
+        Barrier BarrierClose BarrierIncompleteSize BarrierInsertMany BarrierReadySize BarrierTakeMany
     """,
     "data.buffers": """
         TensorBufferCancel TensorBufferClose TensorBufferPut TensorBufferSize TensorBufferTake
@@ -133,6 +139,11 @@ OP_FAMILIES: Final = {
         ReaderRead ReaderReadUpTo ReaderReadUpToV2 ReaderReadV2 ReaderReset ReaderResetV2 ReaderRestoreState
         ReaderRestoreStateV2 ReaderSerializeState ReaderSerializeStateV2 TFRecordReader TFRecordReaderV2 TextLineReader
         TextLineReaderV2 WholeFileReader WholeFileReaderV2
+    """,
+    "data.stages": """
+        MapClear MapIncompleteSize MapPeek MapSize MapStage MapUnstage MapUnstageNoKey OrderedMapClear
+        OrderedMapIncompleteSize OrderedMapPeek OrderedMapSize OrderedMapStage OrderedMapUnstage OrderedMapUnstageNoKey
+        Stage StageClear StagePeek StageSize Unstage
     """,
     "data.work_queues": """
         WorkQueueClose WorkQueueCreate WorkQueueHandleOp WorkQueueIsInitialized WorkQueuePut WorkQueueRestore
@@ -414,6 +425,9 @@ OP_FAMILIES: Final = {
         ResourceScatterNdAdd ResourceScatterNdMax ResourceScatterNdMin ResourceScatterNdSub ResourceScatterNdUpdate
         ResourceScatterSub ResourceScatterUpdate ScatterAdd ScatterDiv ScatterMax ScatterMin ScatterMul ScatterNdAdd
         ScatterNdMax ScatterNdMin ScatterNdSub ScatterNdUpdate ScatterSub ScatterUpdate
+    """,
+    "state.session_tensors": """
+        DeleteSessionTensor GetSessionHandle GetSessionHandleV2 GetSessionTensor
     """,
     "state.variables": """
         Assign AssignAdd AssignAddVariableOp AssignSub AssignSubVariableOp AssignVariableOp CountUpTo DestroyResourceOp

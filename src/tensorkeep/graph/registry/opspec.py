@@ -76,7 +76,10 @@ class OpSpec:
         self.kernel_defers = False  # whether results may be promises, see runtime/deferred.py
         self.kernel_takes_deferred = False
         self.finishing_kernel: Kernel | None = None  # see `finishing`
+        self.finishing_measured = 0
+        self.finishing_joins = False
         self.kernel_lasts = False  # whether it gives the same resource in every run, until that is deleted
+        self.kernel_looks_for: tuple[str, ...] = ()  # ops of which the context has what runs after it
         self.gradient_rule: GradientRule | None = None
         self.is_differentiable: bool | None = None  # None: nobody has said
 
@@ -119,13 +122,17 @@ class OpSpec:
         self.kernel_takes_context = True
         return function
 
-    def finishing(self, function: Function) -> Function:
+    def finishing(self, function: Function, *, measured: int = 0, joins: bool = False) -> Function:
         """Decorates what computes the op and has a chain of element-wise operations go over the result meanwhile.
 
         Arguments are those of the kernel, and `finish` (`native.finishing.Finish`). What comes out is the chain's
         result; None where the kernel and then the chain have to be run one after the other, or to say what is wrong.
+        It is called only if the input number `measured` is large enough to be worth it. If it `joins`, the first
+        argument may be a tuple of arrays that are to be joined along the last axis.
         """
         self.finishing_kernel = function
+        self.finishing_joins = joins
+        self.finishing_measured = measured
         return function
 
     def gradient(self, rule: Function) -> Function:

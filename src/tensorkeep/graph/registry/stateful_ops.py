@@ -182,8 +182,9 @@ STATEFUL_OPS: Final[dict[str, str]] = {
     "end the run with an error, and nothing else": """
         Assert CheckNumerics CheckNumericsV2 TPUCompileSucceededAssert
     """,
-    "read the clock, or which device they run on": """
-        DeviceIndex GlobalIterId StatelessRandomGetAlg SyncDevice TPUOrdinalSelector TPURoundRobin Timestamp
+    "read the clock, how much memory there is, or which device they run on": """
+        BytesInUse BytesLimit DeviceIndex GlobalIterId MaxBytesInUse StatelessRandomGetAlg SyncDevice TPUOrdinalSelector
+        TPURoundRobin Timestamp
     """,
     "pass a tensor on; they send it to files or addresses that an attribute names, see `capabilities.py`": """
         Copy CopyHost DebugIdentity DebugIdentityV2 DebugIdentityV3 DebugNanCount DebugNumericSummary

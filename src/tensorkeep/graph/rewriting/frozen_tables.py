@@ -24,6 +24,7 @@ from tensorkeep.dtypes import DType, dtype_of_number
 from tensorkeep.errors import InvalidArgumentError, UnimplementedError
 from tensorkeep.graph.rewriting.freezing import EVERYTHING, Selection
 from tensorkeep.graph.rewriting.pruning import source_of
+from tensorkeep.graph.scopes import free_name
 from tensorkeep.proto.messages import MOST_BYTES, GraphDef, NodeDef
 from tensorkeep.proto.tensors import tensor_of_array
 
@@ -147,10 +148,7 @@ class _Names:
 
     def __call__(self, wish: str) -> str:
         if wish not in self._given:
-            name, count = wish, 0
-            while name in self._taken:
-                count += 1
-                name = f"{wish}_{count}"
+            name = free_name(wish, self._taken)
             self._taken.add(name)
             self._given[wish] = name
         return self._given[wish]

@@ -31,7 +31,7 @@ def cast_kernel(x: Array, *, DstT: DType, Truncate: bool) -> Array:  # noqa: N80
     if DstT.is_object or x.dtype == object:
         raise UnimplementedError(f"Cast {STRING if x.dtype == object else x.dtype} to {DstT} is not supported")
     if Truncate:
-        x = _cut(x, target)
+        x = _clear_excess_bits(x, target)
     if x.dtype.kind == "c" and target.kind != "c":
         return x.real.astype(target)
     return _whole(x, target) if target.kind in "iu" and x.dtype.name in _FRACTION_BITS else x.astype(target)
@@ -66,7 +66,7 @@ def cast_gradient(op: Operation, dy: Tensor) -> Gradients:
     return cast_to(dy, source) if both else None
 
 
-def _cut(x: Any, target: np.dtype[Any]) -> Any:
+def _clear_excess_bits(x: Any, target: np.dtype[Any]) -> Any:
     """The value with the bits cleared that the target has no room for, so that rounding cuts them off."""
     if x.dtype.kind == "c":
         return x

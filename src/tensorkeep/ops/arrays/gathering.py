@@ -87,7 +87,9 @@ def gather_gradient(op: Operation, dy: Tensor) -> Gradients:
 
 
 def _row_slices(dy: Any, indices: Tensor, count: Tensor, shape: Tensor) -> IndexedSlices:
-    """The gradient of a choice of rows: these rows."""
+    """The gradient of rows that were chosen by `indices` from a tensor of `shape`, as the `count` rows of `dy` under
+    these indices.
+    """
     values_shape = concat([count, item(shape, slice(1, None))], 0)
     values = reshape(dense(dy), values_shape)
     return IndexedSlices(values, reshape(indices, count), shape)

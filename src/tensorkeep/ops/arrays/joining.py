@@ -183,12 +183,12 @@ def concat_kernel(concat_dim: Array, values: list[Array]) -> Array:
 @concat_v2.kernel
 def concat_v2_kernel(values: list[Array], axis: Array) -> Array:
     try:
-        return _joined(values, axis.item())
+        return _join_arrays(values, axis.item())
     except ValueError as error:
         raise _unjoinable(values, axis.item(), error) from None
 
 
-def _joined(values: list[Array], axis: int) -> Array:
+def _join_arrays(values: list[Array], axis: int) -> Array:
     """The arrays, concatenated; NumPy raises the error for those that do not fit."""
     if sum(value.nbytes for value in values) < LARGE or not -values[0].ndim <= axis < values[0].ndim:
         return np.concatenate(values, axis)
@@ -287,7 +287,9 @@ def _concat_slices_gradients(dy: IndexedSlices, values: list[Tensor], axis: Tens
 
 
 def _columns_of_slices(dy: IndexedSlices, sizes: list[Tensor], at: Tensor) -> list[Any]:
-    """Each input gets all rows, and of each row its own columns."""
+    """The gradients of inputs that were joined along another axis than the first, of a gradient that is rows: each
+    input gets all rows, and of each row its own columns.
+    """
     count = shape_of(sizes[0])
     ahead = zeros(emit("ExpandDims", at, 0), INT32)
     behind = zeros(minus(minus(count, at), 1), INT32)
@@ -303,7 +305,9 @@ def _columns_of_slices(dy: IndexedSlices, sizes: list[Tensor], at: Tensor) -> li
 
 
 def _rows_of_slices(dy: IndexedSlices, sizes: list[Tensor], at: Tensor) -> list[Any]:
-    """Each input gets the rows that are its own."""
+    """The gradients of inputs that were joined along the first axis, of a gradient that is rows: each input gets the
+    rows that are its own.
+    """
     start: Tensor = constant(0, dy.indices.dtype)
     grads = []
     for size in sizes:

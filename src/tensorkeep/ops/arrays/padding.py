@@ -58,17 +58,17 @@ def pad_v2_shape(input: Tensor, paddings: Tensor, constant_values: Tensor) -> Sh
 
 @pad.kernel
 def pad_kernel(input: Array, paddings: Array, *, T: DType) -> Array:  # noqa: N803
-    return _padded(input, paddings, b"" if T is STRING else 0, T)
+    return _pad_input(input, paddings, b"" if T is STRING else 0, T)
 
 
 @pad_v2.kernel
 def pad_v2_kernel(input: Array, paddings: Array, constant_values: Array, *, T: DType) -> Array:  # noqa: N803
     if np.ndim(constant_values):
         raise InvalidArgumentError(f"pad_value must be a scalar, got shape {list(np.shape(constant_values))}")
-    return _padded(input, paddings, constant_values, T)
+    return _pad_input(input, paddings, constant_values, T)
 
 
-def _padded(input: Array, paddings: Array, value: Array | bytes | int, dtype: DType) -> Array:
+def _pad_input(input: Array, paddings: Array, value: Array | bytes | int, dtype: DType) -> Array:
     _check_paddings(input, paddings)
     dims = np.shape(input)
     amounts = paddings.tolist()
@@ -139,7 +139,9 @@ def mirror_pad_kernel(input: Array, paddings: Array, *, mode: bytes) -> Array:
 
 @mirror_pad_grad.kernel
 def mirror_pad_grad_kernel(input: Array, paddings: Array, *, mode: bytes) -> Array:
-    """Adds what lies beyond each mirror to what it mirrors."""
+    """The gradient of a mirrored padding: the paddings are cut off, and what lies there is added to the elements that
+    it mirrors.
+    """
     _check_paddings(input, paddings)
     edge = int(mode == b"REFLECT")
     for axis, (before, after) in enumerate(paddings.tolist()):

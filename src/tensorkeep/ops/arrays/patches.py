@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from math import prod
 from typing import Any, Final
 
@@ -16,7 +17,17 @@ from tensorkeep.graph.graph import Operation, Tensor
 from tensorkeep.graph.registry.opspec import get_op, op
 from tensorkeep.io.machine.reused_memory import result_array
 from tensorkeep.native.moves import copy_into, padded_array
-from tensorkeep.ops.shared.dimensions import add, at_least, divide, multiply, of_rank, part, subtract, unknown_of_rank
+from tensorkeep.ops.shared.dimensions import (
+    Size,
+    add,
+    at_least,
+    divide,
+    multiply,
+    of_rank,
+    part,
+    subtract,
+    unknown_of_rank,
+)
 from tensorkeep.ops.shared.expressions import cast, concat, constant, minus, ones, plus, reshape, shape_of, times
 from tensorkeep.ops.shared.indexing import dense, item
 from tensorkeep.ops.shared.kernel_types import Array, Gradients
@@ -33,14 +44,21 @@ depth_to_space = op("DepthToSpace(input: T) -> output: T", "T: type", "block_siz
 
 @space_to_depth.shape
 def space_to_depth_shape(input: Tensor, *, block_size: int, data_format: bytes) -> Shape:
+    return _resized_image(
+        input, data_format, lambda side: divide(side, block_size), lambda depth: multiply(depth, block_size**2)
+    )
+
+
+def _resized_image(
+    input: Tensor, data_format: bytes, resize: Callable[[Size], Size], deepen: Callable[[Size], Size]
+) -> Shape:
+    """The shape of images whose height and width, and whose depth, become others."""
     found = of_rank(input.static_shape, 5 if data_format == b"NCHW_VECT_C" else 4)
     if data_format == b"NHWC":
         batch, height, width, depth = found
-        deeper = multiply(depth, block_size * block_size)
-        return Shape((batch, divide(height, block_size), divide(width, block_size), deeper))
-    batch, depth, height, width = tuple(found)[:4]
-    deeper = multiply(depth, block_size * block_size)
-    return Shape((batch, deeper, divide(height, block_size), divide(width, block_size), *tuple(found)[4:]))
+        return Shape((batch, resize(height), resize(width), deepen(depth)))
+    batch, depth, height, width, *rest = found
+    return Shape((batch, deepen(depth), resize(height), resize(width), *rest))
 
 
 @space_to_depth.kernel
@@ -68,14 +86,9 @@ def space_to_depth_gradient(op: Operation, dy: Tensor) -> Gradients:
 
 @depth_to_space.shape
 def depth_to_space_shape(input: Tensor, *, block_size: int, data_format: bytes) -> Shape:
-    found = of_rank(input.static_shape, 5 if data_format == b"NCHW_VECT_C" else 4)
-    if data_format == b"NHWC":
-        batch, height, width, depth = found
-        flatter = divide(depth, block_size * block_size)
-        return Shape((batch, multiply(height, block_size), multiply(width, block_size), flatter))
-    batch, depth, height, width = tuple(found)[:4]
-    flatter = divide(depth, block_size * block_size)
-    return Shape((batch, flatter, multiply(height, block_size), multiply(width, block_size), *tuple(found)[4:]))
+    return _resized_image(
+        input, data_format, lambda side: multiply(side, block_size), lambda depth: divide(depth, block_size**2)
+    )
 
 
 @depth_to_space.kernel
@@ -233,11 +246,11 @@ def space_to_batch_nd_kernel(input: Array, block_shape: Array, paddings: Array) 
     outer = [size // block for size, block in zip(sizes, blocks, strict=True)]
     cut = input.reshape(batch, *(x for pair in zip(outer, blocks, strict=True) for x in pair), *rest)
     inside, outside = range(2, 2 * count + 1, 2), range(1, 2 * count, 2)
-    cut = _copied(cut.transpose(*inside, 0, *outside, *range(2 * count + 1, cut.ndim)))
+    cut = _copy_view(cut.transpose(*inside, 0, *outside, *range(2 * count + 1, cut.ndim)))
     return cut.reshape(batch * int(np.prod(blocks, dtype=np.int64)), *outer, *rest)
 
 
-def _copied(cut: Array) -> Array:
+def _copy_view(cut: Array) -> Array:
     """The elements of a view, in C order."""
     if cut.dtype.hasobject:
         return np.ascontiguousarray(cut)
@@ -261,7 +274,7 @@ def batch_to_space_nd_kernel(input: Array, block_shape: Array, crops: Array) -> 
     batch, outer, rest = input.shape[0] // parts, input.shape[1 : count + 1], input.shape[count + 1 :]
     cut = input.reshape(*blocks, batch, *outer, *rest)
     order = [x for i in range(count) for x in (count + 1 + i, i)]
-    cut = _copied(cut.transpose(count, *order, *range(2 * count + 1, cut.ndim)))
+    cut = _copy_view(cut.transpose(count, *order, *range(2 * count + 1, cut.ndim)))
     sizes = [size * block for size, block in zip(outer, blocks, strict=True)]
     places = [slice(before, size - after) for size, (before, after) in zip(sizes, amounts, strict=True)]
     if any(place.stop < place.start for place in places):

@@ -101,7 +101,9 @@ def put_last(flat: Array, rows: Array, values: Array) -> None:
 
 
 def _accumulate(function: Any, flat: Any, rows: Any, values: Any) -> None:
-    """Equal rows are taken one after the other, as TensorFlow takes them."""
+    """Combines `values` into the rows of `flat`, in place, by a ufunc. A row that is named several times is combined
+    several times, in order, as TensorFlow does it.
+    """
     width = flat.shape[1]
     if width == 1:
         function.at(flat.reshape(-1), rows, values.reshape(-1))

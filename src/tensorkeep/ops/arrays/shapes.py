@@ -231,10 +231,10 @@ def squeeze_shape(input: Tensor, *, squeeze_dims: tuple[int, ...]) -> Shape:
 
 @squeeze.kernel
 def squeeze_kernel(input: Array, *, squeeze_dims: tuple[int, ...]) -> Array:
-    return np.squeeze(input, squeeze_dims or None) if len(squeeze_dims) < 2 else _squeezed(input, squeeze_dims)
+    return np.squeeze(input, squeeze_dims or None) if len(squeeze_dims) < 2 else _squeeze_axes(input, squeeze_dims)
 
 
-def _squeezed(input: Any, axes: tuple[int, ...]) -> Any:
+def _squeeze_axes(input: Any, axes: tuple[int, ...]) -> Any:
     rank = np.ndim(input)
     return np.squeeze(input, tuple({normalized_axis(axis, rank, "squeeze_dims") for axis in axes}))
 

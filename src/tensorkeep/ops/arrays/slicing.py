@@ -14,7 +14,15 @@ from tensorkeep.graph.arguments import emit, emit_tensors
 from tensorkeep.graph.constants import constant_shape
 from tensorkeep.graph.graph import Operation, Tensor
 from tensorkeep.graph.registry.opspec import op
-from tensorkeep.ops.shared.dimensions import constant_integers, merge_sizes, of_rank, size_at, subtract, unknown_of_rank
+from tensorkeep.ops.shared.dimensions import (
+    at_most,
+    constant_integers,
+    merge_sizes,
+    of_rank,
+    size_at,
+    subtract,
+    unknown_of_rank,
+)
 from tensorkeep.ops.shared.expressions import concat, minus, rank_of, reduce_sum, reshape, shape_of, zeros_like
 from tensorkeep.ops.shared.indexing import stack, static_value
 from tensorkeep.ops.shared.kernel_types import Array, Gradients
@@ -186,7 +194,7 @@ def slice_layout(count: int, rank: int, masks: Masks) -> tuple[tuple[Axis, ...],
     return tuple(axes), tuple(origins)
 
 
-def _cut(axis: Axis, at: int, whole: int, begin: int, end: int, stride: int) -> slice:
+def _slice_of_axis(axis: Axis, at: int, whole: int, begin: int, end: int, stride: int) -> slice:
     """The part of one axis, as a slice whose bounds are inside."""
     if stride == 0:
         raise InvalidArgumentError(f"strides[{axis.entry}] must be non-zero")
@@ -198,14 +206,14 @@ def _cut(axis: Axis, at: int, whole: int, begin: int, end: int, stride: int) -> 
             raise InvalidArgumentError(f"slice index {begin} of dimension {at} out of bounds.")
         return slice(place, place + 1, 1)
     low, high = (0, whole) if stride > 0 else (-1, whole - 1)
-    first = (low if stride > 0 else high) if axis.takes_begin else _clamped(begin, whole, low, high)
-    last = (high if stride > 0 else low) if axis.takes_end else _clamped(end, whole, low, high)
+    first = (low if stride > 0 else high) if axis.takes_begin else _clamped_place(begin, whole, low, high)
+    last = (high if stride > 0 else low) if axis.takes_end else _clamped_place(end, whole, low, high)
     if (last - first) * stride <= 0:
         return slice(0, 0, stride)
     return slice(first, None if last < 0 else last, stride)
 
 
-def _clamped(place: int, whole: int, low: int, high: int) -> int:
+def _clamped_place(place: int, whole: int, low: int, high: int) -> int:
     return min(max(place + whole if place < 0 else place, low), high)
 
 
@@ -218,7 +226,7 @@ def _places(
     cuts = tuple(
         slice(0, whole)
         if axis.entry < 0
-        else _cut(axis, at, whole, begin[axis.entry], end[axis.entry], strides[axis.entry])
+        else _slice_of_axis(axis, at, whole, begin[axis.entry], end[axis.entry], strides[axis.entry])
         for at, (axis, whole) in enumerate(zip(axes, dims, strict=True))
     )
     index: list[Any] = []
@@ -291,7 +299,7 @@ def _cut_size(
     if axis.shrinks and stride < 0:
         raise InvalidArgumentError("only stride 1 allowed on non-range indexing.")
     if begin is not None and end is not None:
-        cut = _cut(axis, at, whole, begin[axis.entry], end[axis.entry], stride)
+        cut = _slice_of_axis(axis, at, whole, begin[axis.entry], end[axis.entry], stride)
         return len(range(*cut.indices(whole)))
     if axis.takes_begin and axis.takes_end:
         return -(-whole // abs(stride))
@@ -409,8 +417,7 @@ def _check_fits(value: Shape, target: Shape) -> None:
     """An error if a value cannot be stretched to the shape of the part it is to replace."""
     if value.dims is None or target.dims is None:
         return
-    if len(value.dims) > len(target.dims):
-        raise InvalidArgumentError(f"Shape must be at most rank {len(target.dims)} but is rank {len(value.dims)}")
+    at_most(value, len(target.dims))
     for given, wanted in zip(reversed(value.dims), reversed(target.dims), strict=False):
         if given != 1:
             merge_sizes(given, wanted)

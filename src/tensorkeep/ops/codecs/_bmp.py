@@ -44,10 +44,10 @@ def decode_bmp(contents: bytes, channels: int) -> Array:
     check_allocation((rows, width, channels or found), np.uint8)
     lines = np.frombuffer(contents, np.uint8, line * rows, offset).reshape(rows, line)
     pixels = lines[:, : width * found].reshape(rows, width, found)
-    return _converted(pixels if height < 0 else pixels[::-1], channels or found)
+    return _convert_channels(pixels if height < 0 else pixels[::-1], channels or found)
 
 
-def _converted(pixels: Array, channels: int) -> Array:
+def _convert_channels(pixels: Array, channels: int) -> Array:
     rows, columns, found = pixels.shape
     result = np.empty((rows, columns, channels), np.uint8)
     for channel in range(min(channels, 3)):

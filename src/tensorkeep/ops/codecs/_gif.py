@@ -159,7 +159,7 @@ def _read_frame(reader: _Reader, shared: Array | None, transparent: int | None) 
 
 def _pixels(data: bytes, bits: int, shape: tuple[int, int], is_interlaced: bool) -> Array:
     height, width = shape
-    values = _unpacked(data, bits, width * height)
+    values = _unpack_pixels(data, bits, width * height)
     if values is None:
         raise _DefectiveError("image is defective, decoding aborted")
     pixels = values.reshape(shape)
@@ -171,7 +171,7 @@ def _pixels(data: bytes, bits: int, shape: tuple[int, int], is_interlaced: bool)
     return straight
 
 
-def _unpacked(data: bytes, bits: int, count: int) -> Array | None:
+def _unpack_pixels(data: bytes, bits: int, count: int) -> Array | None:
     """So many pixels from LZW codes; None if there are not as many or a code is unknown."""
     clear, end = 1 << bits, (1 << bits) + 1
     words: list[bytes] = [bytes([value]) for value in range(clear)] + [b"", b""]

@@ -42,10 +42,10 @@ def shortest_codes(counts: list[int]) -> CodeTable:
                 lengths[at] += 1
             if start == first:
                 other[at] = second
-    return _limited(lengths)
+    return _limit_code_lengths(lengths)
 
 
-def _limited(lengths: list[int]) -> CodeTable:
+def _limit_code_lengths(lengths: list[int]) -> CodeTable:
     """A table of codes of given lengths, after those of more than 16 bits have been made shorter."""
     numbers = [0] * (max(lengths) + 2)
     for length in lengths:

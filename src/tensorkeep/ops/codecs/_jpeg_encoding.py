@@ -51,7 +51,7 @@ def encode_jpeg(image: Array, options: JpegFormat) -> bytes:
     components = _components(image, tables, factor)
     sampling = [factor * 17] + [17] * (channels - 1)
     head = [b"\xff\xd8", _application_data(options)]
-    head += [segment(0xDB, bytes([number]) + _zigzagged(table)) for number, table in enumerate(tables)]
+    head += [segment(0xDB, bytes([number]) + _zigzag_bytes(table)) for number, table in enumerate(tables)]
     frame = struct.pack(">BHHB", 8, height, width, channels)
     frame += b"".join(bytes([n + 1, sampling[n], min(n, 1)]) for n in range(channels))
     head.append(segment(0xC2 if options.is_progressive else 0xC0, frame))
@@ -63,7 +63,7 @@ def encode_jpeg(image: Array, options: JpegFormat) -> bytes:
         head.append(segment(0xC4, bytes([16 + kind]) + ac.counts + ac.symbols))
     scan = bytes([channels]) + b"".join(bytes([n + 1, min(n, 1) * 17]) for n in range(channels)) + b"\x00\x3f\x00"
     head.append(segment(0xDA, scan))
-    return b"".join(head) + _coded(components, codes) + b"\xff\xd9"
+    return b"".join(head) + _code_scan(components, codes) + b"\xff\xd9"
 
 
 def _application_data(options: JpegFormat) -> bytes:
@@ -73,7 +73,7 @@ def _application_data(options: JpegFormat) -> bytes:
     return found + (segment(0xE1, _XMP + options.xmp) if options.xmp else b"")
 
 
-def _zigzagged(table: Array) -> bytes:
+def _zigzag_bytes(table: Array) -> bytes:
     return table.reshape(64)[_ZIGZAG].astype(np.uint8).tobytes()  # type: ignore[no-any-return]
 
 
@@ -83,16 +83,16 @@ def _zigzagged(table: Array) -> bytes:
 def _components(image: Array, tables: tuple[Array, ...], factor: int) -> list[Blocks]:
     height, width, channels = image.shape
     if channels == 1:
-        plane = _padded(image[..., 0], -height % 8, -width % 8)
-        return [_of_blocks(_quantized(plane, tables[0]), 0)]
+        plane = _pad_plane(image[..., 0], -height % 8, -width % 8)
+        return [_of_blocks(_quantize_plane(plane, tables[0]), 0)]
     luma, *chroma = transforms.ycc_of_rgb(image)
     units = (-(-height // (8 * factor)), -(-width // (8 * factor)))
     found = [_brightness(luma, tables[0], factor, units)]
     for plane in chroma:
         if factor == 2:
-            plane = transforms.halve_plane(_padded(plane, height % 2, units[1] * 16 - width))
-        plane = _padded(plane, units[0] * 8 - plane.shape[0], units[1] * 8 - plane.shape[1])
-        found.append(_of_blocks(_quantized(plane, tables[1]), 1))
+            plane = transforms.halve_plane(_pad_plane(plane, height % 2, units[1] * 16 - width))
+        plane = _pad_plane(plane, units[0] * 8 - plane.shape[0], units[1] * 8 - plane.shape[1])
+        found.append(_of_blocks(_quantize_plane(plane, tables[1]), 1))
     return found
 
 
@@ -101,12 +101,12 @@ def _of_blocks(real: Array, kind: int) -> Blocks:
     return Blocks(real.reshape(-1, 1, 64), real.reshape(-1, 64), kind)
 
 
-def _padded(plane: Array, rows: int, columns: int) -> Array:
+def _pad_plane(plane: Array, rows: int, columns: int) -> Array:
     """The plane with its last row and column repeated."""
     return np.pad(plane, ((0, rows), (0, columns)), mode="edge")
 
 
-def _quantized(plane: Array, table: Array) -> Array:
+def _quantize_plane(plane: Array, table: Array) -> Array:
     """The coefficients of a plane of whole blocks, [rows, columns, 64] in zigzag order."""
     rows, columns = plane.shape[0] // 8, plane.shape[1] // 8
     blocks = plane.reshape(rows, 8, columns, 8).swapaxes(1, 2).reshape(-1, 8, 8)
@@ -116,7 +116,7 @@ def _quantized(plane: Array, table: Array) -> Array:
 def _brightness(luma: Array, table: Array, factor: int, units: tuple[int, int]) -> Blocks:
     """Blocks by units. A block beyond the image is flat, as bright as the one that is sent before it."""
     height, width = luma.shape
-    real = _quantized(_padded(luma, -height % 8, -width % 8), table)
+    real = _quantize_plane(_pad_plane(luma, -height % 8, -width % 8), table)
     rows, columns = real.shape[:2]
     whole = np.zeros((units[0] * factor, units[1] * factor, 64), real.dtype)
     whole[:rows, :columns] = real
@@ -200,7 +200,7 @@ def _codes(components: list[Blocks], optimizes: bool) -> list[tuple[CodeTable, C
     return found
 
 
-def _coded(components: list[Blocks], codes: list[tuple[CodeTable, CodeTable]]) -> bytes:
+def _code_scan(components: list[Blocks], codes: list[tuple[CodeTable, CodeTable]]) -> bytes:
     """The coded scan, all components of a unit after each other."""
     parts = []
     for number, component in enumerate(components):

@@ -164,7 +164,7 @@ def _decode_segment(scan: Scan, segment: bytes, numbers: range) -> int:
     return numbers.stop
 
 
-def _wrapped(value: int) -> int:
+def _wrap_to_int16(value: int) -> int:
     return ((value + 32768) & 65535) - 32768
 
 
@@ -188,7 +188,7 @@ class _Decoder:
         size = bits.code(part.dc)
         if size:
             self.before[index] += bits.signed(min(size, 16))
-        values[at] = _wrapped(self.before[index])
+        values[at] = _wrap_to_int16(self.before[index])
         held, count, data, place = bits.held, bits.count, bits.data, bits.at
         table = part.ac
         k = 1
@@ -219,7 +219,7 @@ class _Decoder:
         size = self.bits.code(part.dc)
         if size:
             self.before[index] += self.bits.signed(min(size, 16))
-        part.plane.values[at] = _wrapped(self.before[index] << self.scan.low)
+        part.plane.values[at] = _wrap_to_int16(self.before[index] << self.scan.low)
 
     def _more_dc(self, index: int, part: Part, at: int) -> None:
         if self.bits.take(1):
@@ -235,7 +235,7 @@ class _Decoder:
             run, size = symbol >> 4, symbol & 15
             if size:
                 k += run
-                values[at + _ORDER[k]] = _wrapped(bits.signed(size) << self.scan.low)
+                values[at + _ORDER[k]] = _wrap_to_int16(bits.signed(size) << self.scan.low)
                 k += 1
             elif run == 15:
                 k += 16
@@ -258,7 +258,7 @@ class _Decoder:
                     break
                 k = self._refine(values, at, k, run, step)
                 if new and k < 64:
-                    values[at + _ORDER[k]] = _wrapped(new)
+                    values[at + _ORDER[k]] = _wrap_to_int16(new)
                 k += 1
         if self.ended:
             self._refine(values, at, k, 64, step)
@@ -272,7 +272,7 @@ class _Decoder:
             value = values[place]
             if value:
                 if bits.take(1) and not value & step:
-                    values[place] = _wrapped(value + (step if value > 0 else -step))
+                    values[place] = _wrap_to_int16(value + (step if value > 0 else -step))
             else:
                 if not zeros:
                     break

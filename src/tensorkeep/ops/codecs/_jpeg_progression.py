@@ -107,10 +107,10 @@ def _scan(components: list[Blocks], scan: _Scan) -> bytes:
         kind = components[number].kind
         header += bytes([number + 1, (kind if has_dc_codes else 0) * 16 + (kind if is_ac else 0)])
     header += bytes([scan.first, scan.last, scan.high * 16 + scan.low])
-    return head + segment(0xDA, header) + _packed(sent, words)
+    return head + segment(0xDA, header) + _pack_symbols(sent, words)
 
 
-def _packed(sent: _Sent, words: dict[int, tuple[Array, Array]]) -> bytes:
+def _pack_symbols(sent: _Sent, words: dict[int, tuple[Array, Array]]) -> bytes:
     tables, symbols = np.array(sent.tables, np.int64), np.array(sent.symbols, np.int64)
     bits, counts = np.array(sent.bits, np.int64), np.array(sent.counts, np.int64)
     values, lengths = bits.copy(), counts.copy()

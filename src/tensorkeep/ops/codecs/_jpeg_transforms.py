@@ -18,7 +18,7 @@ _FRACTION: Final = 13
 _KEPT: Final = 2  # fractional bits between the passes
 
 
-def _descaled(values: Array, bits: int) -> Array:
+def _descale_values(values: Array, bits: int) -> Array:
     return (values + (1 << (bits - 1))) >> bits
 
 
@@ -41,30 +41,30 @@ def inverse_accurate(coefficients: Array, quantization: Array) -> Array:
     values = coefficients.astype(np.int64) * quantization
     even, odd = _inverse_line(values)
     shift = _FRACTION - _KEPT
-    first = [_descaled(a + b, shift) for a, b in zip(even, odd, strict=True)]
-    last = [_descaled(a - b, shift) for a, b in zip(even[::-1], odd[::-1], strict=True)]
+    first = [_descale_values(a + b, shift) for a, b in zip(even, odd, strict=True)]
+    last = [_descale_values(a - b, shift) for a, b in zip(even[::-1], odd[::-1], strict=True)]
     columns = np.stack(first + last, 1).swapaxes(1, 2)
     even, odd = _inverse_line(columns)
     shift = _FRACTION + _KEPT + 3
-    first = [_descaled(a + b, shift) for a, b in zip(even, odd, strict=True)]
-    last = [_descaled(a - b, shift) for a, b in zip(even[::-1], odd[::-1], strict=True)]
-    return _bounded(np.stack(first + last, 1).swapaxes(1, 2))
+    first = [_descale_values(a + b, shift) for a, b in zip(even, odd, strict=True)]
+    last = [_descale_values(a - b, shift) for a, b in zip(even[::-1], odd[::-1], strict=True)]
+    return _bounded_samples(np.stack(first + last, 1).swapaxes(1, 2))
 
 
-def _bounded(samples: Array) -> Array:
+def _bounded_samples(samples: Array) -> Array:
     return np.clip(samples + 128, 0, 255).astype(np.uint8)  # type: ignore[no-any-return]
 
 
 # --------------------------------------------------------------------------------------------------- Inverse, fast
 
-# Those of Arai, Agui and Nakajima, by 2^14: 1, then sqrt(2) cos(k pi / 16).
-_SCALES: Final = np.array([16384, 22725, 21407, 19266, 16384, 12873, 8867, 4520], np.int64)
+# Those of Arai, Agui and Nakajima: 1, then sqrt(2) cos(k pi / 16); products are rounded once, to 14 fractional bits.
+_SCALES: Final = np.sqrt(np.array([1, *[2] * 7])) * np.cos(np.arange(8) * np.pi / 16)
+_PRODUCTS: Final = np.rint(np.outer(_SCALES, _SCALES) * 16384).astype(np.int64)
 
 
 def _fast_quantization(quantization: Array) -> Array:
     """The table with the factors of the fast transform in it, two fractional bits."""
-    scales = _descaled(_SCALES[:, None] * _SCALES[None, :], 14)
-    return _descaled(quantization.astype(np.int64) * scales, 12).astype(np.int16)
+    return _descale_values(quantization.astype(np.int64) * _PRODUCTS, 12).astype(np.int16)
 
 
 def _product(values: Array, factor: int) -> Array:
@@ -95,7 +95,7 @@ def inverse_fast(coefficients: Array, quantization: Array) -> Array:
     values = coefficients.astype(np.int16) * _fast_quantization(quantization)
     columns = np.stack(_fast_line(values), 1).swapaxes(1, 2)
     rows = np.stack(_fast_line(columns), 1).swapaxes(1, 2) >> 5
-    return _bounded(np.clip(rows, -128, 127).astype(np.int64))
+    return _bounded_samples(np.clip(rows, -128, 127).astype(np.int64))
 
 
 # ------------------------------------------------------------------------------------------------ Inverse, reduced
@@ -105,10 +105,10 @@ def inverse_reduced(coefficients: Array, quantization: Array, size: int) -> Arra
     """Samples of blocks made as small as 4, 2 or 1 on the way."""
     values = coefficients.astype(np.int64) * quantization
     if size == 1:
-        return _bounded(_descaled(values[:, :1, :1], 3))
+        return _bounded_samples(_descale_values(values[:, :1, :1], 3))
     line, extra = (_four_line, 1) if size == 4 else (_two_line, 2)
-    columns = _descaled(line(values), _FRACTION - _KEPT + extra).swapaxes(1, 2)
-    return _bounded(_descaled(line(columns), _FRACTION + _KEPT + 3 + extra).swapaxes(1, 2))
+    columns = _descale_values(line(values), _FRACTION - _KEPT + extra).swapaxes(1, 2)
+    return _bounded_samples(_descale_values(line(columns), _FRACTION + _KEPT + 3 + extra).swapaxes(1, 2))
 
 
 def _four_line(lines: Array) -> Array:
@@ -136,18 +136,18 @@ def _forward_line(lines: Array, is_last: bool) -> Array:
     t10, t13, t11, t12 = sums[0] + sums[3], sums[0] - sums[3], sums[1] + sums[2], sums[1] - sums[2]
     shift = _FRACTION + _KEPT if is_last else _FRACTION - _KEPT
     if is_last:
-        first, fifth = _descaled(t10 + t11, _KEPT), _descaled(t10 - t11, _KEPT)
+        first, fifth = _descale_values(t10 + t11, _KEPT), _descale_values(t10 - t11, _KEPT)
     else:
         first, fifth = (t10 + t11) << _KEPT, (t10 - t11) << _KEPT
     z1 = (t12 + t13) * 4433
-    third, seventh = _descaled(z1 + t13 * 6270, shift), _descaled(z1 - t12 * 15137, shift)
+    third, seventh = _descale_values(z1 + t13 * 6270, shift), _descale_values(z1 - t12 * 15137, shift)
     z1, z2, z3, z4 = t4 + t7, t5 + t6, t4 + t6, t5 + t7
     z5 = (z3 + z4) * 9633
     z1, z2, z3, z4 = z1 * -7373, z2 * -20995, z3 * -16069 + z5, z4 * -3196 + z5
-    eighth = _descaled(t4 * 2446 + z1 + z3, shift)
-    sixth = _descaled(t5 * 16819 + z2 + z4, shift)
-    fourth = _descaled(t6 * 25172 + z2 + z3, shift)
-    second = _descaled(t7 * 12299 + z1 + z4, shift)
+    eighth = _descale_values(t4 * 2446 + z1 + z3, shift)
+    sixth = _descale_values(t5 * 16819 + z2 + z4, shift)
+    fourth = _descale_values(t6 * 25172 + z2 + z3, shift)
+    second = _descale_values(t7 * 12299 + z1 + z4, shift)
     return np.stack([first, second, third, fourth, fifth, sixth, seventh, eighth], 1)
 
 
@@ -219,7 +219,7 @@ def halve_plane(plane: Array) -> Array:
 # ----------------------------------------------------------------------------------------------------------- Colors
 
 
-def _fixed(value: float) -> int:
+def _fixed_point(value: float) -> int:
     return int(value * 65536 + 0.5)
 
 
@@ -230,14 +230,14 @@ def rgb_of_ycc(luma: Array, blue: Array, red: Array) -> Array:
     """Colors from brightness and the two differences, [height, width, 3]."""
     y = luma.astype(np.int32)
     cb, cr = blue.astype(np.int32) - 128, red.astype(np.int32) - 128
-    r = y + ((_fixed(1.402) * cr + _HALF) >> 16)
-    g = y + ((-_fixed(0.34414) * cb + _HALF - _fixed(0.71414) * cr) >> 16)
-    b = y + ((_fixed(1.772) * cb + _HALF) >> 16)
+    r = y + ((_fixed_point(1.402) * cr + _HALF) >> 16)
+    g = y + ((-_fixed_point(0.34414) * cb + _HALF - _fixed_point(0.71414) * cr) >> 16)
+    b = y + ((_fixed_point(1.772) * cb + _HALF) >> 16)
     return np.clip(np.stack([r, g, b], -1), 0, 255).astype(np.uint8)  # type: ignore[no-any-return]
 
 
 def gray_of_rgb(red: Array, green: Array, blue: Array) -> Array:
-    weights = (_fixed(0.299), _fixed(0.587), _fixed(0.114))
+    weights = (_fixed_point(0.299), _fixed_point(0.587), _fixed_point(0.114))
     parts = (weight * plane.astype(np.int32) for weight, plane in zip(weights, (red, green, blue), strict=True))
     return ((sum(parts, start=np.int32(_HALF))) >> 16).astype(np.uint8)  # type: ignore[return-value]
 
@@ -246,7 +246,7 @@ def ycc_of_rgb(image: Array) -> list[Array]:
     """Brightness and the two differences of colors, as planes."""
     r, g, b = (image[..., channel].astype(np.int32) for channel in range(3))
     offset = (128 << 16) + _HALF - 1
-    y = (_fixed(0.299) * r + _fixed(0.587) * g + _fixed(0.114) * b + _HALF) >> 16
-    cb = (-_fixed(0.16874) * r - _fixed(0.33126) * g + _fixed(0.5) * b + offset) >> 16
-    cr = (_fixed(0.5) * r - _fixed(0.41869) * g - _fixed(0.08131) * b + offset) >> 16
+    y = (_fixed_point(0.299) * r + _fixed_point(0.587) * g + _fixed_point(0.114) * b + _HALF) >> 16
+    cb = (-_fixed_point(0.16874) * r - _fixed_point(0.33126) * g + _fixed_point(0.5) * b + offset) >> 16
+    cr = (_fixed_point(0.5) * r - _fixed_point(0.41869) * g - _fixed_point(0.08131) * b + offset) >> 16
     return [plane.astype(np.uint8) for plane in (y, cb, cr)]

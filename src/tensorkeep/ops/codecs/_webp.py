@@ -248,7 +248,7 @@ def _pixels(bits: _Bits, width: int, height: int, is_main: bool = False) -> Word
     cache_size = 1 << cache_bits if cache_bits else 0
     sizes = (256 + _LENGTH_CODES + cache_size, 256, 256, 256, _DISTANCE_CODES)
     groups = [[_read_code(bits, size) for size in sizes] for _ in range(count)]
-    return _decoded(bits, width, height, _Layout(groups, groups_at, shift, cache_bits))
+    return _decode_words(bits, width, height, _Layout(groups, groups_at, shift, cache_bits))
 
 
 @dataclass(frozen=True, slots=True)
@@ -261,7 +261,8 @@ class _Layout:
     cache_bits: int
 
 
-def _decoded(bits: _Bits, width: int, height: int, layout: _Layout) -> Words:
+def _decode_words(bits: _Bits, width: int, height: int, layout: _Layout) -> Words:
+    """The pixels of an image, as words, decoded one after the other by the prefix codes of a layout."""
     total = width * height
     out: list[int] = []
     cache_bits, cache_shift = layout.cache_bits, 32 - layout.cache_bits

@@ -36,14 +36,14 @@ class Transform:
 def pixels_before(pixels: Words, transform: Transform) -> Words:
     """The pixels before a transform."""
     if transform.kind == PREDICTION:
-        return _unpredicted(pixels, transform)
+        return _undo_prediction(pixels, transform)
     if transform.kind == COLORS:
-        return _uncolored(pixels, transform)
+        return _undo_color_transform(pixels, transform)
     if transform.kind == GREEN:
         planes = _planes(pixels)
         planes[..., ::2] += planes[..., 1:2]
         return _words(planes)
-    return _unpacked(pixels, transform)
+    return _undo_palette(pixels, transform)
 
 
 def _planes(pixels: Words) -> Planes:
@@ -56,15 +56,16 @@ def _words(planes: Planes) -> Words:
     return words
 
 
-def _spread(blocks: Words, shape: tuple[int, ...], shift: int) -> Words:
+def _spread_blocks(blocks: Words, shape: tuple[int, ...], shift: int) -> Words:
     """For each pixel, the word of the block that it is in."""
     rows, columns = (np.arange(size) >> shift for size in shape)
     spread: Words = blocks[np.ix_(rows, columns)]
     return spread
 
 
-def _uncolored(pixels: Words, transform: Transform) -> Words:
-    factors = _planes(_spread(transform.blocks, pixels.shape, transform.shift)).view(np.int8).astype(np.int32)
+def _undo_color_transform(pixels: Words, transform: Transform) -> Words:
+    """The pixels before the color transform, which took a share of green from red, and of both from blue."""
+    factors = _planes(_spread_blocks(transform.blocks, pixels.shape, transform.shift)).view(np.int8).astype(np.int32)
     planes = _planes(pixels)
 
     def part(factor: Any, plane: Any) -> Any:
@@ -77,7 +78,7 @@ def _uncolored(pixels: Words, transform: Transform) -> Words:
     return _words(planes)
 
 
-def _unpacked(pixels: Words, transform: Transform) -> Words:
+def _undo_palette(pixels: Words, transform: Transform) -> Words:
     """The colors of a palette, whose entries are stored as differences."""
     table = np.cumsum(_planes(transform.blocks)[0], axis=0, dtype=np.uint8)
     colors = np.zeros(256, np.uint32)
@@ -94,7 +95,8 @@ def _unpacked(pixels: Words, transform: Transform) -> Words:
 # ---------------------------------------------------------------------------------------------------- Prediction
 
 
-def _unpredicted(pixels: Words, transform: Transform) -> Words:
+def _undo_prediction(pixels: Words, transform: Transform) -> Words:
+    """The pixels before the predictor transform, which kept only the differences from what neighbours predict."""
     modes = (transform.blocks >> 8 & 15).astype(np.intp)
     planes = _planes(pixels)
     height, width = pixels.shape
@@ -148,7 +150,7 @@ def _average(first: Pixel, second: Pixel) -> Pixel:
     return [(a + b) >> 1 for a, b in zip(first, second, strict=True)]
 
 
-def _clamped(value: int) -> int:
+def _clamped_byte(value: int) -> int:
     return min(max(value, 0), 255)
 
 
@@ -160,11 +162,11 @@ def _nearer(left: Pixel, top: Pixel, top_left: Pixel) -> Pixel:
 
 
 def _full(left: Pixel, top: Pixel, top_left: Pixel) -> Pixel:
-    return [_clamped(a + t - c) for a, t, c in zip(left, top, top_left, strict=True)]
+    return [_clamped_byte(a + t - c) for a, t, c in zip(left, top, top_left, strict=True)]
 
 
 def _half(left: Pixel, top: Pixel, top_left: Pixel) -> Pixel:
-    return [_clamped(m + int((m - c) / 2)) for m, c in zip(_average(left, top), top_left, strict=True)]
+    return [_clamped_byte(m + int((m - c) / 2)) for m, c in zip(_average(left, top), top_left, strict=True)]
 
 
 _GUESSES: Final[dict[int, Any]] = {  # of the pixels to the left, above, above to the left, above to the right

@@ -11,11 +11,11 @@ from tensorkeep.errors import InternalError, InvalidArgumentError
 from tensorkeep.graph.graph import Tensor
 from tensorkeep.graph.registry.opspec import op
 from tensorkeep.ops.codecs import _bmp, _gif, _jpeg, _webp, png
-from tensorkeep.ops.codecs._jpeg import JpegOptions
 from tensorkeep.ops.codecs._jpeg import decode_jpeg as jpeg_pixels
 from tensorkeep.ops.codecs._jpeg_encoding import JpegFormat
 from tensorkeep.ops.codecs._jpeg_encoding import encode_jpeg as jpeg_file
-from tensorkeep.ops.shared.dimensions import of_rank
+from tensorkeep.ops.codecs._jpeg_sampling import JpegOptions
+from tensorkeep.ops.shared.dimensions import at_least, of_rank
 from tensorkeep.ops.shared.kernel_types import Array
 from tensorkeep.ops.shared.shape_rules import SCALAR, with_rank
 from tensorkeep.shapes import UNKNOWN_SHAPE, Shape
@@ -112,7 +112,9 @@ def _kind(data: bytes) -> str:
     raise InvalidArgumentError("Unknown image file format. One of JPEG, PNG, GIF, BMP, WebP required.")
 
 
-def _decoded(op_name: str, data: bytes, options: JpegOptions, is_wide: bool = False, first_only: bool = False) -> Array:
+def _decode_file(
+    op_name: str, data: bytes, options: JpegOptions, is_wide: bool = False, first_only: bool = False
+) -> Array:
     """The pixels of a file of any kind that the op takes; of a GIF all frames."""
     kind, channels = _kind(data), options.channels
     if op_name == "DecodeBmp" and kind != "BMP":
@@ -176,7 +178,7 @@ def decode_jpeg_kernel(
     dct_method: bytes,
 ) -> Array:
     options = _jpeg_options(channels, ratio, fancy_upscaling, try_recover_truncated, acceptable_fraction, dct_method)
-    return _one_frame(_decoded("DecodeJpeg", _file(contents), options))
+    return _one_frame(_decode_file("DecodeJpeg", _file(contents), options))
 
 
 @decode_and_crop_jpeg.kernel
@@ -204,40 +206,40 @@ def decode_and_crop_jpeg_kernel(
         options.acceptable,
         (top, left, height, width),
     )
-    return _decoded("DecodeAndCropJpeg", _file(contents), cropped)
+    return _decode_file("DecodeAndCropJpeg", _file(contents), cropped)
 
 
 @decode_png.kernel
 def decode_png_kernel(contents: Array, *, channels: int, dtype: DType) -> Array:
     _check_channels(channels)
     is_wide = dtype.name == "uint16"
-    found = _one_frame(_decoded("DecodePng", _file(contents), JpegOptions(channels), is_wide))
+    found = _one_frame(_decode_file("DecodePng", _file(contents), JpegOptions(channels), is_wide))
     return _as_type(found, dtype)
 
 
 @decode_gif.kernel
 def decode_gif_kernel(contents: Array) -> Array:
-    found = _decoded("DecodeGif", _file(contents), JpegOptions(3))
+    found = _decode_file("DecodeGif", _file(contents), JpegOptions(3))
     return found if found.ndim == 4 else found[None]
 
 
 @decode_bmp.kernel
 def decode_bmp_kernel(contents: Array, *, channels: int) -> Array:
     _check_channels(channels)
-    return _decoded("DecodeBmp", _file(contents), JpegOptions(channels))
+    return _decode_file("DecodeBmp", _file(contents), JpegOptions(channels))
 
 
 @decode_webp.kernel
 def decode_webp_kernel(contents: Array, *, channels: int) -> Array:
     _check_channels(channels)
-    return _decoded("DecodeWebP", _file(contents), JpegOptions(channels))
+    return _decode_file("DecodeWebP", _file(contents), JpegOptions(channels))
 
 
 @decode_image.kernel
 def decode_image_kernel(contents: Array, *, channels: int, dtype: DType, expand_animations: bool) -> Array:
     _check_channels(channels)
     data = _file(contents)
-    found = _decoded("DecodeImage", data, JpegOptions(channels), dtype.name != "uint8", not expand_animations)
+    found = _decode_file("DecodeImage", data, JpegOptions(channels), dtype.name != "uint8", not expand_animations)
     if found.ndim == 4 and not expand_animations:
         found = found[0]
     return _as_type(found, dtype)
@@ -279,8 +281,7 @@ encode_jpeg_variable_quality = op("EncodeJpegVariableQuality(images: uint8, qual
 @encode_png.shape
 def encode_png_shape(image: Tensor) -> Shape:
     shape = image.static_shape
-    if shape.rank is not None and shape.rank < 3:
-        raise InvalidArgumentError(f"Shape must be at least rank 3 but is rank {shape.rank}")
+    at_least(shape, 3)
     return UNKNOWN_SHAPE if shape.dims is None else Shape(shape.dims[:-3])
 
 

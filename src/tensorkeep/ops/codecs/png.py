@@ -180,7 +180,7 @@ def _samples(file: _File) -> Array:
     if not file.is_interlaced:
         size = 1 + _line_bytes(file.width, file)
         lines = np.frombuffer(_inflate(file, size * file.height), np.uint8).reshape(file.height, size)
-        return _unpacked(lines, file.width, file)
+        return _unpack_samples(lines, file.width, file)
     pixels = np.zeros((file.height, file.width, file.channels), np.uint16 if file.bits == 16 else np.uint8)
     places = [
         (slice(top, None, down), slice(left, None, across))
@@ -193,12 +193,13 @@ def _samples(file: _File) -> Array:
     for place, (rows, columns) in zip(places, shapes, strict=True):
         size = 1 + _line_bytes(columns, file)
         lines = np.frombuffer(data, np.uint8, rows * size, at).reshape(rows, size)
-        pixels[place] = _unpacked(lines, columns, file)
+        pixels[place] = _unpack_samples(lines, columns, file)
         at += rows * size
     return pixels
 
 
-def _unpacked(lines: Array, width: int, file: _File) -> Array:
+def _unpack_samples(lines: Array, width: int, file: _File) -> Array:
+    """The samples of filtered lines, [lines, width, channels], of 8 or 16 bits; narrower ones are not scaled."""
     found = _unfilter(lines, max(1, file.channels * file.bits // 8))
     shape = (len(lines), width, file.channels)
     if file.bits == 16:
@@ -218,13 +219,14 @@ def decode_png(contents: bytes, channels: int, is_wide: bool) -> Array:
         raise _bad("it has no pixels")
     count = channels or (file.channels if file.color != 3 else 3 + (file.transparency is not None))
     check_allocation((file.height, file.width, max(count, file.channels) + 4), np.uint16, copies=2)
-    return _converted(file, _samples(file), count, is_wide)
+    return _convert_samples(file, _samples(file), count, is_wide)
 
 
-def _converted(file: _File, samples: Array, count: int, is_wide: bool) -> Array:
+def _convert_samples(file: _File, samples: Array, count: int, is_wide: bool) -> Array:
+    """Samples as so many channels of 8 bits, or of 16 with `is_wide`, as TensorFlow has libpng convert them."""
     colors, alpha = _colors_and_alpha(file, samples)
     if count < 3 and colors.shape[2] == 3:
-        colors = _grayed(colors)
+        colors = _gray_of_colors(colors)
     elif count >= 3 and colors.shape[2] == 1:
         colors = np.repeat(colors, 3, 2)
     if count % 2 == 0:
@@ -264,7 +266,7 @@ def _colors_and_alpha(file: _File, samples: Array) -> tuple[Array, Array | None]
 _GRAY_WEIGHTS: Final = np.array([9797, 19234, 3737], np.int64)  # of 2^15: 0.299, 0.587 and the rest
 
 
-def _grayed(colors: Array) -> Array:
+def _gray_of_colors(colors: Array) -> Array:
     rounding = 16384 if colors.dtype == np.uint16 else 0
     gray = ((colors.astype(np.int64) @ _GRAY_WEIGHTS + rounding) >> 15).astype(colors.dtype)
     is_gray = (colors[..., 0] == colors[..., 1]) & (colors[..., 0] == colors[..., 2])
@@ -289,8 +291,8 @@ def encode_png(image: Array, compression: int) -> bytes:
     data = image.astype(">u2") if bits == 16 else image
     lines = np.frombuffer(data.tobytes(), np.uint8).reshape(height, -1)
     is_plain = height == 1 and width == 1
-    filtered = _filtered(lines, channels * bits // 8)
-    stream = _deflated(filtered, compression, zlib.Z_DEFAULT_STRATEGY if is_plain else zlib.Z_FILTERED)
+    filtered = _filter_lines(lines, channels * bits // 8)
+    stream = _deflate_bytes(filtered, compression, zlib.Z_DEFAULT_STRATEGY if is_plain else zlib.Z_FILTERED)
     parts = [(b"IDAT", stream[at : at + _PART]) for at in range(0, len(stream), _PART)]
     chunks = [(b"IHDR", header), *parts, (b"IEND", b"")]
     return SIGNATURE + b"".join(_chunk(kind, part) for kind, part in chunks)
@@ -300,8 +302,10 @@ def _chunk(kind: bytes, data: bytes) -> bytes:
     return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(data, zlib.crc32(kind)))
 
 
-def _filtered(lines: Array, step: int) -> bytes:
-    """Every line behind the filter that leaves the smallest bytes, the first of several."""
+def _filter_lines(lines: Array, step: int) -> bytes:
+    """The lines of an image as a PNG file has them: before each the number of its filter, which is the one that leaves
+    the smallest bytes; of several such, the first.
+    """
     rows, size = lines.shape
     kinds = [kind for kind in range(5) if (rows > 1 or kind < 2) and (size != step or kind in (0, 2))]
     padded = np.zeros((rows + 1, size + step), np.uint8)
@@ -311,7 +315,7 @@ def _filtered(lines: Array, step: int) -> bytes:
         part, above = padded[top + 1 : top + 1 + _LINES_AT_A_TIME], padded[top : top + _LINES_AT_A_TIME]
         line, left = part[:, step:], part[:, :-step]
         up, corner = above[: len(part), step:], above[: len(part), :-step]
-        candidates = [line - _guessed(kind, left, up, corner) for kind in kinds]
+        candidates = [line - _predicted_bytes(kind, left, up, corner) for kind in kinds]
         sizes = [np.minimum(bytes_left, np.negative(bytes_left)).sum(1, dtype=np.uint32) for bytes_left in candidates]
         best = np.argmin(sizes, 0)
         target = result[top : top + len(part)]
@@ -321,8 +325,10 @@ def _filtered(lines: Array, step: int) -> bytes:
     return result.tobytes()
 
 
-def _guessed(kind: int, left: Array, up: Array, corner: Array) -> Array:
-    """What a filter takes a byte for, from those before it; all in bytes, without overflow."""
+def _predicted_bytes(kind: int, left: Array, up: Array, corner: Array) -> Array:
+    """The bytes that a filter predicts from those to the left, above, and above to the left. All are computed in bytes,
+    without overflow.
+    """
     if kind == 0:
         return np.zeros_like(left)
     if kind < 3:
@@ -343,7 +349,8 @@ def _distance(first: Array, second: Array) -> Array:
     return np.maximum(first, second) - np.minimum(first, second)
 
 
-def _deflated(data: bytes, compression: int, strategy: int) -> bytes:
+def _deflate_bytes(data: bytes, compression: int, strategy: int) -> bytes:
+    """Compressed bytes, with the window and the header that libpng chooses for their length."""
     window = 15
     if len(data) <= 16384:
         while window > 8 and len(data) + 262 <= 1 << (window - 1):

@@ -4,6 +4,7 @@ batching             calls that a server gathers into batches
 control_flow         branches and loops as nodes
 functional           ops that call functions of the graph's library: branches, loops, and plain calls
 logging              ops that tell a person something: prints, assertions, the time
+memory               how much memory there is, as contrib.memory_stats of TensorFlow 1 asks
 _round_finding       loops over small matrices, found in the functions of a While and written out as instructions
 _round_running       such loops, run by the compiled library: many rounds in one call
 script               calling Python functions from a graph

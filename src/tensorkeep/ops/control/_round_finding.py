@@ -96,7 +96,7 @@ def _plain(tensor: Tensor) -> Tensor:
     return tensor
 
 
-def _known(tensor: Tensor) -> Any:
+def _known_value(tensor: Tensor) -> Any:
     value = constant_value(tensor)
     if value is None:
         raise _NotFoundError
@@ -134,7 +134,7 @@ class _Finder:
         if following is given:
             return
         if op.type in ("Add", "AddV2") and following.dtype.is_integer and _plain(op.inputs[0]) is given:
-            step = np.asarray(_known(op.inputs[1]))
+            step = np.asarray(_known_value(op.inputs[1]))
             if step.ndim or step < 1:
                 raise _NotFoundError
             self._loop.counters[number] = int(step)
@@ -179,7 +179,7 @@ class _Finder:
             if self._body.inputs[number] in self._varying:
                 raise _NotFoundError
         else:
-            _known(limit)
+            _known_value(limit)
         self._loop.condition_fixed.append(limit)
         self._loop.limits.append((numbers[counter], len(self._loop.condition_fixed) - 1))
 
@@ -332,7 +332,7 @@ class _Finder:
     def _pieces(self, op: Operation, tensor: Tensor) -> Given:
         """One of the pieces that Split and SplitV make."""
         whole_at, axis_at = (1, 0) if op.type == "Split" else (0, 2)
-        if int(np.asarray(_known(op.inputs[axis_at])).item()) not in (1, -1):
+        if int(np.asarray(_known_value(op.inputs[axis_at])).item()) not in (1, -1):
             raise _NotFoundError
         whole = self._value(op.inputs[whole_at])
         widths = [self._columns(output) for output in op.outputs]
@@ -349,7 +349,7 @@ class _Finder:
 
     def _slice(self, op: Operation, tensor: Tensor) -> Given:
         """All rows, and columns that follow each other."""
-        begin, _, strides = (np.asarray(_known(each)).tolist() for each in op.inputs[1:])
+        begin, _, strides = (np.asarray(_known_value(each)).tolist() for each in op.inputs[1:])
         masks = [op.attr(f"{name}_mask") for name in ("begin", "end", "ellipsis", "new_axis", "shrink_axis")]
         is_plain = strides == [1, 1] and len(begin) == 2 and masks[2:] == [0, 0, 0]
         if not is_plain or not (masks[0] & 1 and masks[1] & 1):
@@ -359,7 +359,7 @@ class _Finder:
         return self._columns_of(whole, first + whole.columns if first < 0 else first, self._columns(tensor))
 
     def _side_by_side(self, op: Operation, tensor: Tensor) -> Given:
-        if int(np.asarray(_known(op.inputs[-1])).item()) not in (1, -1):
+        if int(np.asarray(_known_value(op.inputs[-1])).item()) not in (1, -1):
             raise _NotFoundError
         parts = [self._value(each) for each in op.inputs[:-1]]
         if any(part.kind == "fixed" for part in parts):

@@ -11,7 +11,17 @@ from tensorkeep.arrays import Array
 from tensorkeep.graph.constants import constant_value
 from tensorkeep.graph.functions import FunctionBody
 from tensorkeep.graph.graph import Tensor
-from tensorkeep.native.layers import FLOAT, Floats, Functions, functions, multiply, packed_matrix
+from tensorkeep.io.machine.parallel import computing_with, thread_limit
+from tensorkeep.native.layers import (
+    FLOAT,
+    Floats,
+    Functions,
+    functions,
+    in_parts,
+    multiply,
+    packed_matrix,
+    threads_for,
+)
 from tensorkeep.native.rounds import Move, Operand, code_of, run_rounds
 from tensorkeep.ops.control._round_finding import Given, Loop, Steps, found_loop
 from tensorkeep.ops.control._tensor_list_values import TensorList, the_list
@@ -100,7 +110,6 @@ class _Run:
         self._items = {number: self._listed(loop.sequences[number]) for number in read}
         self._registers = [np.empty((self._rows, width), FLOAT) for width in loop.registers]
         self._kept: list[Array] = []
-        self._rooms: dict[int, Floats] = {}
         self._packs: dict[int, Floats] = {}
 
     def _count_rounds(self) -> int:
@@ -136,38 +145,40 @@ class _Run:
 
     # -------------------------------------------------------------------------------------------------- operands
 
-    def _sequence(self, number: int, begin: int, end: int) -> Floats:
-        """A step of the input for each of some rounds, with what is computed of it alone."""
-        steps, items = self._loop.sequences[number], self._items[number]
-        if steps.is_condition:
-            truths = np.stack(items[begin:end]).reshape(end - begin, self._rows, 1)
-            return (truths ^ steps.is_negated).astype(FLOAT)
-        whole = np.stack(items[begin:end])
-        if steps.matrix is not None:
+    def _pack_matrices(self) -> None:
+        """Puts the matrices in order that steps of the input are multiplied with."""
+        for number, items in self._items.items():
+            steps = self._loop.sequences[number]
+            if steps.matrix is None or steps.is_condition:
+                continue
             matrix = self._fixed[steps.matrix].T if steps.is_transposed else self._fixed[steps.matrix]
-            if matrix.dtype != FLOAT or matrix.ndim != 2 or matrix.shape != (whole.shape[2], steps.columns):
+            if matrix.dtype != FLOAT or matrix.shape != (items[0].shape[1], steps.columns):
                 raise _UnlikeError
-            made = self._room(number, end - begin, steps.columns)
-            multiply(self._compiled, whole, self._packed_once(number, matrix), made)
+            self._packs[number] = packed_matrix(self._compiled, np.ascontiguousarray(matrix))
+
+    def _sequence(self, number: int, rounds: range, rows: range, rooms: dict[int, Floats]) -> Floats:
+        """A step of the input for each of some rounds, of some rows, with what is computed of it alone.
+
+        `rooms` is memory that is used again for the next rounds.
+        """
+        steps, items = self._loop.sequences[number], self._items[number]
+        parts = [item[rows.start : rows.stop] for item in items[rounds.start : rounds.stop]]
+        if steps.is_condition:
+            truths = np.stack(parts).reshape(len(rounds), len(rows), 1)
+            return (truths ^ steps.is_negated).astype(FLOAT)
+        whole = np.stack(parts)
+        if steps.matrix is not None:
+            room = rooms.get(number)
+            if room is None:
+                room = rooms[number] = np.empty((len(rounds), len(rows), steps.columns), FLOAT)
+            made = room[: len(rounds)]
+            multiply(self._compiled, whole, self._packs[number], made)
             whole = made
         for vector in steps.vectors:
             whole += self._vector(vector, steps.columns)
         if whole.shape[2] != steps.columns:
             raise _UnlikeError
         return np.ascontiguousarray(whole)
-
-    def _packed_once(self, number: int, matrix: Floats) -> Floats:
-        packed = self._packs.get(number)
-        if packed is None:
-            packed = self._packs[number] = packed_matrix(self._compiled, np.ascontiguousarray(matrix))
-        return packed
-
-    def _room(self, number: int, rounds: int, columns: int) -> Floats:
-        """Memory for some rounds of a sequence, the same each time."""
-        room = self._rooms.get(number)
-        if room is None:
-            room = self._rooms[number] = np.empty((rounds, self._rows, columns), FLOAT)
-        return room[:rounds]
 
     def _vector(self, number: int, columns: int) -> Floats:
         value = self._fixed[number]
@@ -223,31 +234,39 @@ class _Run:
             if counter is not None
         }
         self._check_lists()
+        self._pack_matrices()
         same = self._same_in_all()
-        widest = max([loop.sequences[number].columns for number in self._items], default=1)
-        some = max(1, _MOST_AT_ONCE // (widest * self._rows))
-        for begin in range(0, self._rounds, some):
-            self._run(same, written, begin, min(begin + some, self._rounds))
+        cost = self._rounds * self._rows * self._cost_of_row()
+        share = max(1, thread_limit() // threads_for(self._rows, cost))
+
+        def run_rows(first: int, end: int) -> None:
+            with computing_with(share):
+                self._run_rows(same, written, range(first, end))
+
+        in_parts(run_rows, self._rows, cost)
         return [self._after(number, value, written) for number, value in enumerate(self._values)]
 
-    def _run(self, same: list[Operand | None], written: dict[int, Floats], begin: int, end: int) -> None:
-        sequences = {number: self._sequence(number, begin, end) for number in self._items}
-        operands = []
-        for given, found in zip(self._loop.operands, same, strict=True):
-            if found is None and given.kind == "written":
-                found = Operand.of_sequence(written[given.number][begin:end])
-            elif found is None:
-                found = Operand.of_sequence(sequences[given.number]).from_column(given.column)
-            operands.append(found)
+    def _cost_of_row(self) -> int:
+        """About how many multiplications a round takes for a row."""
         cost = sum(item.columns * (item.depth or _COST_OF_ELEMENT) for item in self._loop.instructions)
-        run_rounds(
-            self._compiled,
-            self._code,
-            operands,
-            rows=self._rows,
-            rounds=end - begin,
-            cost=cost * self._rows * (end - begin),
-        )
+        return cost + sum(packed.size for packed in self._packs.values())
+
+    def _run_rows(self, same: list[Operand | None], written: dict[int, Floats], rows: range) -> None:
+        """Runs all rounds for some rows, on which no others depend."""
+        widest = max([self._loop.sequences[number].columns for number in self._items], default=1)
+        some = max(1, _MOST_AT_ONCE // (widest * len(rows)))
+        rooms: dict[int, Floats] = {}
+        for begin in range(0, self._rounds, some):
+            rounds = range(begin, min(begin + some, self._rounds))
+            sequences = {number: self._sequence(number, rounds, rows, rooms) for number in self._items}
+            operands = []
+            for given, found in zip(self._loop.operands, same, strict=True):
+                if found is None and given.kind == "written":
+                    found = Operand.of_sequence(written[given.number][begin : rounds.stop])
+                elif found is None:
+                    found = Operand.of_sequence(sequences[given.number], rows.start).from_column(given.column)
+                operands.append(found)
+            run_rounds(self._compiled, self._code, operands, len(rounds), rows)
 
     def _check_lists(self) -> None:
         """Sees that lists have room where they are to be written: else the error is that of the operation."""

@@ -15,14 +15,14 @@ from typing import Any
 from tensorkeep.errors import AbortedError, InvalidArgumentError
 from tensorkeep.graph.graph import HandleShape, Operation, Tensor
 from tensorkeep.graph.registry.opspec import not_differentiable, op
+from tensorkeep.ops.shared.dimensions import of_rank
 from tensorkeep.ops.shared.kernel_types import Array, Gradients, Handle
 from tensorkeep.ops.shared.shape_rules import SCALAR, same
 from tensorkeep.shapes import UNKNOWN_SHAPE, Shape
 
 
 def _both(data: Tensor, pred: Tensor) -> tuple[Shape, Shape]:
-    if pred.static_shape.rank not in (None, 0):
-        raise InvalidArgumentError(f"Shape must be rank 0 but is rank {pred.static_shape.rank}")
+    of_rank(pred.static_shape, 0)
     return data.static_shape, data.static_shape
 
 
@@ -44,7 +44,7 @@ def switch_n_shape(data: Tensor, output_index: Tensor, *, num_outs: int) -> list
     return [data.static_shape] * num_outs
 
 
-def _merged(inputs: list[Tensor]) -> tuple[Shape, Shape]:
+def _merged_shapes(inputs: list[Tensor]) -> tuple[Shape, Shape]:
     """What all inputs agree on. A resource is known by what it leads to, which the first input tells."""
     first = inputs[0].static_shape
     if isinstance(first, HandleShape):
@@ -59,13 +59,13 @@ def _merged(inputs: list[Tensor]) -> tuple[Shape, Shape]:
 
 
 merge = op("Merge(inputs: N * T) -> output: T, value_index: int32", "T: type", "N: int >= 1")
-merge.shape(_merged)
+merge.shape(_merged_shapes)
 
 ref_merge = op("RefMerge(inputs: Ref(N * T)) -> output: Ref(T), value_index: int32", "T: type", "N: int >= 1")
-ref_merge.shape(_merged)
+ref_merge.shape(_merged_shapes)
 
 
-def _entered(data: Tensor, *, is_constant: bool) -> Shape:
+def _entered_shape(data: Tensor, *, is_constant: bool) -> Shape:
     """The shape of a value that enters a loop: its own if it stays the same in all rounds, or is a handle; else
     unknown, for the builder of the loop to state.
     """
@@ -80,7 +80,7 @@ enter = op(
     "is_constant: bool = false",
     "parallel_iterations: int = 10",
 )
-enter.shape(_entered)
+enter.shape(_entered_shape)
 
 ref_enter = op(
     "RefEnter(data: Ref(T)) -> output: Ref(T)",
@@ -108,8 +108,7 @@ loop_cond = op("LoopCond(input: bool) -> output: bool")
 
 @loop_cond.shape
 def loop_cond_shape(input: Tensor) -> Shape:
-    if input.static_shape.rank not in (None, 0):
-        raise InvalidArgumentError(f"Shape must be rank 0 but is rank {input.static_shape.rank}")
+    of_rank(input.static_shape, 0)
     return SCALAR
 
 
@@ -133,8 +132,7 @@ not_differentiable(ref_select)
 
 @ref_select.shape
 def ref_select_shape(index: Tensor, inputs: list[Tensor]) -> Shape:
-    if index.static_shape.rank not in (None, 0):
-        raise InvalidArgumentError(f"Shape must be rank 0 but is rank {index.static_shape.rank}")
+    of_rank(index.static_shape, 0)
     first = inputs[0].static_shape
     if not first.is_fully_known:
         return UNKNOWN_SHAPE

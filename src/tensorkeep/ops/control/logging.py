@@ -11,6 +11,7 @@ from tensorkeep.errors import InvalidArgumentError, MissingFileError
 from tensorkeep.graph.graph import Operation, Tensor
 from tensorkeep.graph.registry.opspec import not_differentiable, op
 from tensorkeep.io.files.filesystem import Durability, FileSystem, atomic_write
+from tensorkeep.ops.shared.dimensions import of_rank
 from tensorkeep.ops.shared.kernel_types import Array, Gradients
 from tensorkeep.ops.shared.shape_rules import same, scalar
 from tensorkeep.ops.shared.value_text import summary_of_tensor
@@ -55,8 +56,7 @@ _STREAMS = (b"stdout", b"stderr", b"log(info)", b"log(warning)", b"log(error)")
 
 @print_v2.shape
 def print_v2_shape(input: Tensor) -> tuple[()]:
-    if input.static_shape.rank not in (None, 0):
-        raise InvalidArgumentError(f"Shape must be rank 0 but is rank {input.static_shape.rank}")
+    of_rank(input.static_shape, 0)
     return ()
 
 

@@ -48,7 +48,7 @@ def _function(ctx: KernelContext, token: bytes) -> Callable[..., Any]:
     return found
 
 
-def _called(function: Callable[..., Any], arguments: list[Any]) -> list[Any]:
+def _call_function(function: Callable[..., Any], arguments: list[Any]) -> list[Any]:
     """What a function returns, as a list; what it raises, as one of our errors."""
     try:
         result = function(*arguments)
@@ -89,7 +89,7 @@ def _plain(value: Any) -> Array:
     return array
 
 
-def _checked(results: list[Any], dtypes: tuple[DType, ...], token: bytes) -> list[Array]:
+def _checked_arrays(results: list[Any], dtypes: tuple[DType, ...], token: bytes) -> list[Array]:
     name = token.decode(errors="replace")
     if len(results) != len(dtypes):
         raise InvalidArgumentError(f"{name} returns {len(results)} values, but expects to see {len(dtypes)} values.")
@@ -117,7 +117,7 @@ def _calling(name: str, *clauses: str) -> OpSpec:
 
     @spec.stateful_kernel
     def py_func_kernel(ctx: KernelContext, input: list[Array], *, token: bytes, Tout: tuple[DType, ...]) -> list[Array]:  # noqa: N803
-        return _checked(_called(_function(ctx, token), list(map(_argument, input))), Tout, token)
+        return _checked_arrays(_call_function(_function(ctx, token), list(map(_argument, input))), Tout, token)
 
     not_differentiable(spec)
     return spec
@@ -146,8 +146,8 @@ def eager_py_func_kernel(
     Tout: tuple[DType, ...],  # noqa: N803 - the attribute's name
 ) -> list[Array]:
     arguments = [np.asarray(value).view(EagerArray) for value in input]
-    results = _called(_function(ctx, token), arguments)
-    return _checked([_as_type(result, dtype) for result, dtype in zip(results, Tout, strict=False)], Tout, token)
+    results = _call_function(_function(ctx, token), arguments)
+    return _checked_arrays([_as_type(result, dtype) for result, dtype in zip(results, Tout, strict=False)], Tout, token)
 
 
 def _as_type(value: Any, dtype: DType) -> Any:

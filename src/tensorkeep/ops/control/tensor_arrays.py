@@ -16,7 +16,7 @@ from tensorkeep.graph.graph import HandleShape, Tensor, held_behind
 from tensorkeep.graph.registry.opspec import not_differentiable, op
 from tensorkeep.ops.control.tensor_array_values import StackResource, TensorArrayResource, zeros_of
 from tensorkeep.ops.shared.kernel_types import Array
-from tensorkeep.ops.shared.shape_rules import SCALAR, with_rank
+from tensorkeep.ops.shared.shape_rules import SCALAR, check_scalars, with_rank
 from tensorkeep.runtime.context import KernelContext
 from tensorkeep.shapes import UNKNOWN_SHAPE, Shape
 
@@ -116,11 +116,6 @@ def _check_handle(handle: Tensor) -> None:
         raise InvalidArgumentError(f"Dimension must be 2 but is {merged_dims[0]}")
 
 
-def _check_scalars(*tensors: Tensor) -> None:
-    for tensor in tensors:
-        with_rank(tensor, 0)
-
-
 def _element_shape(handle: Tensor) -> Shape | None:
     """The shape of the array's elements as far as the handle tells."""
     held = held_behind(handle)
@@ -143,7 +138,7 @@ tensor_array_v3 = op(
 def tensor_array_v3_shape(
     size: Tensor, *, dtype: DType, element_shape: Shape, identical_element_shapes: bool
 ) -> tuple[Shape, Shape]:
-    _check_scalars(size)
+    check_scalars(size)
     if element_shape.is_fully_known or identical_element_shapes:
         return HandleShape((2,), dtype, element_shape), SCALAR
     return _PAIR, SCALAR
@@ -203,7 +198,7 @@ tensor_array_v2 = op(
 
 @tensor_array_v2.shape
 def tensor_array_v2_shape(size: Tensor) -> Shape:
-    _check_scalars(size)
+    check_scalars(size)
     return _PAIR
 
 
@@ -221,7 +216,7 @@ tensor_array = op(
 
 @tensor_array.shape
 def tensor_array_shape(size: Tensor) -> Shape:
-    _check_scalars(size)
+    check_scalars(size)
     return _PAIR
 
 
@@ -250,7 +245,7 @@ tensor_array_grad_v3 = op(
 @tensor_array_grad_v3.shape
 def tensor_array_grad_v3_shape(handle: Tensor, flow_in: Tensor) -> tuple[Shape, Shape]:
     _check_handle(handle)
-    _check_scalars(flow_in)
+    check_scalars(flow_in)
     shape = handle.static_shape
     return shape if isinstance(shape, HandleShape) else _PAIR, SCALAR
 
@@ -273,7 +268,7 @@ def tensor_array_grad_with_shape_shape(
     handle: Tensor, flow_in: Tensor, shape_to_prepend: Tensor
 ) -> tuple[Shape, Shape]:
     _check_handle(handle)
-    _check_scalars(flow_in)
+    check_scalars(flow_in)
     return _PAIR, SCALAR
 
 
@@ -303,7 +298,7 @@ tensor_array_grad = op(
 @tensor_array_grad.shape
 def tensor_array_grad_shape(handle: Tensor, flow_in: Tensor) -> Shape:
     _check_handle(handle)
-    _check_scalars(flow_in)
+    check_scalars(flow_in)
     return _PAIR
 
 
@@ -337,7 +332,7 @@ tensor_array_write = op(
 @tensor_array_write.shape
 def tensor_array_write_shape(handle: Tensor, index: Tensor, value: Tensor, flow_in: Tensor) -> Shape:
     _check_handle(handle)
-    _check_scalars(index, flow_in)
+    check_scalars(index, flow_in)
     element = _element_shape(handle)
     if element is not None:
         element.merge(value.static_shape)
@@ -376,7 +371,7 @@ tensor_array_read = op(
 @tensor_array_read.shape
 def tensor_array_read_shape(handle: Tensor, index: Tensor, flow_in: Tensor) -> Shape:
     _check_handle(handle)
-    _check_scalars(index, flow_in)
+    check_scalars(index, flow_in)
     known = _element_shape(handle)
     return UNKNOWN_SHAPE if known is None else known
 
@@ -422,7 +417,7 @@ tensor_array_gather = op(
 @tensor_array_gather.shape
 def tensor_array_gather_shape(handle: Tensor, indices: Tensor, flow_in: Tensor, *, element_shape: Shape) -> Shape:
     _check_handle(handle)
-    _check_scalars(flow_in)
+    check_scalars(flow_in)
     known = _element_shape(handle)
     return with_rank(indices, 1).concatenate(element_shape if known is None else known)
 
@@ -436,10 +431,10 @@ def tensor_array_gather_kernel(
     _check_type(handle, dtype)
     if np.ndim(indices) != 1:
         raise InvalidArgumentError(f"Expected indices to be a vector, but received shape: {list(np.shape(indices))}")
-    return _packed(handle, handle.take_all(indices, element_shape))
+    return _pack_elements(handle, handle.take_all(indices, element_shape))
 
 
-def _packed(handle: TensorArrayResource, values: list[Any]) -> Array:
+def _pack_elements(handle: TensorArrayResource, values: list[Any]) -> Array:
     if not values:
         return zeros_of((0, *_static(handle, "packing")), handle.dtype)
     for index, value in enumerate(values):
@@ -471,7 +466,7 @@ tensor_array_pack = op(
 @tensor_array_pack.shape
 def tensor_array_pack_shape(handle: Tensor, flow_in: Tensor) -> Shape:
     _check_handle(handle)
-    _check_scalars(flow_in)
+    check_scalars(flow_in)
     return UNKNOWN_SHAPE
 
 
@@ -480,7 +475,7 @@ def tensor_array_pack_kernel(
     handle: TensorArrayResource, flow_in: Array, *, dtype: DType, element_shape: Shape
 ) -> Array:
     _check_type(handle, dtype)
-    return _packed(handle, handle.take_all(range(len(handle)), element_shape))
+    return _pack_elements(handle, handle.take_all(range(len(handle)), element_shape))
 
 
 tensor_array_scatter_v3 = op(
@@ -507,7 +502,7 @@ tensor_array_scatter = op(
 @tensor_array_scatter.shape
 def tensor_array_scatter_shape(handle: Tensor, indices: Tensor, value: Tensor, flow_in: Tensor) -> Shape:
     _check_handle(handle)
-    _check_scalars(flow_in)
+    check_scalars(flow_in)
     with_rank(indices, 1)
     dims = value.static_shape.dims
     if dims is not None:
@@ -550,7 +545,7 @@ tensor_array_unpack = op(
 @tensor_array_unpack.shape
 def tensor_array_unpack_shape(handle: Tensor, value: Tensor, flow_in: Tensor) -> Shape:
     _check_handle(handle)
-    _check_scalars(flow_in)
+    check_scalars(flow_in)
     return SCALAR
 
 
@@ -597,7 +592,7 @@ tensor_array_concat = op(
 @tensor_array_concat.shape
 def tensor_array_concat_shape(handle: Tensor, flow_in: Tensor) -> tuple[Shape, Shape]:
     _check_handle(handle)
-    _check_scalars(flow_in)
+    check_scalars(flow_in)
     return UNKNOWN_SHAPE, Shape((None,))
 
 
@@ -654,7 +649,7 @@ tensor_array_split = op(
 @tensor_array_split.shape
 def tensor_array_split_shape(handle: Tensor, value: Tensor, lengths: Tensor, flow_in: Tensor) -> Shape:
     _check_handle(handle)
-    _check_scalars(flow_in)
+    check_scalars(flow_in)
     with_rank(lengths, 1)
     return SCALAR
 

@@ -32,6 +32,7 @@ from tensorkeep.ops.control._tensor_list_values import (
     the_list,
     told_shape,
 )
+from tensorkeep.ops.shared.dimensions import at_least, of_rank
 from tensorkeep.ops.shared.expressions import shape_of, zeros_like
 from tensorkeep.ops.shared.kernel_types import Array, Gradients, Handle
 from tensorkeep.ops.shared.shape_rules import SCALAR, scalar
@@ -103,8 +104,7 @@ tensor_list_from_tensor = op(
 @tensor_list_from_tensor.shape
 def tensor_list_from_tensor_shape(tensor: Tensor, element_shape: Tensor, *, element_dtype: DType) -> Shape:
     shape = tensor.static_shape
-    if shape.rank == 0:
-        raise InvalidArgumentError("Shape must be at least rank 1 but is rank 0")
+    at_least(shape, 1)
     rest = UNKNOWN_SHAPE if shape.dims is None else Shape(shape.dims[1:])
     return HandleShape((), element_dtype, constant_shape(element_shape).merge(rest))
 
@@ -148,10 +148,8 @@ tensor_list_split = op(
 @tensor_list_split.shape
 def tensor_list_split_shape(tensor: Tensor, element_shape: Tensor, lengths: Tensor, *, element_dtype: DType) -> Shape:
     shape, sizes = tensor.static_shape, lengths.static_shape
-    if shape.rank == 0:
-        raise InvalidArgumentError("Shape must be at least rank 1 but is rank 0")
-    if sizes.rank not in (None, 1):
-        raise InvalidArgumentError(f"Shape must be rank 1 but is rank {sizes.rank}")
+    at_least(shape, 1)
+    of_rank(sizes, 1)
     rest = UNKNOWN_SHAPE if shape.dims is None else Shape((None, *shape.dims[1:]))
     return HandleShape((), element_dtype, constant_shape(element_shape).merge(rest))
 
@@ -345,8 +343,7 @@ def tensor_list_gather_gradient(op: Operation, dtensor: Tensor) -> Gradients:
 
 
 def _concat_shapes(shape: Shape) -> tuple[Shape, Shape]:
-    if shape.rank == 0:
-        raise InvalidArgumentError("Shape must be at least rank 1 but is rank 0")
+    at_least(shape, 1)
     rest = UNKNOWN_SHAPE if shape.dims is None else Shape((None, *shape.dims[1:]))
     return rest, Shape((None,))
 
@@ -486,8 +483,7 @@ tensor_list_set_item = op(
 
 @tensor_list_set_item.shape
 def tensor_list_set_item_shape(input_handle: Tensor, index: Tensor, item: Tensor, *, element_dtype: DType) -> Shape:
-    if index.static_shape.rank not in (None, 0):
-        raise InvalidArgumentError(f"Shape must be rank 0 but is rank {index.static_shape.rank}")
+    of_rank(index.static_shape, 0)
     _element(input_handle, element_dtype).merge(item.static_shape)
     return _same_list(input_handle)
 
@@ -607,10 +603,8 @@ def tensor_list_scatter_into_existing_list_shape(
     input_handle: Tensor, tensor: Tensor, indices: Tensor, *, element_dtype: DType
 ) -> Shape:
     shape, places = tensor.static_shape, indices.static_shape
-    if shape.rank == 0:
-        raise InvalidArgumentError("Shape must be at least rank 1 but is rank 0")
-    if places.rank not in (None, 1):
-        raise InvalidArgumentError(f"Shape must be rank 1 but is rank {places.rank}")
+    at_least(shape, 1)
+    of_rank(places, 1)
     if shape.dims is not None:
         _element(input_handle, element_dtype).merge(Shape(shape.dims[1:]))
     return _same_list(input_handle)
@@ -648,8 +642,7 @@ def tensor_list_push_back_batch_shape(input_handles: Tensor, tensor: Tensor) -> 
     lists, shape = input_handles.static_shape, tensor.static_shape
     if shape.dims is None or lists.dims is None:
         return lists
-    if len(shape.dims) < len(lists.dims):
-        raise InvalidArgumentError(f"Shape must be at least rank {len(lists.dims)} but is rank {len(shape.dims)}")
+    at_least(shape, len(lists.dims))
     return lists.merge(Shape(shape.dims[: len(lists.dims)]))
 
 

@@ -1,6 +1,8 @@
 """Where the inputs of a graph come from: datasets, queues, readers.
 
 passes/           passes through datasets: what gives their elements one after the other
+_barrier_values   barriers: elements that are put together by key, as values of their handles
+barriers          barriers: what several runs put together by key for another that takes it whole
 _buffer_values    buffers of records, as values of their names
 buffers           buffers of records: what some threads compute ahead of those who use it
 _dataset_ops      what ops that give datasets have in common
@@ -15,5 +17,7 @@ _queue_values     queues of tuples of tensors, as values of their handles
 queues            queues: what one thread's runs leave for another's
 _reader_values    readers: what takes names of files from a queue and gives their records, one after the other
 readers           readers as ops
+_stage_values     stages of tensors, as values of their names
+stages            stages: what a run puts in for a later one, in order or by key
 work_queues       work queues: names of files that workers take one after the other
 """

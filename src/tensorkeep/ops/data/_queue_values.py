@@ -115,6 +115,17 @@ class AtRandom:
         self._elements.extend(elements)
 
 
+def wait_for_change(changed: Condition, is_gone: bool, what: str) -> None:
+    """Waits until something has changed, no longer than the run may take. `is_gone`: the session has been closed."""
+    if is_gone:
+        raise CancelledError(f"{what} operation was cancelled")
+    meter = current_meter()
+    if meter is None or (left := meter.seconds_left) is None:
+        changed.wait()
+    elif not changed.wait(left + 0.001):
+        meter.step()
+
+
 class Queue:
     """Elements that threads add and take. What finds it full or empty waits, until it is closed."""
 
@@ -158,15 +169,6 @@ class Queue:
             self._is_gone = True
             self._changed.notify_all()
 
-    def _wait(self, what: str) -> None:
-        if self._is_gone:
-            raise CancelledError(f"{what} operation was cancelled")
-        meter = current_meter()
-        if meter is None or (left := meter.seconds_left) is None:
-            self._changed.wait()
-        elif not self._changed.wait(left + 0.001):
-            meter.step()
-
     def put(self, element: Element) -> None:
         """Adds an element as soon as there is room."""
         self._check(element)
@@ -176,7 +178,7 @@ class Queue:
             while 0 <= self._capacity <= len(self._order):
                 if self._is_cancelled:
                     raise CancelledError(f"Enqueue operation was cancelled: {self._name} is closed.")
-                self._wait("Enqueue")
+                wait_for_change(self._changed, self._is_gone, "Enqueue")
             self._order.insert(element)
             self._changed.notify_all()
 
@@ -211,12 +213,12 @@ class Queue:
         taken: list[Element] = []
         while len(taken) < count:
             if self._takers[0] is not turn:  # who came first is served in full, or two might wait with half each
-                self._wait("Dequeue")
+                wait_for_change(self._changed, self._is_gone, "Dequeue")
             elif self._order.has_next(self._is_closed):
                 taken.append(self._order.remove())
                 self._changed.notify_all()
             elif not self._is_closed:
-                self._wait("Dequeue")
+                wait_for_change(self._changed, self._is_gone, "Dequeue")
             elif up_to and taken:
                 break
             else:
@@ -235,12 +237,13 @@ class Queue:
             )
         elements = self.take(count, dtypes, up_to)
         return [
-            _stacked([element[i] for element in elements], dtype, self._shapes[i])
+            _stack_values([element[i] for element in elements], dtype, self._shapes[i])
             for i, dtype in enumerate(self._dtypes)
         ]
 
 
-def _stacked(values: list[Any], dtype: DType, shape: Shape) -> Any:
+def _stack_values(values: list[Any], dtype: DType, shape: Shape) -> Any:
+    """Values of one component as one array; where sizes are open, each is filled up with zeros to the largest."""
     if shape.is_fully_known:
         return np.stack(values) if values else zeros_of((0, *shape.as_tuple()), dtype)
     sizes = [

@@ -156,7 +156,7 @@ def pieces(fs: FileSystem, header: int, size: int, footer: int, hop: int, encodi
     def records(name: bytes) -> Iterator[Record]:
         data = _contents(fs, name)
         if encoding:
-            data = _inflated(data, name)
+            data = _inflate_file(data, name)
         end = len(data) - footer
         for number, at in enumerate(range(header, end - size + 1, hop or size)):
             yield b"%s:%d" % (name, number), data[at : at + size]
@@ -164,7 +164,7 @@ def pieces(fs: FileSystem, header: int, size: int, footer: int, hop: int, encodi
     return records
 
 
-def _inflated(data: bytes, name: bytes) -> bytes:
+def _inflate_file(data: bytes, name: bytes) -> bytes:
     try:
         return zlib.decompress(data, wbits=47)  # of zlib or gzip, as it says itself
     except zlib.error as error:

@@ -23,10 +23,7 @@ _SHARING: Final = ("container: string = ''", "shared_name: string = ''", "shared
 
 
 def _buffer(ctx: KernelContext, container: bytes, shared_name: bytes, capacity: int) -> TensorBuffer:
-    name = shared_name.decode() or ctx.name
-    return ctx.resources.get_or_create(
-        container.decode(), name, TensorBuffer, lambda: TensorBuffer(name, max(capacity, 1))
-    )
+    return ctx.shared(container, shared_name, TensorBuffer, lambda name: TensorBuffer(name, max(capacity, 1)))
 
 
 def fail_buffer(resources: ResourceManager, container: str, name: str, error: Exception) -> None:

@@ -13,7 +13,7 @@ from tensorkeep.graph.registry.opspec import OpSpec, op
 from tensorkeep.io.files.record_files import RecordCompression, RecordFileWriter
 from tensorkeep.ops.data._dataset_ops import KINDS, METADATA, dataset_op, texts_op
 from tensorkeep.ops.data.passes.basics import Dataset, dataset_of, scalar_count
-from tensorkeep.ops.data.passes.caching import MemoryCache, remembered, stored
+from tensorkeep.ops.data.passes.caching import MemoryCache, remember_elements, store_elements
 from tensorkeep.ops.data.passes.files import (
     CsvOptions,
     csv_opening,
@@ -23,7 +23,7 @@ from tensorkeep.ops.data.passes.files import (
     record_opening,
 )
 from tensorkeep.ops.data.passes.rows import Columns
-from tensorkeep.ops.data.passes.sources import listed
+from tensorkeep.ops.data.passes.sources import dataset_of_rows
 from tensorkeep.ops.files.whole_files import matching_files_kernel
 from tensorkeep.ops.shared.kernel_types import Array, Handle, string_array
 from tensorkeep.ops.shared.shape_rules import SCALAR
@@ -196,7 +196,7 @@ def _matching(name: str) -> OpSpec:
 
     @made.stateful_kernel
     def matching_files_dataset_kernel(ctx: KernelContext, patterns: Array) -> Dataset:
-        return listed(Columns([np.asarray(matching_files_kernel(ctx, patterns))]))
+        return dataset_of_rows(Columns([np.asarray(matching_files_kernel(ctx, patterns))]))
 
     return made
 
@@ -216,7 +216,11 @@ def cache_dataset_kernel(
 ) -> Dataset:
     path = text_of(filename, "filename")
     source = dataset_of(input_dataset)
-    return stored(source, ctx.filesystem, path, len(output_types)) if path else remembered(source, MemoryCache())
+    return (
+        store_elements(source, ctx.filesystem, path, len(output_types))
+        if path
+        else remember_elements(source, MemoryCache())
+    )
 
 
 cache_dataset_v2 = dataset_op(
@@ -231,8 +235,8 @@ def cache_dataset_v2_kernel(
     path = text_of(filename, "filename")
     source = dataset_of(input_dataset)
     if path:
-        return stored(source, ctx.filesystem, path, len(output_types))
-    return remembered(source, cache if isinstance(cache, MemoryCache) else MemoryCache())
+        return store_elements(source, ctx.filesystem, path, len(output_types))
+    return remember_elements(source, cache if isinstance(cache, MemoryCache) else MemoryCache())
 
 
 dummy_memory_cache = op("DummyMemoryCache() -> handle: resource", "stateful")

@@ -15,11 +15,11 @@ from tensorkeep.ops.data._dataset_ops import ARGUMENTS, KINDS, METADATA, dataset
 from tensorkeep.ops.data.datasets import chosen_elements, scan_dataset_kernel, unbatch_dataset_kernel
 from tensorkeep.ops.data.passes.background import ahead
 from tensorkeep.ops.data.passes.basics import Dataset, dataset_of, scalar_count
-from tensorkeep.ops.data.passes.batching import as_array, batched
-from tensorkeep.ops.data.passes.grouping import grouped, reduced, unique, windows
-from tensorkeep.ops.data.passes.mapping import RowFunction, mapped
+from tensorkeep.ops.data.passes.batching import as_array, batch_elements
+from tensorkeep.ops.data.passes.grouping import group_elements, reduced, unique, windows
+from tensorkeep.ops.data.passes.mapping import RowFunction, map_elements
 from tensorkeep.ops.data.passes.rows import Element, Rows
-from tensorkeep.ops.data.passes.sources import generated, listed
+from tensorkeep.ops.data.passes.sources import dataset_of_rows, generate_elements
 from tensorkeep.ops.parsing.examples import parse_example_v2_kernel
 from tensorkeep.ops.parsing.stored_tensors import StoredTensor, rows_of
 from tensorkeep.ops.ragged.variants import ragged_tensor_to_variant_kernel
@@ -107,7 +107,7 @@ def group_by_window_dataset_kernel(
     def reduced_window(number: int, window: Dataset) -> Dataset:
         return dataset_of(reduce(np.int64(number), window)[0])
 
-    return grouped(dataset_of(input_dataset), _key_of(key), size_of, reduced_window)
+    return group_elements(dataset_of(input_dataset), _key_of(key), size_of, reduced_window)
 
 
 group_by_window_dataset = _grouping("GroupByWindowDataset", METADATA)
@@ -188,8 +188,8 @@ def map_and_batch_dataset_kernel(
     if parallel < 1 and parallel != -1:
         raise InvalidArgumentError("num_parallel_calls must be greater than zero.")
     function = row_function(ctx, f, other_arguments)
-    rows = mapped(dataset_of(input_dataset), function, preserves=preserve_cardinality, parallel=parallel)
-    return ahead(batched(rows, scalar_count(batch_size, "batch_size"), bool(drop_remainder)), 1)
+    rows = map_elements(dataset_of(input_dataset), function, preserves=preserve_cardinality, parallel=parallel)
+    return ahead(batch_elements(rows, scalar_count(batch_size, "batch_size"), bool(drop_remainder)), 1)
 
 
 map_and_batch_dataset = _map_and_batch("MapAndBatchDataset", METADATA)
@@ -208,7 +208,7 @@ def dense_to_sparse_batch_dataset_kernel(input_dataset: Handle, batch_size: Arra
     def stack(rows: Rows) -> Element:
         return (_sparse_batch([as_array(row[0]) for row in rows], told),)
 
-    return batched(dataset_of(input_dataset), scalar_count(batch_size, "batch_size"), False, stack)
+    return batch_elements(dataset_of(input_dataset), scalar_count(batch_size, "batch_size"), False, stack)
 
 
 def _sparse_batch(arrays: Sequence[Array], told: Sequence[int]) -> Array:
@@ -294,7 +294,7 @@ def parse_example_dataset_kernel(
             by_key[key] = ragged_tensor_to_variant_kernel([splits], values, batched_input=False)
         return tuple(by_key[key] for key in order)
 
-    return mapped(dataset_of(input_dataset), RowFunction(parsed, (), None), preserves=True)
+    return map_elements(dataset_of(input_dataset), RowFunction(parsed, (), None), preserves=True)
 
 
 def _serialized_rows(indices: Array, values: Array, shape: Array) -> Array:
@@ -324,7 +324,7 @@ def sparse_tensor_slice_dataset_kernel(indices: Array, values: Array, dense_shap
             "currently supported."
         )
     rows = rows_of(np.asarray(indices), np.asarray(values), np.asarray(dense_shape))
-    return listed([tuple(row) for row in rows])
+    return dataset_of_rows([tuple(row) for row in rows])
 
 
 generator_dataset = dataset_op(
@@ -350,7 +350,7 @@ def generator_dataset_kernel(
     next_func: FunctionRef,
     finalize_func: FunctionRef,
 ) -> Dataset:
-    return generated(*_with_functions(ctx, (init_func, next_func, finalize_func), captured))
+    return generate_elements(*_with_functions(ctx, (init_func, next_func, finalize_func), captured))
 
 
 # --------------------------------------------------------------------------------------------- Under their older names

@@ -13,9 +13,15 @@ from tensorkeep.io.machine.parallel import thread_limit
 from tensorkeep.ops.data._dataset_ops import ARGUMENTS, KINDS, METADATA, dataset_op, inner_dataset
 from tensorkeep.ops.data.passes.background import ahead
 from tensorkeep.ops.data.passes.basics import Dataset, dataset_of, scalar_count
-from tensorkeep.ops.data.passes.batching import rebatched
-from tensorkeep.ops.data.passes.joining import directed, forgiving, interleaved, of_known_count, sharded
-from tensorkeep.ops.data.passes.shuffling import SeedGenerator, random_numbers, shuffled
+from tensorkeep.ops.data.passes.batching import rebatch_elements
+from tensorkeep.ops.data.passes.joining import (
+    choose_from_datasets,
+    forgiving,
+    interleave_datasets,
+    of_known_count,
+    shard_elements,
+)
+from tensorkeep.ops.data.passes.shuffling import SeedGenerator, random_numbers, shuffle_elements
 from tensorkeep.ops.shared.kernel_types import Array, Handle
 from tensorkeep.ops.shared.shape_rules import SCALAR
 from tensorkeep.runtime.context import LOG, KernelContext
@@ -49,7 +55,7 @@ shuffle_dataset = dataset_op(
 def shuffle_dataset_kernel(
     input_dataset: Handle, buffer_size: Array, seed: Array, seed2: Array, *, reshuffle_each_iteration: bool
 ) -> Dataset:
-    return shuffled(*_buffer(input_dataset, buffer_size), _seeds(seed, seed2, reshuffle_each_iteration))
+    return shuffle_elements(*_buffer(input_dataset, buffer_size), _seeds(seed, seed2, reshuffle_each_iteration))
 
 
 shuffle_dataset_v2 = dataset_op(
@@ -64,7 +70,7 @@ shuffle_dataset_v2 = dataset_op(
 def shuffle_dataset_v2_kernel(input_dataset: Handle, buffer_size: Array, seed_generator: Handle) -> Dataset:
     if not isinstance(seed_generator, SeedGenerator):
         raise InvalidArgumentError(f"expected a generator of seeds, got a {type(seed_generator).__name__}")
-    return shuffled(*_buffer(input_dataset, buffer_size), seed_generator)
+    return shuffle_elements(*_buffer(input_dataset, buffer_size), seed_generator)
 
 
 shuffle_dataset_v3 = dataset_op(
@@ -87,7 +93,7 @@ def shuffle_dataset_v3_kernel(
     reshuffle_each_iteration: bool,
 ) -> Dataset:
     own = seed_generator if isinstance(seed_generator, SeedGenerator) else _seeds(seed, seed2, reshuffle_each_iteration)
-    return shuffled(*_buffer(input_dataset, buffer_size), own)
+    return shuffle_elements(*_buffer(input_dataset, buffer_size), own)
 
 
 shuffle_and_repeat_dataset = dataset_op(
@@ -109,7 +115,7 @@ def shuffle_and_repeat_dataset_kernel(
     reshuffle_each_iteration: bool,
 ) -> Dataset:
     seeds = _seeds(seed, seed2, reshuffle_each_iteration)
-    return shuffled(*_buffer(input_dataset, buffer_size), seeds, scalar_count(count, "count"))
+    return shuffle_elements(*_buffer(input_dataset, buffer_size), seeds, scalar_count(count, "count"))
 
 
 shuffle_and_repeat_dataset_v2 = dataset_op(
@@ -134,7 +140,7 @@ def shuffle_and_repeat_dataset_v2_kernel(
     reshuffle_each_iteration: bool,
 ) -> Dataset:
     own = seed_generator if isinstance(seed_generator, SeedGenerator) else _seeds(seed, seed2, reshuffle_each_iteration)
-    return shuffled(*_buffer(input_dataset, buffer_size), own, scalar_count(count, "count"))
+    return shuffle_elements(*_buffer(input_dataset, buffer_size), own, scalar_count(count, "count"))
 
 
 dummy_seed_generator = op("DummySeedGenerator() -> handle: resource", "stateful")
@@ -143,7 +149,7 @@ dummy_seed_generator.shape(lambda: SCALAR)
 
 @dummy_seed_generator.kernel
 def dummy_seed_generator_kernel() -> None:
-    """Nothing: the seeds that stand beside it count."""
+    """None, as a handle: the ops that take it are given seeds beside it, which count."""
 
 
 anonymous_seed_generator = op(
@@ -223,7 +229,7 @@ def interleave_dataset_kernel(
 ) -> Dataset:
     cycle, block = scalar_count(cycle_length, "cycle_length"), scalar_count(block_length, "block_length")
     cycle = thread_limit() if cycle == -1 else cycle
-    return interleaved(dataset_of(input_dataset), inner_dataset(ctx, f, other_arguments), cycle, block)
+    return interleave_datasets(dataset_of(input_dataset), inner_dataset(ctx, f, other_arguments), cycle, block)
 
 
 def parallel_interleave_dataset_kernel(
@@ -304,7 +310,7 @@ def directed_interleave_dataset_kernel(
     selector_input_dataset: Handle, data_input_datasets: list[Any], *, stop_on_empty_dataset: bool
 ) -> Dataset:
     sources = [dataset_of(item) for item in data_input_datasets]
-    return directed(dataset_of(selector_input_dataset), sources, stop_on_empty_dataset)
+    return choose_from_datasets(dataset_of(selector_input_dataset), sources, stop_on_empty_dataset)
 
 
 @experimental_directed_interleave_dataset.kernel
@@ -325,7 +331,7 @@ shard_dataset = dataset_op(
 @shard_dataset.kernel
 def shard_dataset_kernel(input_dataset: Handle, num_shards: Array, index: Array, *, require_non_empty: bool) -> Dataset:
     count, at = scalar_count(num_shards, "num_shards"), scalar_count(index, "index")
-    return sharded(dataset_of(input_dataset), count, at, require_non_empty)
+    return shard_elements(dataset_of(input_dataset), count, at, require_non_empty)
 
 
 rebatch_dataset_v2 = dataset_op(
@@ -335,7 +341,9 @@ rebatch_dataset_v2 = dataset_op(
 
 @rebatch_dataset_v2.kernel
 def rebatch_dataset_v2_kernel(input_dataset: Handle, batch_sizes: Array, drop_remainder: Array) -> Dataset:
-    return rebatched(dataset_of(input_dataset), np.asarray(batch_sizes).reshape(-1).tolist(), bool(drop_remainder))
+    return rebatch_elements(
+        dataset_of(input_dataset), np.asarray(batch_sizes).reshape(-1).tolist(), bool(drop_remainder)
+    )
 
 
 # ------------------------------------------------------------------------------------------------------- What may fail

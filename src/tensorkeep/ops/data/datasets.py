@@ -29,11 +29,18 @@ from tensorkeep.ops.data._dataset_ops import (
 )
 from tensorkeep.ops.data.passes.background import ahead
 from tensorkeep.ops.data.passes.basics import Dataset, dataset_of, scalar_count
-from tensorkeep.ops.data.passes.batching import batched, padding, sliced, unbatched
-from tensorkeep.ops.data.passes.joining import concatenated, flattened, repeated, skipped, taken, zipped
-from tensorkeep.ops.data.passes.mapping import chosen, mapped, scanned
+from tensorkeep.ops.data.passes.batching import batch_elements, padding, sliced_rows, unbatch_elements
+from tensorkeep.ops.data.passes.joining import (
+    concatenate_datasets,
+    flatten_datasets,
+    repeat_elements,
+    skip_elements,
+    take_elements,
+    zip_datasets,
+)
+from tensorkeep.ops.data.passes.mapping import filter_elements, map_elements, scan_elements
 from tensorkeep.ops.data.passes.rows import Element
-from tensorkeep.ops.data.passes.sources import listed, range_of
+from tensorkeep.ops.data.passes.sources import dataset_of_rows, range_of
 from tensorkeep.ops.shared.kernel_types import Array, Handle
 from tensorkeep.runtime.context import KernelContext
 
@@ -51,7 +58,7 @@ tensor_dataset = dataset_op(
 
 @tensor_dataset.kernel
 def tensor_dataset_kernel(components: list[Array]) -> Dataset:
-    return listed([tuple(components)])
+    return dataset_of_rows([tuple(components)])
 
 
 tensor_slice_dataset = dataset_op(
@@ -68,7 +75,7 @@ tensor_slice_dataset = dataset_op(
 
 @tensor_slice_dataset.kernel
 def tensor_slice_dataset_kernel(components: list[Array]) -> Dataset:
-    return listed(sliced(components))
+    return dataset_of_rows(sliced_rows(components))
 
 
 range_dataset = dataset_op(
@@ -100,7 +107,9 @@ def map_dataset_kernel(
     f: FunctionRef,
     preserve_cardinality: bool,
 ) -> Dataset:
-    return mapped(dataset_of(input_dataset), row_function(ctx, f, other_arguments), preserves=preserve_cardinality)
+    return map_elements(
+        dataset_of(input_dataset), row_function(ctx, f, other_arguments), preserves=preserve_cardinality
+    )
 
 
 def parallel_map_dataset_kernel(
@@ -114,7 +123,7 @@ def parallel_map_dataset_kernel(
 ) -> Dataset:
     parallel = checked_parallelism(num_parallel_calls)
     function = row_function(ctx, f, other_arguments)
-    return mapped(dataset_of(input_dataset), function, preserves=preserve_cardinality, parallel=parallel)
+    return map_elements(dataset_of(input_dataset), function, preserves=preserve_cardinality, parallel=parallel)
 
 
 def checked_parallelism(num_parallel_calls: Array) -> int:
@@ -171,7 +180,7 @@ flat_map_dataset = dataset_op(
 def flat_map_dataset_kernel(
     ctx: KernelContext, input_dataset: Handle, other_arguments: list[Array], *, f: FunctionRef
 ) -> Dataset:
-    return flattened(dataset_of(input_dataset), inner_dataset(ctx, f, other_arguments))
+    return flatten_datasets(dataset_of(input_dataset), inner_dataset(ctx, f, other_arguments))
 
 
 def _choosing(name: str, stops: bool) -> OpSpec:
@@ -198,7 +207,7 @@ def chosen_elements(
     def holds(element: Element) -> bool:
         return truth(function(*element, *other_arguments)[0])
 
-    return chosen(dataset_of(input_dataset), holds, stops=stops)
+    return filter_elements(dataset_of(input_dataset), holds, stops=stops)
 
 
 filter_dataset = _choosing("FilterDataset", False)
@@ -231,7 +240,7 @@ def scan_dataset_kernel(
     def step(*values: Any) -> Sequence[Any]:
         return function(*values, *other_arguments)
 
-    return scanned(dataset_of(input_dataset), initial_state, step, preserve_cardinality)
+    return scan_elements(dataset_of(input_dataset), initial_state, step, preserve_cardinality)
 
 
 reduce_dataset = op(
@@ -271,7 +280,7 @@ batch_dataset = dataset_op("BatchDataset(input_dataset: variant, batch_size: int
 
 @batch_dataset.kernel
 def batch_dataset_kernel(input_dataset: Handle, batch_size: Array) -> Dataset:
-    return batched(dataset_of(input_dataset), scalar_count(batch_size, "batch_size"), False)
+    return batch_elements(dataset_of(input_dataset), scalar_count(batch_size, "batch_size"), False)
 
 
 batch_dataset_v2 = dataset_op(
@@ -284,7 +293,7 @@ batch_dataset_v2 = dataset_op(
 
 @batch_dataset_v2.kernel
 def batch_dataset_v2_kernel(input_dataset: Handle, batch_size: Array, drop_remainder: Array) -> Dataset:
-    return batched(dataset_of(input_dataset), scalar_count(batch_size, "batch_size"), bool(drop_remainder))
+    return batch_elements(dataset_of(input_dataset), scalar_count(batch_size, "batch_size"), bool(drop_remainder))
 
 
 parallel_batch_dataset = dataset_op(
@@ -342,7 +351,9 @@ def padded_batch_dataset_v2_kernel(
     drop_remainder: Array,
 ) -> Dataset:
     stack = padding([np.asarray(shape).tolist() for shape in padded_shapes], padding_values)
-    return batched(dataset_of(input_dataset), scalar_count(batch_size, "batch_size"), bool(drop_remainder), stack)
+    return batch_elements(
+        dataset_of(input_dataset), scalar_count(batch_size, "batch_size"), bool(drop_remainder), stack
+    )
 
 
 unbatch_dataset = dataset_op("UnbatchDataset(input_dataset: variant)", *KINDS, METADATA)
@@ -350,7 +361,7 @@ unbatch_dataset = dataset_op("UnbatchDataset(input_dataset: variant)", *KINDS, M
 
 @unbatch_dataset.kernel
 def unbatch_dataset_kernel(input_dataset: Handle) -> Dataset:
-    return unbatched(dataset_of(input_dataset))
+    return unbatch_elements(dataset_of(input_dataset))
 
 
 # ---------------------------------------------------------------------------------------------------- Parts and joints
@@ -360,7 +371,7 @@ take_dataset = dataset_op("TakeDataset(input_dataset: variant, count: int64)", *
 
 @take_dataset.kernel
 def take_dataset_kernel(input_dataset: Handle, count: Array) -> Dataset:
-    return taken(dataset_of(input_dataset), scalar_count(count, "count"))
+    return take_elements(dataset_of(input_dataset), scalar_count(count, "count"))
 
 
 skip_dataset = dataset_op("SkipDataset(input_dataset: variant, count: int64)", *KINDS, METADATA)
@@ -368,7 +379,7 @@ skip_dataset = dataset_op("SkipDataset(input_dataset: variant, count: int64)", *
 
 @skip_dataset.kernel
 def skip_dataset_kernel(input_dataset: Handle, count: Array) -> Dataset:
-    return skipped(dataset_of(input_dataset), scalar_count(count, "count"))
+    return skip_elements(dataset_of(input_dataset), scalar_count(count, "count"))
 
 
 repeat_dataset = dataset_op("RepeatDataset(input_dataset: variant, count: int64)", *KINDS, METADATA)
@@ -376,7 +387,7 @@ repeat_dataset = dataset_op("RepeatDataset(input_dataset: variant, count: int64)
 
 @repeat_dataset.kernel
 def repeat_dataset_kernel(input_dataset: Handle, count: Array) -> Dataset:
-    return repeated(dataset_of(input_dataset), scalar_count(count, "count"))
+    return repeat_elements(dataset_of(input_dataset), scalar_count(count, "count"))
 
 
 concatenate_dataset = dataset_op(
@@ -386,7 +397,7 @@ concatenate_dataset = dataset_op(
 
 @concatenate_dataset.kernel
 def concatenate_dataset_kernel(input_dataset: Handle, another_dataset: Handle) -> Dataset:
-    return concatenated([dataset_of(input_dataset), dataset_of(another_dataset)])
+    return concatenate_datasets([dataset_of(input_dataset), dataset_of(another_dataset)])
 
 
 zip_dataset = dataset_op("ZipDataset(input_datasets: N * variant)", *KINDS, "N: int >= 1", METADATA)
@@ -394,7 +405,7 @@ zip_dataset = dataset_op("ZipDataset(input_datasets: N * variant)", *KINDS, "N: 
 
 @zip_dataset.kernel
 def zip_dataset_kernel(input_datasets: list[Any]) -> Dataset:
-    return zipped([dataset_of(item) for item in input_datasets])
+    return zip_datasets([dataset_of(item) for item in input_datasets])
 
 
 def _same_dataset(input_dataset: Any, *_: Any) -> Dataset:

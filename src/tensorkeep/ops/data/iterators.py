@@ -51,17 +51,17 @@ def _maker(name: str) -> OpSpec:
         output_types: Sequence[DType],
         output_shapes: Sequence[Shape],
     ) -> IteratorResource:
-        return _shared(ctx, shared_name, container, output_types, output_shapes)
+        return _shared_iterator(ctx, shared_name, container, output_types, output_shapes)
 
     return made
 
 
-def _shared(
+def _shared_iterator(
     ctx: KernelContext, shared_name: bytes, container: bytes, dtypes: Sequence[DType], shapes: Sequence[Shape]
 ) -> IteratorResource:
-    name, place = shared_name.decode() or ctx.name, container.decode()
-    return ctx.resources.get_or_create(
-        place, name, IteratorResource, lambda: IteratorResource(place, name, dtypes, shapes)
+    place = container.decode()
+    return ctx.shared(
+        container, shared_name, IteratorResource, lambda name: IteratorResource(place, name, dtypes, shapes)
     )
 
 
@@ -89,7 +89,7 @@ def one_shot_iterator_kernel(
     output_types: Sequence[DType],
     output_shapes: Sequence[Shape],
 ) -> IteratorResource:
-    found = _shared(ctx, shared_name, container, output_types, output_shapes)
+    found = _shared_iterator(ctx, shared_name, container, output_types, output_shapes)
     with ctx.keep("lock", Lock):
         if not found.is_initialized:
             found.initialize(dataset_of(ctx.function(dataset_factory)()[0]))

@@ -34,7 +34,7 @@ def _makers(name: str, *clauses: str) -> tuple[OpSpec, OpSpec]:
     return old, new
 
 
-def _shared(
+def _shared_queue(
     ctx: KernelContext,
     kind: str,
     order: Order,
@@ -44,9 +44,8 @@ def _shared(
     container: bytes,
     shared_name: bytes,
 ) -> Queue:
-    name = shared_name.decode() or ctx.name
-    return ctx.resources.get_or_create(
-        container.decode(), name, Queue, lambda: Queue(f"{kind} '{name}'", order, component_types, shapes, capacity)
+    return ctx.shared(
+        container, shared_name, Queue, lambda name: Queue(f"{kind} '{name}'", order, component_types, shapes, capacity)
     )
 
 
@@ -59,7 +58,7 @@ fifo_queue, fifo_queue_v2 = _makers("FIFOQueue", *_ELEMENTS)
 @fifo_queue.stateful_kernel
 @takes_attributes(*_MAKING)
 def fifo_queue_kernel(ctx: KernelContext, **attributes: Any) -> Queue:
-    return _shared(ctx, "FIFOQueue", FirstIn(), **attributes)
+    return _shared_queue(ctx, "FIFOQueue", FirstIn(), **attributes)
 
 
 padding_fifo_queue, padding_fifo_queue_v2 = _makers("PaddingFIFOQueue", *_ELEMENTS)
@@ -69,7 +68,7 @@ padding_fifo_queue, padding_fifo_queue_v2 = _makers("PaddingFIFOQueue", *_ELEMEN
 @padding_fifo_queue.stateful_kernel
 @takes_attributes(*_MAKING)
 def padding_fifo_queue_kernel(ctx: KernelContext, **attributes: Any) -> Queue:
-    return _shared(ctx, "PaddingFIFOQueue", FirstIn(), **attributes)
+    return _shared_queue(ctx, "PaddingFIFOQueue", FirstIn(), **attributes)
 
 
 priority_queue, priority_queue_v2 = _makers(
@@ -85,7 +84,7 @@ def priority_queue_kernel(
 ) -> Queue:
     dtypes = (DType.of("int64"), *component_types)
     shapes = (SCALAR, *shapes) if shapes or not component_types else ()
-    return _shared(ctx, "PriorityQueue", ByPriority(), dtypes, shapes, **attributes)
+    return _shared_queue(ctx, "PriorityQueue", ByPriority(), dtypes, shapes, **attributes)
 
 
 random_shuffle_queue, random_shuffle_queue_v2 = _makers(
@@ -102,7 +101,7 @@ def random_shuffle_queue_kernel(
     if min_after_dequeue < 0 or 0 <= capacity <= min_after_dequeue:
         raise InvalidArgumentError(f"min_after_dequeue {min_after_dequeue} must be >= 0 and < capacity {capacity}")
     order = AtRandom(min_after_dequeue, (seed, seed2))
-    return _shared(ctx, "RandomShuffleQueue", order, capacity=capacity, **attributes)
+    return _shared_queue(ctx, "RandomShuffleQueue", order, capacity=capacity, **attributes)
 
 
 # ---------------------------------------------------------------------------------------------------- In and out

@@ -12,9 +12,8 @@ from tensorkeep.graph.graph import Tensor
 from tensorkeep.graph.registry.opspec import OpSpec, not_differentiable, op
 from tensorkeep.ops.data._queue_values import Queue
 from tensorkeep.ops.data._reader_values import Reader, Records, lines, names, pieces, record_files, whole_files
-from tensorkeep.ops.random.sampling import check_scalars
 from tensorkeep.ops.shared.kernel_types import Array, Handle, string_array
-from tensorkeep.ops.shared.shape_rules import SCALAR
+from tensorkeep.ops.shared.shape_rules import SCALAR, check_scalars
 from tensorkeep.runtime.context import KernelContext
 from tensorkeep.shapes import Shape
 
@@ -41,12 +40,12 @@ def _scalar_handle() -> Shape:
     return SCALAR
 
 
-def _shared(
+def _shared_reader(
     ctx: KernelContext, kind: str, records: Records, container: bytes, shared_name: bytes, is_whole: bool = False
 ) -> Reader:
-    name = shared_name.decode() or ctx.name
-    make: Callable[[], Reader] = lambda: Reader(f"{kind} '{name}'", records, is_whole=is_whole)  # noqa: E731
-    return ctx.resources.get_or_create(container.decode(), name, Reader, make)
+    return ctx.shared(
+        container, shared_name, Reader, lambda name: Reader(f"{kind} '{name}'", records, is_whole=is_whole)
+    )
 
 
 whole_file_reader, whole_file_reader_v2 = _both(
@@ -79,7 +78,7 @@ identity_reader, identity_reader_v2 = _both("IdentityReader", _SHARED)
 @whole_file_reader.stateful_kernel
 @whole_file_reader_v2.stateful_kernel
 def whole_file_reader_kernel(ctx: KernelContext, *, container: bytes, shared_name: bytes) -> Reader:
-    return _shared(ctx, "WholeFileReader", whole_files(ctx.filesystem), container, shared_name, is_whole=True)
+    return _shared_reader(ctx, "WholeFileReader", whole_files(ctx.filesystem), container, shared_name, is_whole=True)
 
 
 @text_line_reader.stateful_kernel
@@ -89,7 +88,7 @@ def text_line_reader_kernel(
 ) -> Reader:
     if skip_header_lines < 0:
         raise InvalidArgumentError(f"skip_header_lines must be >= 0 not {skip_header_lines}")
-    return _shared(ctx, "TextLineReader", lines(ctx.filesystem, skip_header_lines), container, shared_name)
+    return _shared_reader(ctx, "TextLineReader", lines(ctx.filesystem, skip_header_lines), container, shared_name)
 
 
 def _pieces(
@@ -102,7 +101,7 @@ def _pieces(
     if encoding not in (b"", b"ZLIB", b"GZIP"):
         raise InvalidArgumentError(f"encoding must be ZLIB, GZIP or empty, not {encoding.decode()!r}")
     records = pieces(ctx.filesystem, *sizes, encoding.decode())
-    return _shared(ctx, "FixedLengthRecordReader", records, container, shared_name)
+    return _shared_reader(ctx, "FixedLengthRecordReader", records, container, shared_name)
 
 
 @fixed_length_record_reader.stateful_kernel
@@ -140,13 +139,13 @@ def tf_record_reader_kernel(
     ctx: KernelContext, *, container: bytes, shared_name: bytes, compression_type: bytes
 ) -> Reader:
     records = record_files(ctx.filesystem, compression_type.decode())
-    return _shared(ctx, "TFRecordReader", records, container, shared_name)
+    return _shared_reader(ctx, "TFRecordReader", records, container, shared_name)
 
 
 @identity_reader.stateful_kernel
 @identity_reader_v2.stateful_kernel
 def identity_reader_kernel(ctx: KernelContext, *, container: bytes, shared_name: bytes) -> Reader:
-    return _shared(ctx, "IdentityReader", names, container, shared_name, is_whole=True)
+    return _shared_reader(ctx, "IdentityReader", names, container, shared_name, is_whole=True)
 
 
 # ---------------------------------------------------------------------------------------------------- Reading

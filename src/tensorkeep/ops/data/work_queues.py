@@ -115,8 +115,7 @@ work_queue_handle_op.shape(lambda: SCALAR)
 
 @work_queue_handle_op.stateful_kernel
 def work_queue_handle_op_kernel(ctx: KernelContext, *, container: bytes, shared_name: bytes) -> WorkQueue:
-    name = shared_name.decode() or ctx.name
-    return ctx.resources.get_or_create(container.decode(), name, WorkQueue, lambda: WorkQueue(name))
+    return ctx.shared(container, shared_name, WorkQueue, WorkQueue)
 
 
 def _changing(signature: str, *clauses: str) -> OpSpec:

@@ -41,8 +41,7 @@ from tensorkeep.ops.files.checkpoints import (
     texts_of,
     write_bundle,
 )
-from tensorkeep.ops.random.sampling import check_scalars
-from tensorkeep.ops.shared.shape_rules import SCALAR
+from tensorkeep.ops.shared.shape_rules import SCALAR, check_scalars
 from tensorkeep.runtime.context import LOG, KernelContext
 from tensorkeep.shapes import Shape
 
@@ -61,7 +60,7 @@ def kv_resource_lookup_resource_shape(resource_handle: Tensor) -> Shape:
     return SCALAR
 
 
-def _numbered(ctx: KernelContext) -> NumberedEmbeddings:
+def _numbered_embeddings(ctx: KernelContext) -> NumberedEmbeddings:
     """The numbers that the variables of a session have."""
     return ctx.resources.get_or_create("", "numbers of embedding variables", NumberedEmbeddings, NumberedEmbeddings)
 
@@ -70,7 +69,7 @@ def _numbered(ctx: KernelContext) -> NumberedEmbeddings:
 def kv_resource_lookup_resource_kernel(ctx: KernelContext, resource_handle: Any) -> Any:
     variable = embedding_of(resource_handle)
     variable.require_saveable()
-    return np.int64(_numbered(ctx).number_of(variable))
+    return np.int64(_numbered_embeddings(ctx).number_of(variable))
 
 
 # ---------------------------------------------------------------------------------------------------- Saving
@@ -135,7 +134,7 @@ def saved_parts(
 
 def numbered_embeddings(ctx: KernelContext, numbers: Any) -> list[EmbeddingResource]:
     """The variables that have these numbers."""
-    return [_numbered(ctx).find(int(number)) for number in np.asarray(numbers).reshape(-1)]
+    return [_numbered_embeddings(ctx).find(int(number)) for number in np.asarray(numbers).reshape(-1)]
 
 
 @save_v3.stateful_kernel

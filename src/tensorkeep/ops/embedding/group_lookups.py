@@ -213,7 +213,9 @@ def _looked_up(
         if weights is not None:
             rows = rows * _weights(weights, keys.size)[:, None].astype(rows.dtype)
         counts = np.bincount(places[:, 0], minlength=int(sizes[0])).astype(np.int32)
-        combined = _spread(rows, places, sizes) if is_sequence else _combined(rows, places[:, 0], counts, combiner)
+        combined = (
+            _spread_rows(rows, places, sizes) if is_sequence else _combine_rows(rows, places[:, 0], counts, combiner)
+        )
         found.append((combined, keys, np.arange(keys.size, dtype=np.int32), np.cumsum(counts, dtype=np.int32)))
     return tuple(map(list, zip(*found, strict=True)))
 
@@ -237,7 +239,7 @@ def _weights(weights: Any, count: int) -> Array:
     return array
 
 
-def _spread(rows: Array, places: Array, sizes: Array) -> Array:
+def _spread_rows(rows: Array, places: Array, sizes: Array) -> Array:
     if places.shape[1] < 2 or sizes.size < 2:
         raise InvalidArgumentError("the ids of a sequence have places of two numbers: line and position")
     shape = (int(sizes[0]), int(sizes[1]), rows.shape[1])
@@ -247,7 +249,7 @@ def _spread(rows: Array, places: Array, sizes: Array) -> Array:
     return whole
 
 
-def _combined(rows: Array, lines: Array, counts: Array, combiner: bytes) -> Array:
+def _combine_rows(rows: Array, lines: Array, counts: Array, combiner: bytes) -> Array:
     shape = (counts.size, rows.shape[1])
     check_allocation(shape, rows.dtype)
     total = np.zeros(shape, rows.dtype)

@@ -40,7 +40,7 @@ def restore_table_kernel(
     first, *others = np.asarray(handles, object).reshape(-1)
     owner, variables = table_of(first), [variable_of(one) for one in others]
     texts = texts_of(np.asarray(tensor_name).reshape(-1), np.size(tensor_name), "tensor_name")
-    names = [_checked(TensorNames.parse(text), variables).renamed(access.renamed_tensor) for text in texts]
+    names = [_checked_names(TensorNames.parse(text), variables).renamed(access.renamed_tensor) for text in texts]
     if not owner.table.children and len(names) != 1:
         raise InvalidArgumentError(f"raw hash table should be 1, got names of {len(names)}: {', '.join(texts)}")
     with access.opened_whole(text_of(file_pattern, "file_pattern"), ctx.filesystem) as checkpoint:
@@ -66,7 +66,7 @@ def restore_table_kernel(
     return ()
 
 
-def _checked(names: TensorNames, variables: list[TensibleResource]) -> TensorNames:
+def _checked_names(names: TensorNames, variables: list[TensibleResource]) -> TensorNames:
     if len(names.rows) != len(variables):
         raise InvalidArgumentError(
             f'tensor_name size should be same to handle: {len(names.rows)} names of rows of "{names.table}" for '

@@ -58,8 +58,7 @@ def hash_table_shape() -> Shape:
 
 @hash_table.stateful_kernel
 def hash_table_kernel(ctx: KernelContext, *, shared_name: bytes, container: bytes) -> HashTableResource:
-    name = shared_name.decode() or ctx.name
-    return ctx.resources.get_or_create(container.decode(), name, HashTableResource, lambda: HashTableResource(name))
+    return ctx.shared(container, shared_name, HashTableResource, HashTableResource)
 
 
 hash_table_initialize = op(
@@ -187,10 +186,7 @@ def tensible_variable_shape(*, dtype: DType, shape: Shape) -> Shape:
 def tensible_variable_kernel(
     ctx: KernelContext, *, shared_name: bytes, container: bytes, dtype: DType, shape: Shape
 ) -> TensibleResource:
-    name = shared_name.decode() or ctx.name
-    return ctx.resources.get_or_create(
-        container.decode(), name, TensibleResource, lambda: TensibleResource(name, dtype, shape)
-    )
+    return ctx.shared(container, shared_name, TensibleResource, lambda name: TensibleResource(name, dtype, shape))
 
 
 tensible_variable_initialize = op(
@@ -362,10 +358,7 @@ def _admission_op(signature: str, make: Callable[[], Any]) -> OpSpec:
 
     @spec.stateful_kernel
     def admission_kernel(ctx: KernelContext, *, shared_name: bytes, container: bytes) -> AdmissionResource:
-        name = shared_name.decode() or ctx.name
-        return ctx.resources.get_or_create(
-            container.decode(), name, AdmissionResource, lambda: AdmissionResource(name, make())
-        )
+        return ctx.shared(container, shared_name, AdmissionResource, lambda name: AdmissionResource(name, make()))
 
     return spec
 
@@ -475,7 +468,10 @@ def init_black_list_kernel(
 
 
 def _keep_out(data: bytes, path: str, of_features: dict[bytes, Any]) -> None:
-    """A file of records: the length of a name (int32), the name, a key (int64), a number (double)."""
+    """Has the tables of features keep out the keys of a file whose number is below the feature's threshold.
+
+    record = length of a name (int32)  name  key (int64)  number (double)
+    """
     keys: dict[bytes, list[int]] = {}
     at = 0
     while at < len(data):

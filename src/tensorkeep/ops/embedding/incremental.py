@@ -128,12 +128,12 @@ def save_delta(
         snapshot, touched = tables[id(owner)]
         form = owner.settings.form(variable.key_dtype)
         written.append(delta_tensors(stem, snapshot, touched, variable.column, form))
-    whole, rows = _parted(ctx, parts, variables)
+    whole, rows = _split_off_changed_rows(ctx, parts, variables)
     snapshots = [snapshot for snapshot, _ in tables.values()]
     access.submit(partial(_write_delta, ctx.filesystem, prefix, whole, [rows, *written], snapshots, access.durability))
 
 
-def _parted(
+def _split_off_changed_rows(
     ctx: KernelContext, parts: SavedParts, variables: Sequence[str]
 ) -> tuple[list[tuple[str, SliceSpec | None, Any]], dict[str, Any]]:
     """The tensors that are written whole, and those rows of the others that changed."""

@@ -103,7 +103,9 @@ kv_rebase_on_delta = op(
 def kv_rebase_on_delta_kernel(
     ctx: KernelContext, prefix: Array, tensor_names: Array, *, variables: Sequence[bytes]
 ) -> tuple[()]:
-    """Plain variables have just been restored from a full checkpoint and this incremental one: its rows changed."""
+    """Notes which rows of plain variables have changed since a full checkpoint: after a restore from that and from an
+    incremental one, the rows of the incremental one.
+    """
     names = texts_of(tensor_names, len(variables), "tensor_names")
     with access_of(ctx).opened_whole(text_of(prefix, "prefix"), ctx.filesystem) as checkpoint:
         reader = checkpoint.reader

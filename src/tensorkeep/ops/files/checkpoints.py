@@ -31,9 +31,8 @@ from tensorkeep.graph.graph import Tensor
 from tensorkeep.graph.registry.opspec import not_differentiable, op
 from tensorkeep.io.files.filesystem import Durability, FileSystem
 from tensorkeep.ops.files.checkpoint_access import CheckpointAccess, access_of
-from tensorkeep.ops.random.sampling import check_scalars
 from tensorkeep.ops.shared.kernel_types import Array, string_array
-from tensorkeep.ops.shared.shape_rules import with_rank
+from tensorkeep.ops.shared.shape_rules import check_scalars, with_rank
 from tensorkeep.runtime.context import KernelContext
 from tensorkeep.shapes import UNKNOWN_SHAPE, Shape
 
@@ -562,7 +561,7 @@ def is_large(info: TensorInfo) -> bool:
     return info.nbytes > _LARGE and not info.dtype.is_object
 
 
-def _restored(
+def _restore_tensors(
     access: CheckpointAccess,
     reader: CheckpointReader,
     names: Sequence[str],
@@ -630,7 +629,7 @@ def restore_v2_kernel(
     names = texts_of(tensor_names, len(dtypes), "tensor_names")
     specs = specs_of(shape_and_slices, len(dtypes))
     with access.opened(path, ctx.filesystem) as reader:
-        return _restored(access, reader, names, specs, dtypes, stays_open=access.open(path) is not None)
+        return _restore_tensors(access, reader, names, specs, dtypes, stays_open=access.open(path) is not None)
 
 
 restore = op(

@@ -22,9 +22,8 @@ from tensorkeep.ops.files.summaries import (
     summary_of_sounds,
     summary_of_values,
 )
-from tensorkeep.ops.random.sampling import check_scalars
 from tensorkeep.ops.shared.kernel_types import Array
-from tensorkeep.ops.shared.shape_rules import SCALAR
+from tensorkeep.ops.shared.shape_rules import SCALAR, check_scalars
 from tensorkeep.proto.messages import Event, Summary, SummaryMetadata, parse
 from tensorkeep.runtime.context import KernelContext
 from tensorkeep.shapes import Shape
@@ -91,8 +90,7 @@ def summary_writer_shape() -> Shape:
 
 @summary_writer.stateful_kernel
 def summary_writer_kernel(ctx: KernelContext, *, shared_name: bytes, container: bytes) -> SummaryWriter:
-    name = shared_name.decode() or ctx.name
-    return ctx.resources.get_or_create(container.decode(), name, SummaryWriter, lambda: SummaryWriter(name))
+    return ctx.shared(container, shared_name, SummaryWriter, SummaryWriter)
 
 
 create_summary_file_writer = op(
@@ -112,7 +110,7 @@ def create_summary_file_writer_kernel(
     flush_millis: Array,
     filename_suffix: Array,
 ) -> tuple[()]:
-    """No event is held back, so it does not matter how many might be, and for how long."""
+    """Begins an event file. No event is held back, so `max_queue` and `flush_millis` change nothing."""
     suffix = _text(filename_suffix, "filename_suffix").decode()
     writer.create(_text(logdir, "logdir").decode(), suffix, ctx.filesystem)
     return ()
@@ -245,7 +243,7 @@ flush_summary_writer.shape(_no_outputs)
 
 @flush_summary_writer.stateful_kernel
 def flush_summary_writer_kernel(ctx: KernelContext, writer: SummaryWriter) -> tuple[()]:
-    """Events are in the file already; what is left to say is that there is none."""
+    """Only refuses a writer that has no file: events are in the file as soon as they are added."""
     assert writer.file is not None
     return ()
 

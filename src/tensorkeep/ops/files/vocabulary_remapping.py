@@ -127,8 +127,13 @@ def load_and_remap_matrix_kernel(
     num_cols: int,
     max_rows_in_memory: int,
 ) -> Array:
-    """Only the rows that are wanted are read, so there is no need to limit how many are in memory."""
-    rows, columns = _checked(row_remapping, "row_remapping"), _checked(col_remapping, "col_remapping")
+    """A stored matrix with its rows and columns in another order, and new ones where there are none. Only the rows that
+    are wanted are read, so `max_rows_in_memory` changes nothing.
+    """
+    rows, columns = (
+        _checked_remapping(row_remapping, "row_remapping"),
+        _checked_remapping(col_remapping, "col_remapping"),
+    )
     if rows.size != num_rows:
         raise InvalidArgumentError(
             f"Size of row_remapping is {rows.size} instead of being equal to num_rows={num_rows}"
@@ -166,7 +171,7 @@ def _single(value: Any, what: str) -> str:
     return text
 
 
-def _checked(remapping: Any, what: str) -> Array:
+def _checked_remapping(remapping: Any, what: str) -> Array:
     """Where each new row or column was before; below zero if it is new. No old one may be wanted twice."""
     numbers = np.asarray(remapping)
     if numbers.ndim != 1:

@@ -14,8 +14,9 @@ from tensorkeep.graph.registry.opspec import op
 from tensorkeep.io.files.filesystem import Durability, FileSystem, atomic_write
 from tensorkeep.io.files.globbing import matching_paths
 from tensorkeep.io.files.places import place_of
-from tensorkeep.ops.random.sampling import check_scalars
+from tensorkeep.ops.shared.dimensions import at_most
 from tensorkeep.ops.shared.kernel_types import Array, string_array
+from tensorkeep.ops.shared.shape_rules import check_scalars
 from tensorkeep.runtime.context import KernelContext
 from tensorkeep.shapes import Shape
 
@@ -72,8 +73,7 @@ matching_files = op("MatchingFiles(pattern: string) -> filenames: string")
 
 @matching_files.shape
 def matching_files_shape(pattern: Tensor) -> Shape:
-    if (rank := pattern.static_shape.rank) is not None and rank > 1:
-        raise InvalidArgumentError(f"Shape must be at most rank 1 but is rank {rank}")
+    at_most(pattern.static_shape, 1)
     return Shape((None,))
 
 

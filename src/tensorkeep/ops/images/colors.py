@@ -55,7 +55,7 @@ for _spec in (adjust_contrast, adjust_contrast_v2, adjust_hue, adjust_saturation
     _spec.shape(_image_shape)
 
 
-def _contrasted(images: Array, factor: Any) -> Array:
+def _contrasted_images(images: Array, factor: Any) -> Array:
     """The distance of every pixel from the mean of its channel, times the factor."""
     values = images.astype(np.float32)
     if not values.size:
@@ -68,14 +68,14 @@ def _contrasted(images: Array, factor: Any) -> Array:
 @adjust_contrast.kernel
 def adjust_contrast_kernel(images: Array, contrast_factor: Array, min_value: Array, max_value: Array) -> Array:
     _check_image(images, None, contrast_factor=contrast_factor, min_value=min_value, max_value=max_value)
-    bounded = np.minimum(_contrasted(images, contrast_factor), np.float32(max_value))
+    bounded = np.minimum(_contrasted_images(images, contrast_factor), np.float32(max_value))
     return np.maximum(bounded, np.float32(min_value))  # which wins where they cross
 
 
 @adjust_contrast_v2.kernel
 def adjust_contrast_v2_kernel(images: Array, contrast_factor: Array) -> Array:
     _check_image(images, None, contrast_factor=contrast_factor)
-    return _contrasted(images, contrast_factor).astype(images.dtype)
+    return _contrasted_images(images, contrast_factor).astype(images.dtype)
 
 
 @adjust_hue.kernel

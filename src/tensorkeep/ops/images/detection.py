@@ -20,7 +20,7 @@ from tensorkeep.ops.images._boxes import (
 )
 from tensorkeep.ops.shared.dimensions import constant_integer, merge_sizes, of_rank
 from tensorkeep.ops.shared.kernel_types import Array, Value
-from tensorkeep.ops.shared.shape_rules import SCALAR, with_rank
+from tensorkeep.ops.shared.shape_rules import SCALAR, check_scalars, with_rank
 from tensorkeep.runtime.allocation import check_allocation
 from tensorkeep.shapes import UNKNOWN_SHAPE, Shape
 
@@ -118,7 +118,7 @@ def _check_scalars(**values: Any) -> None:
             raise InvalidArgumentError(f"{name} must be 0-D, got shape {list(np.shape(value))}")
 
 
-def _suppressed(
+def _suppress_boxes(
     boxes: Array, scores: Array, size: Any, iou_threshold: Any, score_threshold: Any = None, sigma: Any = 0.0
 ) -> Kept:
     """The boxes kept, after the checks that TensorFlow makes; without a threshold of scores, all finite ones count."""
@@ -145,19 +145,19 @@ def _places(kept: Kept) -> Array:
 
 @non_max_suppression.kernel
 def non_max_suppression_kernel(boxes: Array, scores: Array, max_output_size: Array, *, iou_threshold: float) -> Array:
-    return _places(_suppressed(boxes, scores, max_output_size, iou_threshold))
+    return _places(_suppress_boxes(boxes, scores, max_output_size, iou_threshold))
 
 
 @non_max_suppression_v2.kernel
 def non_max_suppression_v2_kernel(boxes: Array, scores: Array, max_output_size: Array, iou_threshold: Array) -> Array:
-    return _places(_suppressed(boxes, scores, max_output_size, iou_threshold))
+    return _places(_suppress_boxes(boxes, scores, max_output_size, iou_threshold))
 
 
 @non_max_suppression_v3.kernel
 def non_max_suppression_v3_kernel(
     boxes: Array, scores: Array, max_output_size: Array, iou_threshold: Array, score_threshold: Array
 ) -> Array:
-    return _places(_suppressed(boxes, scores, max_output_size, iou_threshold, score_threshold))
+    return _places(_suppress_boxes(boxes, scores, max_output_size, iou_threshold, score_threshold))
 
 
 @non_max_suppression_v4.kernel
@@ -170,7 +170,7 @@ def non_max_suppression_v4_kernel(
     *,
     pad_to_max_output_size: bool,
 ) -> tuple[Value, Value]:
-    kept = _suppressed(boxes, scores, max_output_size, iou_threshold, score_threshold)
+    kept = _suppress_boxes(boxes, scores, max_output_size, iou_threshold, score_threshold)
     places = _places(kept)
     size = int(max_output_size) if pad_to_max_output_size else len(places)
     return pad_with_zeros(places, size), np.int32(len(places))
@@ -190,7 +190,7 @@ def non_max_suppression_v5_kernel(
     _check_scalars(soft_nms_sigma=soft_nms_sigma)
     if not soft_nms_sigma >= 0:
         raise InvalidArgumentError(f"soft_nms_sigma_val must be >= 0, got {soft_nms_sigma}")
-    kept = _suppressed(boxes, scores, max_output_size, iou_threshold, score_threshold, soft_nms_sigma)
+    kept = _suppress_boxes(boxes, scores, max_output_size, iou_threshold, score_threshold, soft_nms_sigma)
     places = _places(kept)
     size = int(max_output_size) if pad_to_max_output_size else len(places)
     return pad_with_zeros(places, size), pad_with_zeros(kept.scores, size), np.int32(len(places))
@@ -231,8 +231,7 @@ def combined_non_max_suppression_shape(
     *,
     pad_per_class: bool,
 ) -> tuple[Shape, Shape, Shape, Shape]:
-    for scalar in (max_output_size_per_class, max_total_size, iou_threshold, score_threshold):
-        with_rank(scalar, 0)
+    check_scalars(max_output_size_per_class, max_total_size, iou_threshold, score_threshold)
     batch, count, kinds, columns = of_rank(boxes.static_shape, 4)
     _, score_count, classes = of_rank(scores.static_shape, 3)
     merge_sizes(columns, 4)
@@ -374,17 +373,17 @@ _COLORS: Final = np.array(
 
 @draw_bounding_boxes.kernel
 def draw_bounding_boxes_kernel(images: Array, boxes: Array) -> Array:
-    return _drawn(images, boxes, np.zeros((0, 4), np.float32))
+    return _draw_boxes(images, boxes, np.zeros((0, 4), np.float32))
 
 
 @draw_bounding_boxes_v2.kernel
 def draw_bounding_boxes_v2_kernel(images: Array, boxes: Array, colors: Array) -> Array:
     if np.ndim(colors) != 2:
         raise InvalidArgumentError(f"colors must be a 2-D matrix, got shape {list(np.shape(colors))}")
-    return _drawn(images, boxes, colors)
+    return _draw_boxes(images, boxes, colors)
 
 
-def _drawn(images: Array, boxes: Array, colors: Array) -> Array:
+def _draw_boxes(images: Array, boxes: Array, colors: Array) -> Array:
     """The images with the outlines of their boxes; boxes outside or inverted are left out."""
     if np.ndim(images) != 4 or np.ndim(boxes) != 3:
         raise InvalidArgumentError("The rank of the images should be 4, that of the boxes tensor 3")

@@ -207,7 +207,7 @@ def _objects(boxes: Array, whole: Rectangle, takes_whole: bool) -> list[Rectangl
     return found or [whole]
 
 
-def _distorted(
+def _draw_crop(
     image_size: Array, boxes: Array, covered: Any, ranges: Ranges, generator: PhiloxGenerator
 ) -> tuple[Array, Array, Array]:
     """Where to slice, how much, and the same as a box."""
@@ -222,7 +222,7 @@ def _distorted(
         raise InvalidArgumentError(f"image height and width cannot be negative or >= int32 max: {height}, {width}")
     whole = Rectangle(0, 0, width, height)
     objects = _objects(boxes, whole, ranges.takes_whole)
-    crop = _tried(whole, objects, np.float32(covered), ranges, Words(generator))
+    crop = _try_crops(whole, objects, np.float32(covered), ranges, Words(generator))
     begin = np.array([crop.top, crop.left, 0]).astype(image_size.dtype)
     size = np.array([crop.bottom - crop.top, crop.right - crop.left, -1]).astype(image_size.dtype)
     with np.errstate(all="ignore"):
@@ -231,7 +231,9 @@ def _distorted(
     return begin, size, box.reshape(1, 1, 4)
 
 
-def _tried(whole: Rectangle, objects: list[Rectangle], covered: np.float32, ranges: Ranges, words: Words) -> Rectangle:
+def _try_crops(
+    whole: Rectangle, objects: list[Rectangle], covered: np.float32, ranges: Ranges, words: Words
+) -> Rectangle:
     """The first box that covers enough of some object; after all attempts the whole image."""
     low, high = (np.float32(ratio) for ratio in ranges.ratios)
     for _ in range(ranges.attempts):
@@ -242,7 +244,7 @@ def _tried(whole: Rectangle, objects: list[Rectangle], covered: np.float32, rang
     return whole
 
 
-def _reserved(ctx: KernelContext, seed: int, seed2: int, ranges: Ranges) -> PhiloxGenerator:
+def _reserve_numbers(ctx: KernelContext, seed: int, seed2: int, ranges: Ranges) -> PhiloxGenerator:
     ranges.check()
     return stream_of(ctx, seed, seed2).reserve(-(-4 * ranges.attempts // WORDS))
 
@@ -262,8 +264,8 @@ def sample_distorted_bounding_box_v2_kernel(
     use_image_if_no_bounding_boxes: bool,
 ) -> tuple[Array, Array, Array]:
     ranges = Ranges(aspect_ratio_range, area_range, max_attempts, use_image_if_no_bounding_boxes)
-    generator = _reserved(ctx, seed, seed2, ranges)
-    return _distorted(image_size, bounding_boxes, min_object_covered, ranges, generator)
+    generator = _reserve_numbers(ctx, seed, seed2, ranges)
+    return _draw_crop(image_size, bounding_boxes, min_object_covered, ranges, generator)
 
 
 @sample_distorted_bounding_box.stateful_kernel
@@ -308,7 +310,7 @@ def stateless_sample_distorted_bounding_box_kernel(
 ) -> tuple[Array, Array, Array]:
     ranges = Ranges(aspect_ratio_range, area_range, max_attempts, use_image_if_no_bounding_boxes)
     ranges.check()
-    return _distorted(image_size, bounding_boxes, min_object_covered, ranges, seeded_generator(seed))
+    return _draw_crop(image_size, bounding_boxes, min_object_covered, ranges, seeded_generator(seed))
 
 
 # ---------------------------------------------------------------------------------------------------- Random crop

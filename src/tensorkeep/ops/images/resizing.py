@@ -13,11 +13,11 @@ from tensorkeep.graph.constants import constant_value
 from tensorkeep.graph.graph import Operation, Tensor
 from tensorkeep.graph.registry.opspec import not_differentiable, op
 from tensorkeep.ops.images.resampling import Taps, area_taps, bicubic_taps, bilinear_taps, nearest_places
-from tensorkeep.ops.shared.dimensions import of_rank
+from tensorkeep.ops.shared.dimensions import merge_sizes, of_rank
 from tensorkeep.ops.shared.expressions import shape_of
 from tensorkeep.ops.shared.indexing import dense, item
 from tensorkeep.ops.shared.kernel_types import Array, Gradients
-from tensorkeep.ops.shared.shape_rules import merged_size, with_rank
+from tensorkeep.ops.shared.shape_rules import with_rank
 from tensorkeep.runtime.allocation import check_allocation
 from tensorkeep.shapes import Shape
 
@@ -31,7 +31,7 @@ _CENTERED: Final = "half_pixel_centers: bool = false"
 
 def stated_sizes(size: Tensor) -> tuple[int | None, int | None]:
     """The height and the width that a vector of two states, as far as they are known before running."""
-    merged_size(with_rank(size, 1)[0], 2)
+    merge_sizes(with_rank(size, 1)[0], 2)
     value = constant_value(size)
     if value is None:
         return None, None
@@ -157,10 +157,10 @@ def resize_bilinear_kernel(images: Array, size: Array, *, align_corners: bool, h
         return singles
     across = bilinear_taps(images.shape[2], width, align_corners, half_pixel_centers)
     down = bilinear_taps(images.shape[1], height, align_corners, half_pixel_centers)
-    return _blended(_blended(singles, across, 2), down, 1)
+    return _blend_lines(_blend_lines(singles, across, 2), down, 1)
 
 
-def _blended(image: Array, taps: Taps, axis: int) -> Array:
+def _blend_lines(image: Array, taps: Taps, axis: int) -> Array:
     lower, upper = (np.take(image, taps.places[:, tap], axis) for tap in (0, 1))
     share = taps.weights[:, 1].reshape(-1, *[1] * (image.ndim - axis - 1))
     upper -= lower
@@ -177,11 +177,11 @@ def resize_bilinear_grad_kernel(
     rows, columns = _checked_grads(grads, original_image)
     down = bilinear_taps(rows, grads.shape[1], align_corners, half_pixel_centers)
     across = bilinear_taps(columns, grads.shape[2], align_corners, half_pixel_centers)
-    return _spread(grads, original_image, down, across, _single_shares)
+    return _spread_gradients(grads, original_image, down, across, _single_shares)
 
 
 def _checked_grads(grads: Array, original_image: Array) -> tuple[int, int]:
-    """The height and width of the original images."""
+    """The height and width of the original images, after the checks that TensorFlow makes of both."""
     for name, value in (("input_grad", grads), ("original_image", original_image)):
         if np.ndim(value) != 4:
             raise InvalidArgumentError(f"{name} must be 4-dimensional, got shape {list(np.shape(value))}")
@@ -194,7 +194,7 @@ def _checked_grads(grads: Array, original_image: Array) -> tuple[int, int]:
     return original_image.shape[1], original_image.shape[2]
 
 
-def _spread(grads: Array, original_image: Array, down: Taps, across: Taps, shares: Shares) -> Array:
+def _spread_gradients(grads: Array, original_image: Array, down: Taps, across: Taps, shares: Shares) -> Array:
     """The gradients given back to the pixels of the original, in its type. Sums of 16 bits are rounded once."""
     rows, columns = original_image.shape[1:3]
     if original_image.dtype != np.float64:
@@ -249,7 +249,7 @@ def resize_bicubic_grad_kernel(
     rows, columns = _checked_grads(grads, original_image)
     down = bicubic_taps(rows, grads.shape[1], align_corners, half_pixel_centers)
     across = bicubic_taps(columns, grads.shape[2], align_corners, half_pixel_centers)
-    return _spread(grads, original_image, down, across, _double_shares)
+    return _spread_gradients(grads, original_image, down, across, _double_shares)
 
 
 @resize_bicubic.gradient

@@ -65,7 +65,7 @@ def crop_and_resize_grad_boxes_shape(grads: Tensor, image: Tensor, boxes: Tensor
 
 
 def _check_boxes(boxes: Array, box_ind: Array, batch: int) -> int:
-    """How many boxes there are."""
+    """Refuses boxes that are not of these images. Gives how many boxes there are."""
     if not boxes.size and not box_ind.size:
         return 0
     if boxes.ndim != 2 or boxes.shape[1] != 4:
@@ -331,41 +331,41 @@ image_projective_transform_v2.shape(_projected_shape)
 image_projective_transform_v3.shape(_projected_shape)
 
 
-def _unchanged(places: Singles, size: int) -> Singles:
+def _unchanged_places(places: Singles, size: int) -> Singles:
     return places
 
 
-def _clamped(places: Singles, size: int) -> Singles:
+def _clamped_places(places: Singles, size: int) -> Singles:
     return np.clip(places, np.float32(0), np.float32(size - 1))
 
 
-def _reflected(places: Singles, size: int) -> Singles:
-    """As if [abcd] were [dcba|abcd|dcba]."""
+def _reflected_places(places: Singles, size: int) -> Singles:
+    """Places along an axis of `size` pixels, those outside moved inside as if [abcd] were [dcba|abcd|dcba]."""
     if size <= 1:
-        return _clamped(np.where((places < 0) | (places > size - 1), np.float32(0), places), size)
+        return _clamped_places(np.where((places < 0) | (places > size - 1), np.float32(0), places), size)
     period = np.float32(2 * size)
     low = period * np.trunc(-places / period) + places
     low = np.where(low < -size, low + period, -low - 1)
     high = places - period * np.trunc(places / period)
     high = np.where(high >= size, period - high - 1, high)
-    return _clamped(np.where(places < 0, low, np.where(places > size - 1, high, places)), size)
+    return _clamped_places(np.where(places < 0, low, np.where(places > size - 1, high, places)), size)
 
 
-def _wrapped(places: Singles, size: int) -> Singles:
-    """As if [abcd] were [abcd|abcd|abcd]."""
+def _wrapped_places(places: Singles, size: int) -> Singles:
+    """Places along an axis of `size` pixels, those outside moved inside as if [abcd] were [abcd|abcd|abcd]."""
     if size <= 1:
-        return _clamped(np.where((places < 0) | (places > size - 1), np.float32(0), places), size)
+        return _clamped_places(np.where((places < 0) | (places > size - 1), np.float32(0), places), size)
     period, edge = np.float32(size), np.float32(size - 1)
     low = places + period * (np.trunc(-places / edge) + 1)
     high = places - period * np.trunc(places / edge)
-    return _clamped(np.where(places < 0, low, np.where(places > size - 1, high, places)), size)
+    return _clamped_places(np.where(places < 0, low, np.where(places > size - 1, high, places)), size)
 
 
 _FILL_MODES: Final[dict[bytes, Callable[[Singles, int], Singles]]] = {
-    b"REFLECT": _reflected,
-    b"WRAP": _wrapped,
-    b"CONSTANT": _unchanged,
-    b"NEAREST": _clamped,
+    b"REFLECT": _reflected_places,
+    b"WRAP": _wrapped_places,
+    b"CONSTANT": _unchanged_places,
+    b"NEAREST": _clamped_places,
 }
 
 

@@ -173,7 +173,7 @@ def square_root(matrix: Array) -> Array:
 
 
 def _root(matrix: Array) -> Array:
-    """By eigenvalues, of a matrix that has good eigenvectors, and otherwise by iterations."""
+    """The principal square root of one matrix: by its eigenvalues if the eigenvectors are good, else by iterations."""
     if not matrix.size:
         return matrix
     if np.array_equal(matrix, adjoint(matrix)):

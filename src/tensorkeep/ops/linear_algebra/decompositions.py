@@ -27,6 +27,7 @@ from tensorkeep.ops.linear_algebra.linear_systems import (
     square,
 )
 from tensorkeep.ops.linear_algebra.matmul import matmul
+from tensorkeep.ops.shared.dimensions import merge_sizes
 from tensorkeep.ops.shared.expressions import (
     cast,
     concat,
@@ -52,7 +53,7 @@ from tensorkeep.ops.shared.matrix_expressions import (
     safe_reciprocal,
     triangular_solve,
 )
-from tensorkeep.ops.shared.shape_rules import merge_shapes, merged_size, smaller_size, unknown, with_rank_at_least
+from tensorkeep.ops.shared.shape_rules import merge_shapes, smaller_size, unknown, with_rank_at_least
 from tensorkeep.shapes import UNKNOWN_SHAPE, Shape
 
 _TYPES: Final = "T: {double, float, half, complex64, complex128}"
@@ -390,9 +391,9 @@ def tridiagonal_solve_shape(diagonals: Tensor, rhs: Tensor) -> Shape:
     left, right = with_rank_at_least(diagonals, 2), with_rank_at_least(rhs, 2)
     rows, size = (None, None) if left.dims is None else left.dims[-2:]
     other, columns = (None, None) if right.dims is None else right.dims[-2:]
-    merged_size(rows, 3)
+    merge_sizes(rows, 3)
     batches = [UNKNOWN_SHAPE if shape.dims is None else Shape(shape.dims[:-2]) for shape in (left, right)]
-    return merge_shapes(*batches).concatenate(Shape((merged_size(size, other), columns)))
+    return merge_shapes(*batches).concatenate(Shape((merge_sizes(size, other), columns)))
 
 
 @tridiagonal_solve_op.kernel
@@ -444,12 +445,12 @@ def _three_diagonals_of_product(x: Tensor, y: Tensor) -> Tensor:
         upper = reduce_sum(times(x, concat([item(y, (..., slice(1, None), slice(None))), nothing], -2)), -1)
         lower = reduce_sum(times(x, concat([nothing, item(y, (..., slice(None, -1), slice(None)))], -2)), -1)
     else:
-        upper = reduce_sum(times(x, _shifted(y, [[0, 1], [0, 0]], slice(1, None))), -1)
-        lower = reduce_sum(times(x, _shifted(y, [[1, 0], [0, 0]], slice(None, -1))), -1)
+        upper = reduce_sum(times(x, _shift_rows(y, [[0, 1], [0, 0]], slice(1, None))), -1)
+        lower = reduce_sum(times(x, _shift_rows(y, [[1, 0], [0, 0]], slice(None, -1))), -1)
     return stack([upper, main, lower], -2)
 
 
-def _shifted(x: Tensor, around: list[list[int]], part: slice) -> Tensor:
+def _shift_rows(x: Tensor, around: list[list[int]], part: slice) -> Tensor:
     """The rows moved by one, with zeros in the place of the one that is left."""
     nothing = zeros([minus(_rank(x), 2), 2], DType.of("int32"))
     amounts = concat([nothing, constant(np.array(around, np.int32))])
@@ -466,9 +467,9 @@ def tridiagonal_matmul_shape(superdiag: Tensor, maindiag: Tensor, subdiag: Tenso
     for i, shape in enumerate(shapes):
         if shape.dims is not None:
             batch = merge_shapes(batch, Shape(shape.dims[:-2]))
-            size = merged_size(size, shape.dims[-1] if i < 3 else shape.dims[-2])
+            size = merge_sizes(size, shape.dims[-1] if i < 3 else shape.dims[-2])
             if i < 3:
-                merged_size(shape.dims[-2], 1)
+                merge_sizes(shape.dims[-2], 1)
     return batch.concatenate(Shape((size, None if shapes[3].dims is None else shapes[3].dims[-1])))
 
 
@@ -486,11 +487,11 @@ def tridiagonal_matmul_gradient(op: Operation, dy: Tensor) -> Gradients:
     rhs = op.inputs[3]
     rhs = emit("Conj", rhs) if rhs.dtype.is_complex else rhs
     before, behind = ([[1, 0], [0, 0]], slice(None, -1)), ([[0, 1], [0, 0]], slice(1, None))
-    upper_gradient = reduce_sum(times(_shifted(rhs, *behind), dy), -1)
+    upper_gradient = reduce_sum(times(_shift_rows(rhs, *behind), dy), -1)
     main_gradient = reduce_sum(times(rhs, dy), -1)
-    lower_gradient = reduce_sum(times(_shifted(rhs, *before), dy), -1)
-    right = plus(_shifted(times(upper, dy), *before), times(main, dy))
-    right = plus(right, _shifted(times(lower, dy), *behind))
+    lower_gradient = reduce_sum(times(_shift_rows(rhs, *before), dy), -1)
+    right = plus(_shift_rows(times(upper, dy), *before), times(main, dy))
+    right = plus(right, _shift_rows(times(lower, dy), *behind))
     return expand(upper_gradient, -2), expand(main_gradient, -2), expand(lower_gradient, -2), right
 
 

@@ -22,9 +22,10 @@ from tensorkeep.graph.building import colocate_with
 from tensorkeep.graph.constants import constant_value
 from tensorkeep.graph.graph import Operation, Tensor
 from tensorkeep.graph.registry.opspec import OpSpec, op
+from tensorkeep.ops.shared.dimensions import at_most, merge_sizes, of_rank
 from tensorkeep.ops.shared.expressions import concat, minus, rank_of, shape_of, zeros, zeros_like
 from tensorkeep.ops.shared.kernel_types import Array, Gradients
-from tensorkeep.ops.shared.shape_rules import merge_shapes, merged_size, smaller_size, unknown, with_rank_at_least
+from tensorkeep.ops.shared.shape_rules import check_scalars, merge_shapes, smaller_size, unknown, with_rank_at_least
 from tensorkeep.runtime.allocation import check_allocation
 from tensorkeep.shapes import UNKNOWN_SHAPE, Shape
 
@@ -144,9 +145,7 @@ def _compact(diagonal: Any, band: tuple[int, int]) -> Any:
 
 
 def _band_if_known(k: Tensor) -> tuple[int, int] | None:
-    rank = k.static_shape.rank
-    if rank is not None and rank > 1:
-        raise InvalidArgumentError(f"Shape must be at most rank 1 but is rank {rank}")
+    at_most(k.static_shape, 1)
     value = constant_value(k)
     return None if value is None else _band_of(value)
 
@@ -176,16 +175,13 @@ def matrix_diag_v2_shape(
     diagonal: Tensor, k: Tensor, num_rows: Tensor, num_cols: Tensor, padding_value: Tensor
 ) -> Shape:
     dims = with_rank_at_least(diagonal, 1).dims
-    for scalar in (num_rows, num_cols, padding_value):
-        if scalar.static_shape.rank not in (None, 0):
-            raise InvalidArgumentError(f"Shape must be rank 0 but is rank {scalar.static_shape.rank}")
+    check_scalars(num_rows, num_cols, padding_value)
     band = _band_if_known(k)
     if dims is None or band is None:
         return UNKNOWN_SHAPE
     single = band[0] == band[1]
     if not single:
-        if len(dims) < 2:
-            raise InvalidArgumentError(f"Shape must be at least rank 2 but is rank {len(dims)}")
+        with_rank_at_least(diagonal, 2)
         if dims[-2] not in (None, band[1] - band[0] + 1):
             raise InvalidArgumentError("The number of rows of `diagonal` doesn't match the number of diagonals")
     batch = dims[:-1] if single else dims[:-2]
@@ -221,14 +217,14 @@ def matrix_diag_kernel(diagonal: Array) -> Array:
     if np.ndim(diagonal) < 1:
         raise InvalidArgumentError("diagonal must be at least 1-dim, received shape: []")
     size = diagonal.shape[-1]
-    whole = _filled((*diagonal.shape, size), diagonal)
+    whole = _filled_array((*diagonal.shape, size), diagonal)
     each = np.arange(size)
     whole[..., each, each] = diagonal
     result: Array = whole
     return result
 
 
-def _filled(shape: tuple[int, ...], diagonal: Any, value: Any = None) -> Any:
+def _filled_array(shape: tuple[int, ...], diagonal: Any, value: Any = None) -> Any:
     """An array of zeros, or empty strings, or of a value."""
     check_allocation(shape, diagonal.dtype)
     if value is not None:
@@ -259,7 +255,7 @@ def matrix_diag_v3_kernel(
     rows, columns = _matrix_sizes(compact.shape[-1], band, int(num_rows), int(num_cols))
     _check_band(band, rows, columns)
     _, inside, places = _places(band, rows, columns, align)
-    whole = _filled((*compact.shape[:-2], rows, columns), diagonal, np.asarray(padding_value).reshape(())[()])
+    whole = _filled_array((*compact.shape[:-2], rows, columns), diagonal, np.asarray(padding_value).reshape(())[()])
     whole[(..., *places)] = compact[(..., *inside)]
     result: Array = whole
     return result
@@ -297,8 +293,7 @@ def matrix_diag_part_shape(input: Tensor) -> Shape:
 @matrix_diag_part_v3.shape
 def matrix_diag_part_v2_shape(input: Tensor, k: Tensor, padding_value: Tensor) -> Shape:
     dims = with_rank_at_least(input, 2).dims
-    if padding_value.static_shape.rank not in (None, 0):
-        raise InvalidArgumentError(f"Shape must be rank 0 but is rank {padding_value.static_shape.rank}")
+    of_rank(padding_value.static_shape, 0)
     band = _band_if_known(k)
     if dims is None or band is None:
         return UNKNOWN_SHAPE
@@ -334,7 +329,7 @@ def matrix_diag_part_v3_kernel(input: Array, k: Array, padding_value: Array, *, 
     if band[0] == band[1]:
         return np.diagonal(input, band[0], axis1=-2, axis2=-1)
     taken, inside, places = _places(band, rows, columns, align)
-    found = _filled((*input.shape[:-2], *taken.shape), input, np.asarray(padding_value).reshape(())[()])
+    found = _filled_array((*input.shape[:-2], *taken.shape), input, np.asarray(padding_value).reshape(())[()])
     found[(..., *inside)] = input[(..., *places)]
     result: Array = found
     return result
@@ -372,10 +367,10 @@ def matrix_set_diag_shape(input: Tensor, diagonal: Tensor) -> Shape:
     shape, row = with_rank_at_least(input, 2), with_rank_at_least(diagonal, 1)
     if shape.dims is not None:
         merge_shapes(Shape((*shape.dims[:-2], smaller_size(*shape.dims[-2:]))), row)
-    return _learned(shape, row, 1)
+    return _shape_with_batch(shape, row, 1)
 
 
-def _learned(shape: Shape, row: Shape, last: int) -> Shape:
+def _shape_with_batch(shape: Shape, row: Shape, last: int) -> Shape:
     """The shape of matrices, with what is known of the batch from their diagonals."""
     if row.dims is None or shape.is_fully_known:
         return shape
@@ -391,16 +386,15 @@ def matrix_set_diag_v2_shape(input: Tensor, diagonal: Tensor, k: Tensor) -> Shap
         return shape
     last = 1 if band[0] == band[1] else 2
     if shape.dims is not None:
-        if row.rank not in (None, len(shape.dims) + last - 2):
-            raise InvalidArgumentError(f"Shape must be rank {len(shape.dims) + last - 2} but is rank {row.rank}")
+        of_rank(row, len(shape.dims) + last - 2)
         rows, columns = shape.dims[-2:]
         if rows is not None and columns is not None:
             _check_band(band, rows, columns)
             if row.dims is not None:
-                merged_size(row.dims[-1], _longest(band, rows, columns))
+                merge_sizes(row.dims[-1], _longest(band, rows, columns))
         if row.dims is not None and last == 2:
-            merged_size(row.dims[-2], band[1] - band[0] + 1)
-    return _learned(shape, row, last)
+            merge_sizes(row.dims[-2], band[1] - band[0] + 1)
+    return _shape_with_batch(shape, row, last)
 
 
 @matrix_set_diag_op.kernel
@@ -546,7 +540,7 @@ def matrix_diag(
     align: str | bytes = "RIGHT_LEFT",
     name: str | None = "diag",
 ) -> Tensor:
-    """Adds the making of matrices from diagonals."""
+    """Adds an operation that makes matrices of their diagonals."""
     filling = _padding(diagonal, padding_value)
     return emit(matrix_diag_v3, diagonal, k, num_rows, num_cols, filling, align=align, name=name)
 
@@ -559,7 +553,7 @@ def matrix_diag_part(
     align: str | bytes = "RIGHT_LEFT",
     name: str | None = "diag_part",
 ) -> Tensor:
-    """Adds the taking of diagonals from matrices."""
+    """Adds an operation that takes diagonals out of matrices."""
     filling = _padding(input, padding_value)
     return emit(matrix_diag_part_v3, input, k, filling, align=align, name=name)
 
@@ -572,12 +566,12 @@ def matrix_set_diag(
     align: str | bytes = "RIGHT_LEFT",
     name: str | None = "set_diag",
 ) -> Tensor:
-    """Adds the putting of diagonals into matrices."""
+    """Adds an operation that gives matrices with other diagonals."""
     return emit(matrix_set_diag_v3, input, diagonal, k, align=align, name=name)
 
 
 def matrix_band_part(
     input: TensorLike, num_lower: TensorLike, num_upper: TensorLike, name: str | None = None
 ) -> Tensor:
-    """Adds the taking of a band from matrices."""
+    """Adds an operation that gives matrices of which only a band around the diagonal is kept, and zeros elsewhere."""
     return emit(matrix_band_part_op, input, num_lower, num_upper, name=name)

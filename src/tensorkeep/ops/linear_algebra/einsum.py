@@ -25,6 +25,7 @@ from tensorkeep.graph.conversion import convert
 from tensorkeep.graph.graph import Operation, Tensor
 from tensorkeep.graph.registry.opspec import op
 from tensorkeep.ops.linear_algebra.products import multiply
+from tensorkeep.ops.shared.dimensions import merge_sizes
 from tensorkeep.ops.shared.expressions import (
     concat,
     conj,
@@ -37,7 +38,7 @@ from tensorkeep.ops.shared.expressions import (
 )
 from tensorkeep.ops.shared.indexing import item, stack
 from tensorkeep.ops.shared.kernel_types import Array, Gradients
-from tensorkeep.ops.shared.shape_rules import broadcast_shapes, merged_size
+from tensorkeep.ops.shared.shape_rules import broadcast_shapes
 from tensorkeep.shapes import UNKNOWN_SHAPE, Shape
 
 _ELLIPSIS: Final = "..."
@@ -89,9 +90,9 @@ def einsum_shape(inputs: list[Tensor], *, equation: bytes, N: int) -> Shape:  # 
             for label in named:
                 sizes.setdefault(label, None)
             continue
-        before, middle, after = _split(labels, shape.dims)
+        before, middle, after = _split_at_ellipsis(labels, shape.dims)
         for label, size in zip(named, (*before, *after), strict=True):
-            sizes[label] = merged_size(sizes.get(label), size)
+            sizes[label] = merge_sizes(sizes.get(label), size)
         stretched = broadcast_shapes(stretched, Shape(middle))
     if _ELLIPSIS not in output and stretched.dims:
         raise InvalidArgumentError(f"No ellipsis in the output of {equation.decode()} for the dimensions {stretched}")
@@ -103,7 +104,9 @@ def einsum_shape(inputs: list[Tensor], *, equation: bytes, N: int) -> Shape:  # 
     return Shape(tuple(dims))
 
 
-def _split(labels: Sequence[str], dims: Sequence[Any]) -> tuple[tuple[Any, ...], tuple[Any, ...], tuple[Any, ...]]:
+def _split_at_ellipsis(
+    labels: Sequence[str], dims: Sequence[Any]
+) -> tuple[tuple[Any, ...], tuple[Any, ...], tuple[Any, ...]]:
     """The sizes before, under and after an ellipsis."""
     named = len(labels) - (_ELLIPSIS in labels)
     if len(dims) < named or (named == len(labels) and len(dims) > named):
@@ -154,7 +157,7 @@ def _contraction(equation: bytes, ranks: tuple[int, ...]) -> _Contraction:
     longest = 0
     inputs = []
     for labels, rank in zip(labels_of_inputs, ranks, strict=True):
-        before, middle, after = _split(labels, range(rank))
+        before, middle, after = _split_at_ellipsis(labels, range(rank))
         longest = max(longest, len(middle))
         named = [numbers[label] for label in labels if label != _ELLIPSIS]
         inputs.append((*named[: len(before)], *range(-len(middle), 0), *named[len(before) :]))
@@ -164,10 +167,11 @@ def _contraction(equation: bytes, ranks: tuple[int, ...]) -> _Contraction:
     result: list[int] = []
     for label in output:
         result.extend(range(-longest, 0) if label == _ELLIPSIS else (numbers[label],))
-    return _arranged(inputs, tuple(result))
+    return _plan_contraction(inputs, tuple(result))
 
 
-def _arranged(inputs: list[tuple[int, ...]], output: tuple[int, ...]) -> _Contraction:
+def _plan_contraction(inputs: list[tuple[int, ...]], output: tuple[int, ...]) -> _Contraction:
+    """How an equation is computed: as a product of two batches of matrices, or of one input by sums over its axes."""
     others = [set(inputs[1 - i]) if len(inputs) == 2 else set() for i in range(len(inputs))]
     both = set(inputs[0]) & others[0]
     wanted = dict.fromkeys(output)
@@ -194,11 +198,11 @@ def einsum_kernel(inputs: list[Array], *, equation: bytes) -> Array:
     sizes: dict[int, int] = {}
     for operand, array in zip(plan.operands, arrays, strict=True):
         _note_sizes(operand.labels, array.shape, sizes)
-    parts = [_turned(operand, array) for operand, array in zip(plan.operands, arrays, strict=True)]
+    parts = [_arrange_operand(operand, array) for operand, array in zip(plan.operands, arrays, strict=True)]
     found = plan.product
-    result = _multiplied(plan, parts, sizes) if len(parts) == 2 else parts[0]
+    result = _multiply_operands(plan, parts, sizes) if len(parts) == 2 else parts[0]
     result = result.reshape([sizes[label] for label in found])
-    return _placed(result, found, plan.output).astype(dtype, copy=False)
+    return _place_axes(result, found, plan.output).astype(dtype, copy=False)
 
 
 def _note_sizes(labels: tuple[int, ...], shape: tuple[int, ...], sizes: dict[int, int]) -> None:
@@ -210,7 +214,7 @@ def _note_sizes(labels: tuple[int, ...], shape: tuple[int, ...], sizes: dict[int
             raise InvalidArgumentError(f"Expected dimension {known} at an axis of the inputs but got dimension {size}")
 
 
-def _turned(operand: _Operand, array: Any) -> Any:
+def _arrange_operand(operand: _Operand, array: Any) -> Any:
     """An operand with its axes in order: diagonals taken, and summed over the labels that nothing else has."""
     kept = operand.kept
     if kept != operand.labels:
@@ -221,7 +225,7 @@ def _turned(operand: _Operand, array: Any) -> Any:
     return np.add.reduce(array, operand.summed, dtype=array.dtype) if operand.summed else array
 
 
-def _multiplied(plan: _Contraction, parts: list[Any], sizes: dict[int, int]) -> Any:
+def _multiply_operands(plan: _Contraction, parts: list[Any], sizes: dict[int, int]) -> Any:
     """The product of two batches of matrices."""
     rows, depth, columns = (prod(sizes[x] for x in labels) for labels in (plan.free[0], plan.common, plan.free[1]))
     matrices = []
@@ -233,7 +237,7 @@ def _multiplied(plan: _Contraction, parts: list[Any], sizes: dict[int, int]) -> 
     return multiply(left, right) if left.dtype.char in _BLAS else np.matmul(left, right)
 
 
-def _placed(result: Array, labels: tuple[int, ...], output: tuple[int, ...]) -> Array:
+def _place_axes(result: Array, labels: tuple[int, ...], output: tuple[int, ...]) -> Array:
     """The axes in the order of the output, on diagonals where it names one twice."""
     order = tuple(dict.fromkeys(output))
     result = result.transpose([labels.index(label) for label in order])
@@ -251,14 +255,16 @@ def _placed(result: Array, labels: tuple[int, ...], output: tuple[int, ...]) -> 
 
 @einsum.gradient
 def einsum_gradient(op: Operation, dy: Tensor) -> Gradients:
-    """As the product of the result's gradient with the other input, by the equation turned around."""
+    """The gradients of the inputs. That of one of two is the product of the result's gradient with the other input, by
+    the equation turned around.
+    """
     left, _, output = op.attr("equation").decode().partition("->")
     if len(op.inputs) == 1:
         shape = shape_of(op.inputs[0])
         gone = _only_in(left, output)
         if not gone:
             return emit(einsum, [dy], equation=f"{output}->{left}")
-        return _spread(dy, output, left, shape, gone)
+        return _spread_gradient(dy, output, left, shape, gone)
     x_labels, y_labels = left.split(",")
     if _ELLIPSIS in output:
         x_labels += "" if _ELLIPSIS in x_labels else _ELLIPSIS
@@ -300,7 +306,7 @@ def _toward(dy: Any, other: Tensor, shape: Tensor, labels: str, other_labels: st
     gone = _only_in(labels, output + other_labels)
     left = "".join(label for label in labels if label not in gone)
     found: Tensor = einsum([dy, other], equation=f"{output},{other_labels}->{left}")
-    return _spread(found, left, labels, shape, gone) if gone else found
+    return _spread_gradient(found, left, labels, shape, gone) if gone else found
 
 
 def _axis_of(labels: str, label: str) -> int:
@@ -309,7 +315,7 @@ def _axis_of(labels: str, label: str) -> int:
     return before.index(label) if label in before else after.index(label) - len(after)
 
 
-def _spread(dy: Tensor, output: str, labels: str, shape: Tensor, gone: list[str]) -> Tensor:
+def _spread_gradient(dy: Tensor, output: str, labels: str, shape: Tensor, gone: list[str]) -> Tensor:
     """The gradient of a sum over labels: that of the result, wherever an element went into it."""
     axes = [_axis_of(labels, label) for label in gone]
     sizes = stack([item(shape, axis) for axis in axes])

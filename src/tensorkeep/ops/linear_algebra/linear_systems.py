@@ -15,6 +15,7 @@ from tensorkeep.io.machine.blas import ONE_THREAD
 from tensorkeep.ops.linear_algebra import _factors as numeric
 from tensorkeep.ops.linear_algebra.diagonals import matrix_band_part, matrix_diag_part, matrix_set_diag
 from tensorkeep.ops.linear_algebra.matmul import matmul, unbroadcast_batches
+from tensorkeep.ops.shared.dimensions import merge_sizes, of_rank
 from tensorkeep.ops.shared.expressions import (
     cast,
     concat,
@@ -32,7 +33,7 @@ from tensorkeep.ops.shared.expressions import (
 from tensorkeep.ops.shared.indexing import item
 from tensorkeep.ops.shared.kernel_types import Array, Gradients
 from tensorkeep.ops.shared.matrix_expressions import adjoint, cholesky_solve, eye, matrix_transpose, triangular_solve
-from tensorkeep.ops.shared.shape_rules import broadcast_shapes, merge_shapes, merged_size, with_rank_at_least
+from tensorkeep.ops.shared.shape_rules import broadcast_shapes, merge_shapes, with_rank_at_least
 from tensorkeep.shapes import UNKNOWN_SHAPE, Shape
 
 _TYPES: Final = "T: {double, float, half, complex64, complex128}"
@@ -49,7 +50,7 @@ def square(x: Tensor) -> Shape:
     dims = with_rank_at_least(x, 2).dims
     if dims is None:
         return UNKNOWN_SHAPE
-    size = merged_size(dims[-2], dims[-1])
+    size = merge_sizes(dims[-2], dims[-1])
     return Shape((*dims[:-2], size, size))
 
 
@@ -200,12 +201,12 @@ def _solution_shape(matrix: Tensor, rhs: Tensor, square: bool) -> Shape:
     left = with_rank_at_least(matrix, 2)
     right = with_rank_at_least(rhs, 2)
     left_dims = (None, None) if left.dims is None else left.dims[-2:]
-    rows = merged_size(*left_dims) if square else left_dims[0]
+    rows = merge_sizes(*left_dims) if square else left_dims[0]
     right_dims = (None, None) if right.dims is None else right.dims[-2:]
-    merged_size(rows, right_dims[0])
+    merge_sizes(rows, right_dims[0])
     batches = [UNKNOWN_SHAPE if shape.dims is None else Shape(shape.dims[:-2]) for shape in (left, right)]
     batch = merge_shapes(*batches)
-    size = merged_size(rows, right_dims[0]) if square else left_dims[1]
+    size = merge_sizes(rows, right_dims[0]) if square else left_dims[1]
     return batch.concatenate(Shape((size, right_dims[1])))
 
 
@@ -252,7 +253,7 @@ def matrix_triangular_solve_shape(matrix: Tensor, rhs: Tensor) -> Shape:
     left, right = with_rank_at_least(matrix, 2), with_rank_at_least(rhs, 2)
     left_dims = (None, None) if left.dims is None else left.dims[-2:]
     right_dims = (None, None) if right.dims is None else right.dims[-2:]
-    size = merged_size(merged_size(*left_dims), right_dims[0])
+    size = merge_sizes(merge_sizes(*left_dims), right_dims[0])
     batches = [UNKNOWN_SHAPE if shape.dims is None else Shape(shape.dims[:-2]) for shape in (left, right)]
     return broadcast_shapes(batches[0], batches[1]).concatenate(Shape((size, right_dims[1])))
 
@@ -306,7 +307,7 @@ def banded_triangular_solve_shape(matrix: Tensor, rhs: Tensor) -> Shape:
     if bands is not None and columns is not None and bands > columns:
         raise InvalidArgumentError(f"Number of bands {bands} cannot exceed the size of the matrix {columns}")
     right_dims = (None, None) if right.dims is None else right.dims[-2:]
-    size = merged_size(columns, right_dims[0])
+    size = merge_sizes(columns, right_dims[0])
     batches = [UNKNOWN_SHAPE if shape.dims is None else Shape(shape.dims[:-2]) for shape in (left, right)]
     return broadcast_shapes(batches[0], batches[1]).concatenate(Shape((size, right_dims[1])))
 
@@ -350,8 +351,7 @@ matrix_solve_ls = op(
 
 @matrix_solve_ls.shape
 def matrix_solve_ls_shape(matrix: Tensor, rhs: Tensor, l2_regularizer: Tensor) -> Shape:
-    if l2_regularizer.static_shape.rank not in (None, 0):
-        raise InvalidArgumentError(f"Shape must be rank 0 but is rank {l2_regularizer.static_shape.rank}")
+    of_rank(l2_regularizer.static_shape, 0)
     return _solution_shape(matrix, rhs, square=False)
 
 

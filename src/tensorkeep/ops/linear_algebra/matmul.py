@@ -17,9 +17,16 @@ from tensorkeep.graph.registry.opspec import op
 from tensorkeep.io.machine.blas import WAKES_THREADS
 from tensorkeep.native.finishing import Finish
 from tensorkeep.ops.linear_algebra.products import finished_product, multiply
+from tensorkeep.ops.shared.dimensions import merge_sizes
 from tensorkeep.ops.shared.expressions import cast, conj, constant, reduce_sum, reshape, shape_of
 from tensorkeep.ops.shared.kernel_types import Array, Gradients
-from tensorkeep.ops.shared.shape_rules import broadcast_shapes, merge_shapes, merged_size, with_rank, with_rank_at_least
+from tensorkeep.ops.shared.shape_rules import (
+    broadcast_shapes,
+    merge_shapes,
+    product_shape,
+    with_rank,
+    with_rank_at_least,
+)
 from tensorkeep.shapes import UNKNOWN_SHAPE, Shape
 
 _BLAS: Final = frozenset("fdFD")  # the types whose products the linear algebra library computes, by their characters
@@ -37,13 +44,7 @@ matmul_op = op(
 
 @matmul_op.shape
 def matmul_shape(a: Tensor, b: Tensor, *, transpose_a: bool, transpose_b: bool) -> Shape:
-    (rows, inner), (other, columns) = with_rank(a, 2), with_rank(b, 2)
-    if transpose_a:
-        rows, inner = inner, rows
-    if transpose_b:
-        other, columns = columns, other
-    merged_size(inner, other)
-    return Shape((rows, columns))
+    return product_shape(with_rank(a, 2), with_rank(b, 2), transpose_a, transpose_b)
 
 
 @matmul_op.kernel
@@ -82,12 +83,12 @@ def _product(a: Array, b: Array) -> Array:
         return multiply(a, b)
     if a.dtype in _HALF:
         product = multiply(a.astype(np.float32), b.astype(np.float32))
-        return product.astype(np.float16) if a.dtype == np.float16 else _truncated(product)
+        return product.astype(np.float16) if a.dtype == np.float16 else _truncate_to_bfloat16(product)
     result: Array = np.matmul(a, b)
     return result
 
 
-def _truncated(values: Any) -> Any:
+def _truncate_to_bfloat16(values: Any) -> Any:
     """Numbers of float32 as bfloat16, without the bits that it does not have; NaN stays NaN."""
     values = np.ascontiguousarray(values, np.float32)
     upper = (values.view(np.uint32) >> 16).astype(np.uint16).view(ml_dtypes.bfloat16)
@@ -140,7 +141,7 @@ def _batch_parts(x: Tensor, y: Tensor, adj_x: bool, adj_y: bool) -> tuple[Shape,
     first, second = with_rank_at_least(x, 2), with_rank_at_least(y, 2)
     rows, inner = _matrix_sizes(first, adj_x)
     other, columns = _matrix_sizes(second, adj_y)
-    merged_size(inner, other)
+    merge_sizes(inner, other)
     return _batch(first), _batch(second), Shape((rows, columns))
 
 

@@ -8,7 +8,8 @@ was to run on, they wait for it for milliseconds (`io.blas` says why). So a prod
     beyond                         on all threads
 
 Products of float32 that are worth the call are the compiled library's, where it is: it divides them among our threads,
-and can let a chain of element-wise operations go over them meanwhile (`finished_product`).
+and can let a chain of element-wise operations go over them meanwhile (`finished_product`). A left matrix that lies the
+other way round, as in the gradients of weights, is copied for that if it is small beside the product.
 """
 
 from __future__ import annotations
@@ -31,6 +32,7 @@ _LARGE: Final = 1 << 27
 _WORTH_A_CALL: Final = 1 << 21
 _FEWEST_ROWS: Final = 8
 _FEW_ROWS: Final = 168  # up to these, what they read stays in the cache while all columns pass
+_WORTH_A_COPY: Final = 256  # columns, for which each element of the left matrix is multiplied so often
 _SHORTEST_PAUSE: Final = 0.1  # seconds
 _LONGEST_PAUSE: Final = 2.0
 _WAIT: Final = 1e-3  # seconds; what takes so much longer than it has ever taken has been waiting
@@ -99,8 +101,12 @@ def _by_library(left: Array, right: Array, out: Array | None) -> Array | None:
     """The product with a matrix by the compiled library; None if NumPy has to compute it, or to say what is wrong."""
     compiled = layers.functions()
     (depth, columns), rows = right.shape, left.size // max(1, left.shape[-1])
-    if compiled is None or rows < _FEWEST_ROWS or left.shape[-1] != depth or not left.flags.c_contiguous:
+    if compiled is None or rows < _FEWEST_ROWS or left.shape[-1] != depth:
         return None
+    if not left.flags.c_contiguous:
+        if columns < _WORTH_A_COPY:
+            return None
+        left = np.ascontiguousarray(left)
     if not left.flags.aligned or not right.flags.aligned or (out is not None and not out.flags.c_contiguous):
         return None
     result = result_array((*left.shape[:-1], columns), FLOAT) if out is None else out

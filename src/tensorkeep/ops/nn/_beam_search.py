@@ -63,7 +63,7 @@ class _Best:
 
 
 def _either(first: float, second: float) -> float:
-    """The logarithm of the sum of two probabilities that are given by theirs."""
+    """The logarithm of the sum of two probabilities, given their logarithms."""
     if first == -inf or second == -inf:
         return max(first, second)
     return max(first, second) + log1p(exp(-abs(first - second)))

@@ -24,7 +24,7 @@ def output_size(size: int, ratio: float) -> int:
 
 def pooling_sequence(length: int, count: int, stream: PhiloxStream, pseudo_random: bool) -> Array:
     """Where `count` windows of an axis of `length` elements begin, and the length."""
-    sizes = _evenly(length, count, stream) if pseudo_random else _shuffled(length, count, stream)
+    sizes = _evenly(length, count, stream) if pseudo_random else _shuffled_sizes(length, count, stream)
     return np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
 
 
@@ -37,7 +37,7 @@ def _evenly(length: int, count: int, stream: PhiloxStream) -> Array:
     return np.diff(ends)
 
 
-def _shuffled(length: int, count: int, stream: PhiloxStream) -> Array:
+def _shuffled_sizes(length: int, count: int, stream: PhiloxStream) -> Array:
     """The larger windows first, and then all of them shuffled."""
     least, larger = divmod(length, count)
     sizes = np.full(count, least)

@@ -95,13 +95,13 @@ def fused_batch_norm_kernel(
         if scaled is not None:
             return scaled, *_statistics(x, scale, mean, variance, moments, exponential_avg_factor)
     if not is_training:
-        y = _normalized(y - channels.spread(widen_array(mean)), variance, scale, offset, epsilon, channels)
+        y = _scale_and_shift(y - channels.spread(widen_array(mean)), variance, scale, offset, epsilon, channels)
         return narrow_array(y.reshape(x.shape), x.dtype), mean.copy(), variance.copy(), mean.copy(), variance.copy()
     size = x.size // channels.count
     batch_mean = channels.sums(y) / y.dtype.type(size)
     y = y - channels.spread(batch_mean)
     batch_variance = channels.sums(np.square(y)) / y.dtype.type(size)
-    y = _normalized(y, batch_variance, scale, offset, epsilon, channels)
+    y = _scale_and_shift(y, batch_variance, scale, offset, epsilon, channels)
     statistics = _statistics(x, scale, mean, variance, (batch_mean, batch_variance), exponential_avg_factor)
     return narrow_array(y.reshape(x.shape), x.dtype), *statistics
 
@@ -114,8 +114,8 @@ def _statistics(
     size = x.size // scale.size
     new_mean, new_variance = batch_mean, batch_variance * batch_variance.dtype.type(size / max(1, size - 1))
     if part != 1:
-        new_mean = _moved(widen_array(mean), new_mean, part)
-        new_variance = _moved(widen_array(variance), new_variance, part)
+        new_mean = _moved_average(widen_array(mean), new_mean, part)
+        new_variance = _moved_average(widen_array(variance), new_variance, part)
     vectors = (new_mean.copy(), new_variance, batch_mean, batch_variance)
     return tuple(narrow_array(vector, scale.dtype) for vector in vectors)
 
@@ -201,7 +201,7 @@ def _inverse_deviation(variance: Array, epsilon: float) -> Array:
     return inverse
 
 
-def _normalized(
+def _scale_and_shift(
     centered: Array, variance: Array, scale: Array, offset: Array, epsilon: float, channels: _Channels
 ) -> Array:
     """Scales and shifts an array, in place."""
@@ -210,7 +210,7 @@ def _normalized(
     return centered
 
 
-def _moved(average: Array, value: Array, part: float) -> Array:
+def _moved_average(average: Array, value: Array, part: float) -> Array:
     """A moving average, with that part of it replaced."""
     moved: Array = np.float32(1 - part) * average + np.float32(part) * value
     return moved
@@ -232,7 +232,9 @@ def lrn_kernel(
 
 
 def _half_lrn(x: Array, depth_radius: int, bias: float, alpha: float, beta: float) -> Array:
-    """Of halves, of which TensorFlow rounds every step."""
+    """The local response normalization of float16, every step of which is rounded to float16, as TensorFlow's is
+    (lrn_op.cc).
+    """
     depth = x.shape[-1]
     band = _band(depth, depth_radius, x.dtype)
     norms = half_products(np.square(x).reshape(-1, depth), band).reshape(x.shape) * np.float16(alpha) + np.float16(bias)
@@ -265,7 +267,7 @@ def lrn_grad_kernel(
     alpha: float = 1.0,
     beta: float = 0.5,
 ) -> Array:
-    """What has no gradient returns none, even where a norm is 0."""
+    """The gradient of a local response normalization. Where none comes in, none goes out, even where a norm is 0."""
     if not gradient.shape == images.shape == output.shape:
         shapes = [list(array.shape) for array in (gradient, images, output)]
         raise InvalidArgumentError(f"gradient, images and output have the shapes {shapes}: expected the same")

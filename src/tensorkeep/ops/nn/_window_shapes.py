@@ -13,6 +13,7 @@ from tensorkeep.errors import InvalidArgumentError
 from tensorkeep.graph.constants import constant_shape
 from tensorkeep.graph.graph import Tensor
 from tensorkeep.ops.nn.windows import Dimension, Layout, Padding, layout_of, paddings_of
+from tensorkeep.ops.shared.dimensions import of_rank
 from tensorkeep.ops.shared.shape_rules import with_rank
 from tensorkeep.shapes import Shape
 
@@ -64,12 +65,9 @@ def layout(data_format: bytes, rank: int) -> Layout:
 def of_sizes(sizes: Tensor, rank: int) -> Shape:
     """The shape that an input of sizes states, which must be of this rank."""
     known = sizes.static_shape
-    if known.rank not in (None, 1):
-        raise InvalidArgumentError(f"Shape must be rank 1 but is rank {known.rank}")
+    of_rank(known, 1)
     stated = constant_shape(sizes)
-    if stated.rank not in (None, rank):
-        raise InvalidArgumentError(f"Shape must be rank {rank} but is rank {stated.rank}")
-    return stated.with_rank(rank)
+    return of_rank(stated, rank)
 
 
 def times(*sizes: Dimension) -> Dimension:

@@ -17,6 +17,7 @@ from tensorkeep.graph.building import control_dependencies, name_scope
 from tensorkeep.graph.graph import Operation, Tensor
 from tensorkeep.graph.registry.opspec import OpSpec, op
 from tensorkeep.ops.nn.windows import is_half, narrow_array, widen_array
+from tensorkeep.ops.shared.dimensions import merge_sizes
 from tensorkeep.ops.shared.expressions import (
     concat,
     constant,
@@ -35,7 +36,7 @@ from tensorkeep.ops.shared.expressions import (
 )
 from tensorkeep.ops.shared.families import of_equal_shapes
 from tensorkeep.ops.shared.kernel_types import Array, Gradients
-from tensorkeep.ops.shared.shape_rules import merged_shape, merged_size, same, with_rank, with_rank_at_least
+from tensorkeep.ops.shared.shape_rules import merged_shape, same, with_rank, with_rank_at_least
 from tensorkeep.shapes import UNKNOWN_SHAPE, Shape
 
 _FRACTIONS: Final = "T: {half, bfloat16, float, double}"
@@ -56,7 +57,7 @@ def bias_add_shape(value: Tensor, bias: Tensor, *, data_format: bytes) -> Shape:
     if known.dims is None:
         return UNKNOWN_SHAPE
     axis = 1 if is_first else len(known.dims) - 1
-    return Shape((*known.dims[:axis], merged_size(known.dims[axis], size), *known.dims[axis + 1 :]))
+    return Shape((*known.dims[:axis], merge_sizes(known.dims[axis], size), *known.dims[axis + 1 :]))
 
 
 @bias_add.kernel
@@ -358,7 +359,9 @@ def softplus_kernel(features: Array) -> Array:
 
 
 def _half_softplus(features: Array) -> Array:
-    """Of which TensorFlow rounds every step; beyond a limit that depends on the type it leaves out the logarithm."""
+    """log(1 + exp(x)) of types of 16 bits, every step rounded to the type, as TensorFlow's is (softplus_op.h). Beyond a
+    limit that depends on the type, it is x or exp(x).
+    """
     kind = features.dtype.type
     # What Eigen calls the epsilon of a half is that of one with three bits more.
     epsilon = 2.0**-13 if features.dtype == np.float16 else 2.0**-7

@@ -16,9 +16,10 @@ from tensorkeep.graph.registry.opspec import OpSpec, op, takes_attributes
 from tensorkeep.ops.nn import convolution_kernels as arithmetic
 from tensorkeep.ops.nn._window_shapes import dims_of, layout, of_sizes, times, windows_over
 from tensorkeep.ops.nn.windows import Dimension
+from tensorkeep.ops.shared.dimensions import merge_sizes
 from tensorkeep.ops.shared.expressions import shape_of
 from tensorkeep.ops.shared.kernel_types import Gradients
-from tensorkeep.ops.shared.shape_rules import merged_size, same
+from tensorkeep.ops.shared.shape_rules import same
 from tensorkeep.shapes import Shape
 
 Ints = tuple[int, ...]
@@ -100,7 +101,7 @@ def conv2d_shape(
 
 
 conv2d.kernel(takes_attributes(*_ATTRIBUTES)(arithmetic.conv2d_kernel))
-conv2d.finishing(arithmetic.finished_conv2d)
+conv2d.finishing(arithmetic.finished_conv2d, joins=True)
 
 
 @conv2d.gradient
@@ -132,16 +133,17 @@ def conv2d_backprop_input_shape(
 ) -> Shape:
     gradient, filters = dims_of(out_backprop, 4), dims_of(filter, 4)
     placed = layout(data_format, 4)
-    merged_size(gradient[placed.channel], filters[3])
+    merge_sizes(gradient[placed.channel], filters[3])
     stated = constant_shape(input_sizes)
+    found = list(gradient)
     if stated.dims is not None and len(stated.dims) == 2:
         space: Dims = stated.dims
         channels = filters[2]
     else:
         dims = of_sizes(input_sizes, 4)
-        merged_size(dims[0], gradient[0])
+        # TensorFlow 1 takes the batch from the sizes, 2 from the gradient: programs reshape to what the first knows
+        found[0] = merge_sizes(dims[0], gradient[0])
         space, channels = tuple(dims[axis] for axis in placed.spatial), dims[placed.channel]
-    found = list(gradient)
     for axis, size in zip(placed.spatial, space, strict=True):
         found[axis] = size
     found[placed.channel] = channels
@@ -149,6 +151,7 @@ def conv2d_backprop_input_shape(
 
 
 conv2d_backprop_input.kernel(takes_attributes(*_ATTRIBUTES)(arithmetic.conv2d_backprop_input_kernel))
+conv2d_backprop_input.finishing(arithmetic.finished_conv2d_backprop_input, measured=2)
 
 
 @conv2d_backprop_input.gradient
@@ -344,7 +347,7 @@ def depthwise_conv2d_native_shape(
     dilations: Ints,
 ) -> Shape:
     dims, filters = dims_of(input, 4), dims_of(filter, 4)
-    merged_size(dims[layout(data_format, 4).channel], filters[2])
+    merge_sizes(dims[layout(data_format, 4).channel], filters[2])
     sliding = {
         "strides": strides,
         "padding": padding,
@@ -445,7 +448,7 @@ def dilation2d_shape(input: Tensor, filter: Tensor, *, strides: Ints, rates: Int
     dims, filters = dims_of(input, 4), dims_of(filter, 3)
     if None in (*dims[1:3], *filters[:2]):
         return Shape((dims[0], None, None, filters[2]))
-    merged_size(dims[3], filters[2])
+    merge_sizes(dims[3], filters[2])
     sliding = {"strides": strides, "padding": padding, "dilations": rates}
     return _output_shape(dims, filters, filters[2], b"NHWC", sliding)
 

@@ -214,10 +214,12 @@ class _Plan:
         if any(axis.stride > 1 or max(axis.before, axis.after) >= axis.effective for axis in self.windows):
             return None
         shape = (*self.filter_shape[:-2], self.filter_shape[-1] // self.groups, self.image_shape[self.layout.channel])
-        return _Plan(self.output_shape, shape, self.layout, tuple(map(_mirrored, self.windows)), self.itemsize)
+        return _Plan(
+            self.output_shape, shape, self.layout, tuple(map(_mirrored_placement, self.windows)), self.itemsize
+        )
 
 
-def _mirrored(axis: Placement) -> Placement:
+def _mirrored_placement(axis: Placement) -> Placement:
     reach = axis.effective - 1
     return Placement(axis.output, axis.window, 1, axis.dilation, axis.input, reach - axis.before, reach - axis.after)
 
@@ -298,16 +300,16 @@ def _image_gradient(filters: Array, gradient: Array, plan: _Plan) -> Array:
     if plan.is_for_library and 0 not in plan.image_shape:
         found = result_array(plan.image_shape, gradient.dtype)
         rows, columns = plan.windows
-        if convolve_back_into(np.ascontiguousarray(gradient), filters, rows, columns, found):
+        if convolve_back_into(gradient, filters, rows, columns, found):
             return found
     grouped = filters.reshape(*plan.filter_shape[:-1], plan.groups, plan.filter_shape[-1] // plan.groups)
     if plan.mirrored is None:
-        return _scattered(grouped, gradient, plan)
+        return _scatter_gradient(grouped, gradient, plan)
     turned = np.flip(grouped, tuple(range(len(plan.windows)))).swapaxes(-1, -3)
     return _convolve(gradient, turned.reshape(plan.mirrored.filter_shape), plan.mirrored)
 
 
-def _scattered(filters: Array, gradient: Array, plan: _Plan) -> Array:
+def _scatter_gradient(filters: Array, gradient: Array, plan: _Plan) -> Array:
     """Adds what each tap of the filters, given as (..., channels, groups, outputs), returns to the images."""
     layout, batch = plan.layout, plan.image_shape[0]
     gradient = np.moveaxis(gradient, layout.channel, -1)
@@ -345,10 +347,14 @@ def conv2d_backprop_input_kernel(
 ) -> Array:
     """`input_sizes` may be the two spatial sizes alone; the others then are the gradient's and the filters'."""
     sliding = Sliding(**attributes)
+    return _backward_to_images(_image_shape(input_sizes, filters, gradient, sliding), filters, gradient, sliding)
+
+
+def _image_shape(input_sizes: Array, filters: Array, gradient: Array, sliding: Sliding) -> Ints:
     shape: Ints = tuple(input_sizes.tolist())
     if len(shape) == 2:
         shape = layout_of(sliding.data_format, 4).with_space(gradient.shape, shape, filters.shape[2])
-    return _backward_to_images(shape, filters, gradient, sliding)
+    return shape
 
 
 def conv2d_backprop_filter_kernel(
@@ -364,17 +370,22 @@ def conv2d_backprop_filter_kernel(
 
 @np.errstate(all="ignore")
 def finished_conv2d(
-    images: Array,
+    images: Array | tuple[Array, ...],
     filters: Array,
     *,
     finish: Finish,
     use_cudnn_on_gpu: bool = True,
     **attributes: Unpack[SlidingAttributes],
 ) -> Array | None:
-    if images.dtype != _FLOAT or filters.dtype != _FLOAT:
+    """The channels of images may come from several arrays, one behind the other."""
+    sources = images if isinstance(images, tuple) else (images,)
+    if any(array.dtype != _FLOAT for array in (*sources, filters)):
         return None
-    plan = _plan(images.shape, filters.shape, Sliding(**attributes), images.itemsize)
-    is_depthwise = plan.is_depthwise
+    shape = _shape_of_joined(sources)
+    if shape is None:
+        return None
+    plan = _plan(shape, filters.shape, Sliding(**attributes), filters.itemsize)
+    is_depthwise = plan.is_depthwise and len(sources) == 1
     if not (is_depthwise or plan.is_for_library) or 0 in plan.output_shape:
         return None
     output = result_array(plan.output_shape, _FLOAT)
@@ -383,10 +394,20 @@ def finished_conv2d(
     if bound is None:
         return None
     if is_depthwise:
-        is_done = convolve_depthwise_into(images, filters.swapaxes(-1, -2), rows, columns, output, bound)
+        is_done = convolve_depthwise_into(sources[0], filters.swapaxes(-1, -2), rows, columns, output, bound)
     else:
-        is_done = convolve_into(images, filters, rows, columns, output, bound)
+        is_done = convolve_into(sources, filters, rows, columns, output, bound)
     return bound.result if is_done else None
+
+
+def _shape_of_joined(images: tuple[Array, ...]) -> Ints | None:
+    """The shape of images whose channels are those of several arrays; None if these do not fit."""
+    first = images[0].shape
+    if len(images) == 1:
+        return first
+    if len(first) != 4 or any(array.shape[:-1] != first[:-1] for array in images):
+        return None
+    return (*first[:-1], sum(array.shape[-1] for array in images))
 
 
 @np.errstate(all="ignore")
@@ -401,6 +422,32 @@ def finished_depthwise_conv2d(
     output = result_array(plan.output_shape, _FLOAT)
     bound = finish.bound(output, plan.output_shape[-1])
     if bound is None or not convolve_depthwise_into(images, filters, plan.rows, plan.columns, output, bound):
+        return None
+    return bound.result
+
+
+@np.errstate(all="ignore")
+def finished_conv2d_backprop_input(
+    input_sizes: Array,
+    filters: Array,
+    gradient: Array,
+    *,
+    finish: Finish,
+    use_cudnn_on_gpu: bool = True,
+    **attributes: Unpack[SlidingAttributes],
+) -> Array | None:
+    if gradient.dtype != _FLOAT or filters.dtype != _FLOAT or gradient.ndim != 4:
+        return None
+    sliding = Sliding(**attributes)
+    shape = _image_shape(input_sizes, filters, gradient, sliding)
+    plan = _plan(shape, filters.shape, sliding, gradient.itemsize)
+    if not plan.is_for_library or plan.output_shape != gradient.shape or 0 in (*shape, *gradient.shape):
+        return None
+    check_allocation(shape, gradient.dtype)
+    output = result_array(shape, _FLOAT)
+    bound = finish.bound(output, shape[3])
+    rows, columns = plan.windows
+    if bound is None or not convolve_back_into(gradient, filters, rows, columns, output, bound):
         return None
     return bound.result
 
@@ -508,17 +555,17 @@ def _depthwise_forward(images: Array, filters: Array, sliding: Sliding) -> Array
         found = result_array(plan.output_shape, _FLOAT)
         if convolve_depthwise_into(widen_array(images), widen_array(filters), plan.rows, plan.columns, found):
             return narrow_array(found, images.dtype)
-    windows = _row_windows(_repeated(images, plan.layout, filters.shape[3]), plan.rows, plan.columns)
+    windows = _row_windows(_repeat_channels(images, plan.layout, filters.shape[3]), plan.rows, plan.columns)
     output = _sum_over_taps(windows, widen_array(filters), plan.columns.output)
-    return narrow_array(_restored(output, plan.layout), images.dtype)
+    return narrow_array(_restore_layout(output, plan.layout), images.dtype)
 
 
 @np.errstate(all="ignore")
 def _depthwise_backward_to_filters(images: Array, filter_shape: Ints, gradient: Array, sliding: Sliding) -> Array:
     plan = _depthwise_plan(images.shape, filter_shape, sliding)
     _expect_gradient(gradient, plan.output_shape)
-    windows = _row_windows(_repeated(images, plan.layout, filter_shape[3]), plan.rows, plan.columns)
-    seen = _repeated(gradient, plan.layout, 1).reshape(*windows.shape[:2], windows.shape[4])
+    windows = _row_windows(_repeat_channels(images, plan.layout, filter_shape[3]), plan.rows, plan.columns)
+    seen = _repeat_channels(gradient, plan.layout, 1).reshape(*windows.shape[:2], windows.shape[4])
     total = np.einsum("nhijx,nhx->ijx", windows, seen)
     total = total.reshape(*filter_shape[:2], plan.columns.output, filter_shape[2] * filter_shape[3]).sum(axis=2)
     return narrow_array(total.reshape(filter_shape), gradient.dtype)
@@ -529,14 +576,14 @@ def _depthwise_backward_to_images(image_shape: Ints, filters: Array, gradient: A
     """A depthwise convolution with the mirrored filters, of a gradient spread as far apart as the windows stood."""
     plan = _depthwise_plan(image_shape, filters.shape, sliding)
     _expect_gradient(gradient, plan.output_shape)
-    seen = _repeated(gradient, plan.layout, 1)
+    seen = _repeat_channels(gradient, plan.layout, 1)
     rows, columns = _over_spread(plan.rows), _over_spread(plan.columns)
     (row_outputs, row_places), (column_outputs, column_places) = _places(plan.rows), _places(plan.columns)
     spread = np.zeros((seen.shape[0], rows.input, columns.input, seen.shape[3]), seen.dtype)
     spread[:, row_places, column_places] = seen[:, row_outputs, column_outputs]
     returned = _sum_over_taps(_row_windows(spread, rows, columns), widen_array(filters)[::-1, ::-1], columns.output)
     returned = returned.reshape(*returned.shape[:3], *filters.shape[2:]).sum(axis=4)
-    return narrow_array(_restored(returned, plan.layout), gradient.dtype)
+    return narrow_array(_restore_layout(returned, plan.layout), gradient.dtype)
 
 
 def _over_spread(axis: Placement) -> Placement:
@@ -545,18 +592,20 @@ def _over_spread(axis: Placement) -> Placement:
 
 
 def _places(axis: Placement) -> tuple[slice, slice]:
-    """Which outputs have a place where `_over_spread` slides, and which: each a stride after the other."""
+    """Which outputs of windows along an axis lie within the gradient that `_over_spread` slides over, and where there:
+    each a stride after the one before.
+    """
     reach = axis.effective - 1
     return Placement(axis.input + reach, 1, axis.stride, 1, axis.output, axis.before - reach, 0).taps()[0]
 
 
-def _repeated(images: Array, layout: Layout, times: int) -> Array:
+def _repeat_channels(images: Array, layout: Layout, times: int) -> Array:
     """The images in the type that is computed with, channels last, and each channel so many times in a row."""
     images = widen_array(np.moveaxis(images, layout.channel, -1) if layout.is_channels_first else images)
     return images if times == 1 else np.repeat(images, times, axis=3)
 
 
-def _restored(images: Array, layout: Layout) -> Array:
+def _restore_layout(images: Array, layout: Layout) -> Array:
     return np.ascontiguousarray(np.moveaxis(images, -1, 1)) if layout.is_channels_first else images
 
 

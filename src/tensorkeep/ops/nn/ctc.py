@@ -16,9 +16,10 @@ from tensorkeep.graph.arguments import emit
 from tensorkeep.graph.graph import Operation, Tensor
 from tensorkeep.graph.registry.opspec import not_differentiable, op
 from tensorkeep.ops.nn._beam_search import best_beams
+from tensorkeep.ops.shared.dimensions import merge_sizes
 from tensorkeep.ops.shared.expressions import times
 from tensorkeep.ops.shared.kernel_types import Array, Gradients
-from tensorkeep.ops.shared.shape_rules import merged_size, with_rank
+from tensorkeep.ops.shared.shape_rules import with_rank
 from tensorkeep.shapes import Shape
 
 ctc_greedy_decoder = op(
@@ -33,7 +34,7 @@ not_differentiable(ctc_greedy_decoder)
 
 @ctc_greedy_decoder.shape
 def ctc_greedy_decoder_shape(inputs: Tensor, sequence_length: Tensor) -> tuple[Shape, ...]:
-    batch = merged_size(with_rank(inputs, 3)[1], with_rank(sequence_length, 1)[0])
+    batch = merge_sizes(with_rank(inputs, 3)[1], with_rank(sequence_length, 1)[0])
     return Shape((None, 2)), Shape((None,)), Shape((2,)), Shape((batch, 1))
 
 
@@ -93,7 +94,7 @@ not_differentiable(ctc_beam_search_decoder)
 
 @ctc_beam_search_decoder.shape
 def ctc_beam_search_decoder_shape(inputs: Tensor, sequence_length: Tensor, *, top_paths: int) -> tuple[Any, ...]:
-    batch = merged_size(with_rank(inputs, 3)[1], with_rank(sequence_length, 1)[0])
+    batch = merge_sizes(with_rank(inputs, 3)[1], with_rank(sequence_length, 1)[0])
     several = [[shape] * top_paths for shape in (Shape((None, 2)), Shape((None,)), Shape((2,)))]
     return (*several, Shape((batch, top_paths)))
 
@@ -143,8 +144,8 @@ def ctc_loss_shape(
     inputs: Tensor, labels_indices: Tensor, labels_values: Tensor, sequence_length: Tensor
 ) -> tuple[Shape, Shape]:
     known, places, values = with_rank(inputs, 3), with_rank(labels_indices, 2), with_rank(labels_values, 1)
-    merged_size(places[0], values[0])
-    batch = merged_size(known[1], with_rank(sequence_length, 1)[0])
+    merge_sizes(places[0], values[0])
+    batch = merge_sizes(known[1], with_rank(sequence_length, 1)[0])
     return Shape((batch,)), Shape((known[0], batch, known[2]))
 
 

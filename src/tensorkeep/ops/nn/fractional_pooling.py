@@ -132,10 +132,10 @@ def fractional_avg_pool_kernel(
     total = np.zeros((len(value), len(rows), len(columns), value.shape[3]), value.dtype)
     for index, is_inside in _steps(rows, columns):
         np.add(total, value[index], out=total, where=is_inside)
-    return _divided(total, np.outer(rows.sizes, columns.sizes)[..., None]), *sequences
+    return _divide_by_counts(total, np.outer(rows.sizes, columns.sizes)[..., None]), *sequences
 
 
-def _divided(values: Array, counts: Array) -> Array:
+def _divide_by_counts(values: Array, counts: Array) -> Array:
     """Quotients of the values' type; of whole numbers, rounded towards zero."""
     counts = counts.astype(values.dtype)
     if values.dtype.kind == "f":
@@ -221,7 +221,7 @@ def fractional_avg_pool_grad_kernel(
     check_allocation(shape, np.float64)
     rows, columns = _cells(shape, row_pooling_sequence, col_pooling_sequence, overlapping)
     _check_gradient(shape, out_backprop, rows, columns)
-    share = _divided(out_backprop, np.outer(rows.sizes, columns.sizes)[..., None]).astype(np.float64)
+    share = _divide_by_counts(out_backprop, np.outer(rows.sizes, columns.sizes)[..., None]).astype(np.float64)
     result = np.zeros(shape)
     for index, is_inside in _steps(rows, columns):
         np.add.at(result, index, np.where(is_inside, share, 0.0))

@@ -82,7 +82,10 @@ def _output(size: int, window: int, stride: int, padding: bytes) -> int:
     return -(-size // stride) if padding == b"SAME" else -(-(size - window + 1) // stride)
 
 
-def _convolved(images: Array, paddings: Array, filter: Array, mode: bytes, strides: Ints, padding: bytes) -> Array:
+def _pad_and_convolve(
+    images: Array, paddings: Array, filter: Array, mode: bytes, strides: Ints, padding: bytes
+) -> Array:
+    """The convolution of images with mirrored paddings."""
     if np.shape(paddings) != (4, 2):
         raise InvalidArgumentError(f"paddings must be a matrix with 2 columns: {list(np.shape(paddings))}")
     if len(strides) != 4 or strides[0] != 1 or strides[3] != 1:
@@ -105,7 +108,7 @@ def _convolved(images: Array, paddings: Array, filter: Array, mode: bytes, strid
 def fused_pad_conv2d_kernel(
     input: Array, paddings: Array, filter: Array, *, mode: bytes, strides: Ints, padding: bytes
 ) -> Array:
-    return _convolved(input, paddings, filter, mode, strides, padding)
+    return _pad_and_convolve(input, paddings, filter, mode, strides, padding)
 
 
 @fused_resize_and_pad_conv2d.kernel
@@ -121,4 +124,4 @@ def fused_resize_and_pad_conv2d_kernel(
     padding: bytes,
 ) -> Array:
     resized = resize_bilinear_kernel(input, size, align_corners=resize_align_corners, half_pixel_centers=False)
-    return _convolved(resized.astype(input.dtype), paddings, filter, mode, strides, padding)
+    return _pad_and_convolve(resized.astype(input.dtype), paddings, filter, mode, strides, padding)

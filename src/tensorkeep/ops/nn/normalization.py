@@ -14,10 +14,11 @@ from tensorkeep.graph.arguments import emit
 from tensorkeep.graph.graph import Operation, Tensor
 from tensorkeep.graph.registry.opspec import OpSpec, op
 from tensorkeep.ops.nn import _normalization_kernels as arithmetic
+from tensorkeep.ops.nn._normalization_gradients import gradients_of_gradient
 from tensorkeep.ops.nn._window_shapes import dims_of
 from tensorkeep.ops.nn.windows import Dimension, narrow_array, widen_array
+from tensorkeep.ops.shared.dimensions import merge_sizes
 from tensorkeep.ops.shared.kernel_types import Array, Gradients
-from tensorkeep.ops.shared.shape_rules import merged_size
 from tensorkeep.shapes import UNKNOWN_SHAPE, Shape
 
 _EPSILON: Final = "epsilon: float = 1e-04"
@@ -69,7 +70,7 @@ def _with_channels(x: Shape, data_format: bytes, vectors: tuple[Tensor, ...]) ->
     axis = _channel_axis(data_format)
     count = dims[axis]
     for vector in vectors:
-        count = merged_size(count, dims_of(vector, 1)[0])
+        count = merge_sizes(count, dims_of(vector, 1)[0])
     dims[axis] = count
     return Shape(tuple(dims)), count
 
@@ -314,6 +315,13 @@ def fused_batch_norm_grad_v3_kernel(
         data_format=data_format,
         is_training=is_training,
     )
+
+
+@fused_batch_norm_grad.gradient
+@fused_batch_norm_grad_v2.gradient
+@fused_batch_norm_grad_v3.gradient
+def fused_batch_norm_grad_gradient(op: Operation, *flows: Tensor) -> Gradients:
+    return gradients_of_gradient(op, flows)
 
 
 # ------------------------------------------------------------------------------------------- Batches, before that

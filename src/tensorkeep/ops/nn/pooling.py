@@ -15,9 +15,10 @@ from tensorkeep.graph.graph import Operation, Tensor
 from tensorkeep.graph.registry.opspec import op, takes_attributes
 from tensorkeep.ops.nn import pooling_kernels as arithmetic
 from tensorkeep.ops.nn._window_shapes import dims_of, layout, of_sizes, windows_over
+from tensorkeep.ops.shared.dimensions import merge_sizes
 from tensorkeep.ops.shared.expressions import shape_of, zeros_like
 from tensorkeep.ops.shared.kernel_types import Array, Gradients
-from tensorkeep.ops.shared.shape_rules import merged_size, with_rank
+from tensorkeep.ops.shared.shape_rules import with_rank
 from tensorkeep.shapes import UNKNOWN_SHAPE, Shape
 
 Ints = tuple[int, ...]
@@ -40,7 +41,7 @@ def _passed_on(op: Operation, *names: str) -> dict[str, Any]:
     return {name: op.attr(name) for name in names}
 
 
-def _pooled(
+def _pooled_shape(
     images: Tensor, ksize: Ints, strides: Ints, padding: bytes, data_format: bytes, explicit: Ints = ()
 ) -> Shape:
     """The shape of maxima, which may be taken over channels too."""
@@ -65,7 +66,7 @@ max_pool = op(
 def max_pool_shape(
     input: Tensor, *, ksize: Ints, strides: Ints, padding: bytes, explicit_paddings: Ints, data_format: bytes
 ) -> Shape:
-    return _pooled(input, ksize, strides, padding, data_format, explicit_paddings)
+    return _pooled_shape(input, ksize, strides, padding, data_format, explicit_paddings)
 
 
 max_pool.kernel(takes_attributes(*_EXPLICIT_ATTRIBUTES)(arithmetic.max_pool_kernel))
@@ -88,12 +89,12 @@ def max_pool_v2_shape(input: Tensor, ksize: Tensor, strides: Tensor, *, padding:
     found = _four(ksize), _four(strides)
     if found[0] is None or found[1] is None:
         return UNKNOWN_SHAPE
-    return _pooled(input, found[0], found[1], padding, data_format)
+    return _pooled_shape(input, found[0], found[1], padding, data_format)
 
 
 def _four(sizes: Tensor) -> Ints | None:
     """Sizes that are an input, if they are known."""
-    merged_size(with_rank(sizes, 1)[0], 4)
+    merge_sizes(with_rank(sizes, 1)[0], 4)
     value = constant_value(sizes)
     return None if value is None else tuple(value.tolist())
 
@@ -178,7 +179,7 @@ def max_pool_grad_grad_shape(
     padding: bytes,
     data_format: bytes,
 ) -> Shape:
-    found = _pooled(orig_input, ksize, strides, padding, data_format)
+    found = _pooled_shape(orig_input, ksize, strides, padding, data_format)
     orig_input.static_shape.merge(grad.static_shape)
     orig_output.static_shape.merge(found)
     return found
@@ -236,7 +237,7 @@ max_pool_with_argmax = op(
 
 @max_pool_with_argmax.shape
 def max_pool_with_argmax_shape(input: Tensor, *, ksize: Ints, strides: Ints, padding: bytes) -> tuple[Shape, Shape]:
-    found = _pooled(input, ksize, strides, padding, b"NHWC")
+    found = _pooled_shape(input, ksize, strides, padding, b"NHWC")
     return found, found
 
 

@@ -52,7 +52,7 @@ class _Weights(NamedTuple):
         use_peephole: bool,
         order: tuple[int, ...] = _FIRST_ORDER,
     ) -> _Weights:
-        """Those of a gradient, which is computed in float32 and rounded once."""
+        """The weights for a gradient, which is computed in float32 and rounded once."""
         w, wci, wcf, wco, b = map(widen_array, arrays)
         return cls(w, wci, wcf, wco, b, use_peephole, order)
 
@@ -345,7 +345,7 @@ def _block_gradient(op: Operation, grads: tuple[Any, ...], spec: OpSpec) -> Grad
 @block_lstm.gradient
 @block_lstm_v2.gradient
 def block_lstm_gradient(op: Operation, *grads: Tensor) -> Gradients:
-    """Both generations have the gradient of the first, as TensorFlow has it."""
+    """The gradients of the inputs. TensorFlow computes those of BlockLSTMV2 with the op of BlockLSTM, too."""
     return _block_gradient(op, grads, block_lstm_grad)
 
 

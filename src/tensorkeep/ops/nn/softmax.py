@@ -5,7 +5,7 @@ All subtract the maximum of a row first, so that no exponential overflows.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
@@ -14,14 +14,20 @@ from tensorkeep.graph.arguments import emit
 from tensorkeep.graph.graph import Operation, Tensor
 from tensorkeep.graph.registry.opspec import op
 from tensorkeep.io.machine.blas import inner_product
+from tensorkeep.io.machine.reused_memory import result_array
+from tensorkeep.native.layers import in_parts
 from tensorkeep.native.layers import softmax as compiled_softmax
 from tensorkeep.native.losses import fused_sparse_cross_entropy
 from tensorkeep.ops.nn.windows import narrow_array, widen_array
+from tensorkeep.ops.shared.dimensions import merge_sizes
 from tensorkeep.ops.shared.expressions import minus, negative, plus, reduce_sum, times
 from tensorkeep.ops.shared.half_sums import half_sums
 from tensorkeep.ops.shared.kernel_types import Array, Gradients
-from tensorkeep.ops.shared.shape_rules import broadcast, merged_size, scalar, with_rank, with_rank_at_least
+from tensorkeep.ops.shared.shape_rules import broadcast, scalar, with_rank, with_rank_at_least
 from tensorkeep.shapes import Shape
+
+_CACHED: Final = 1 << 17  # logits that stay in the cache from one pass over them to the next
+_MULTIPLICATIONS: Final = 32  # that take as long as the exponential of a logit, and what is done with it
 
 softmax = op("Softmax(logits: T) -> softmax: T", "T: {half, bfloat16, float, double}")
 
@@ -44,8 +50,8 @@ def softmax_kernel(logits: Array) -> Array:
     return narrow_array(powers, logits.dtype)
 
 
-def _powers(logits: Array) -> tuple[Array, Array, Array]:
-    """The logits less their maximum, the exponentials of that, and their sums."""
+def _powers(logits: Array, out: Array | None = None) -> tuple[Array, Array, Array]:
+    """The logits less their maximum, the exponentials of that, which go to `out`, and their sums."""
     if not logits.size:
         if not logits.ndim:
             raise InvalidArgumentError("logits must have >= 1 dimension, got []")
@@ -53,7 +59,7 @@ def _powers(logits: Array) -> tuple[Array, Array, Array]:
     if not logits.ndim:
         raise InvalidArgumentError("logits must have >= 1 dimension, got []")
     shifted = logits - np.maximum.reduce(logits, axis=-1, keepdims=True)
-    powers = np.exp(shifted)
+    powers = np.exp(shifted, out=out)
     return shifted, powers, np.add.reduce(powers, axis=-1, keepdims=True)
 
 
@@ -170,7 +176,7 @@ sparse_softmax_cross_entropy_with_logits = op(
 @sparse_softmax_cross_entropy_with_logits.shape
 def sparse_softmax_cross_entropy_with_logits_shape(features: Tensor, labels: Tensor) -> tuple[Shape, Shape]:
     rows, known = with_rank(features, 2), with_rank(labels, 1)
-    count = merged_size(rows[0], known[0])
+    count = merge_sizes(rows[0], known[0])
     return Shape((count,)), Shape((count, rows[1]))
 
 
@@ -192,11 +198,27 @@ def sparse_softmax_cross_entropy_with_logits_kernel(features: Array, labels: Arr
         all_losses, powers = _half_losses(features) if features.size else (features, features)
         losses = all_losses.take(chosen)
     else:
-        shifted, powers, sums = _powers(widen_array(features))
-        losses = np.log(sums[:, 0]) - shifted.take(chosen)
-        powers /= sums
+        losses, powers = _losses_and_powers(widen_array(features), labels)
     powers.put(chosen, powers.take(chosen) - powers.dtype.type(1))
     return narrow_array(losses, dtype), narrow_array(powers, dtype)
+
+
+def _losses_and_powers(logits: Array, labels: Array) -> tuple[Array, Array]:
+    """The loss of each row, and its softmax; as many rows at a time as stay in the cache, by several threads."""
+    rows, classes = logits.shape
+    losses, powers = np.empty(rows, logits.dtype), result_array(logits.shape, logits.dtype)
+
+    def work(begin: int, end: int) -> None:
+        step = max(1, _CACHED // classes)
+        for first in range(begin, end, step):
+            some = slice(first, min(first + step, end))
+            with np.errstate(all="ignore"):  # as in runs: this may be another thread
+                shifted, found, sums = _powers(logits[some], powers[some])
+                losses[some] = np.log(sums[:, 0]) - shifted[np.arange(len(shifted)), labels[some]]
+                found /= sums
+
+    in_parts(work, rows, _MULTIPLICATIONS * logits.size)
+    return losses, powers
 
 
 def _check_labels(labels: Array, classes: int) -> None:

@@ -14,6 +14,7 @@ from tensorkeep.graph.composites import IndexedSlices
 from tensorkeep.graph.graph import Operation, Tensor
 from tensorkeep.graph.registry.opspec import not_differentiable, op
 from tensorkeep.io.machine.reused_memory import result_array
+from tensorkeep.ops.shared.dimensions import at_least, of_rank
 from tensorkeep.ops.shared.expressions import (
     all_known_and_equal,
     cast,
@@ -491,12 +492,9 @@ cross = op("Cross(a: T, b: T) -> product: T", "T: realnumbertype")
 
 @cross.shape
 def cross_shape(a: Tensor, b: Tensor) -> Shape:
-    shape = merged_shape(a, b)
-    if shape.dims is not None:
-        if not shape.dims:
-            raise InvalidArgumentError("Shape must be at least rank 1 but is rank 0")
-        if shape.dims[-1] not in (None, 3):
-            raise InvalidArgumentError(f"Dimension must be 3 but is {shape.dims[-1]}")
+    shape = at_least(merged_shape(a, b), 1)
+    if shape.dims is not None and shape.dims[-1] not in (None, 3):
+        raise InvalidArgumentError(f"Dimension must be 3 but is {shape.dims[-1]}")
     return shape
 
 
@@ -529,8 +527,7 @@ not_differentiable(broadcast_gradient_args)
 @broadcast_gradient_args.shape
 def broadcast_gradient_args_shape(s0: Tensor, s1: Tensor) -> tuple[Shape, Shape]:
     for tensor in (s0, s1):
-        if tensor.static_shape.rank not in (None, 1):
-            raise InvalidArgumentError(f"Shape must be rank 1 but is rank {tensor.static_shape.rank}")
+        of_rank(tensor.static_shape, 1)
     return Shape((None,)), Shape((None,))
 
 

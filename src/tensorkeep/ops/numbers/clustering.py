@@ -166,7 +166,7 @@ def _plus_plus(points: Singles, wanted: int, draws: _Draws, retries: int) -> lis
         sums = np.cumsum(nearest, dtype=np.float32) if chosen else None
         best, best_sum, best_nearest = 0, np.float32(np.inf), nearest
         for _ in range(1 + retries):
-            index = _drawn(draws, sums, len(points), chosen)
+            index = _draw_point(draws, sums, len(points), chosen)
             distances = np.minimum(nearest, (norms - points @ points[index]) + norms[index])
             total = distances.sum(dtype=np.float32)
             if total < best_sum or not retries:
@@ -176,7 +176,7 @@ def _plus_plus(points: Singles, wanted: int, draws: _Draws, retries: int) -> lis
     return chosen
 
 
-def _drawn(draws: _Draws, sums: Singles | None, count: int, chosen: list[int]) -> int:
+def _draw_point(draws: _Draws, sums: Singles | None, count: int, chosen: list[int]) -> int:
     """A point that has not been chosen; any of them while nothing is known of distances, or all are zero."""
     if sums is None:
         return draws.below(count)

@@ -53,7 +53,7 @@ def equality_shape(x: Tensor, y: Tensor, *, incompatible_shape_error: bool) -> S
     return broadcast_shapes(x.static_shape, y.static_shape, incompatible_shape_error)
 
 
-def _compared(compare: Callable[..., Any], x: Array, y: Array, strict: bool, otherwise: bool) -> Value:
+def _compare_values(compare: Callable[..., Any], x: Array, y: Array, strict: bool, otherwise: bool) -> Value:
     if not strict:
         try:
             np.broadcast_shapes(np.shape(x), np.shape(y))
@@ -64,11 +64,11 @@ def _compared(compare: Callable[..., Any], x: Array, y: Array, strict: bool, oth
 
 
 def equal_kernel(x: Array, y: Array, *, incompatible_shape_error: bool) -> Value:
-    return _compared(np.equal, x, y, incompatible_shape_error, False)
+    return _compare_values(np.equal, x, y, incompatible_shape_error, False)
 
 
 def not_equal_kernel(x: Array, y: Array, *, incompatible_shape_error: bool) -> Value:
-    return _compared(np.not_equal, x, y, incompatible_shape_error, True)
+    return _compare_values(np.not_equal, x, y, incompatible_shape_error, True)
 
 
 equal = equality("Equal", equal_kernel)

@@ -10,6 +10,7 @@ from tensorkeep.errors import InvalidArgumentError
 from tensorkeep.graph.graph import Tensor
 from tensorkeep.graph.registry.opspec import op
 from tensorkeep.ops.ragged.rows import rows_of
+from tensorkeep.ops.shared.dimensions import at_least
 from tensorkeep.ops.shared.kernel_types import Array
 from tensorkeep.ops.shared.shape_rules import merge_shapes
 from tensorkeep.shapes import Shape
@@ -36,7 +37,7 @@ def _check_weights(weights: Any, values: Any) -> None:
         )
 
 
-def _counted(
+def _count_values(
     values: Array, rows: Array | None, row_count: int, weights: Any, limits: tuple[int, int], binary_output: bool
 ) -> tuple[Array, Array, Array]:
     """The sums of the weights, or the numbers, of equal values; `rows` are those of a matrix, in any order."""
@@ -84,7 +85,7 @@ def dense_count_sparse_output_kernel(
         raise InvalidArgumentError(f"Input must have at least one row. Got: {list(values.shape)}")
     _check_weights(weights, values)
     rows = np.repeat(np.arange(len(values)), values.shape[1]) if values.ndim == 2 else None
-    return _counted(values, rows, len(values), weights, (minlength, maxlength), binary_output)
+    return _count_values(values, rows, len(values), weights, (minlength, maxlength), binary_output)
 
 
 sparse_count_sparse_output = op(
@@ -97,9 +98,7 @@ sparse_count_sparse_output = op(
 def sparse_count_sparse_output_shape(
     indices: Tensor, values: Tensor, dense_shape: Tensor, weights: Tensor
 ) -> tuple[Shape, Shape, Shape]:
-    sizes = indices.static_shape.dims
-    if sizes is not None and len(sizes) < 2:
-        raise InvalidArgumentError(f"Shape must be at least rank 2 but is rank {len(sizes)}")
+    sizes = at_least(indices.static_shape, 2).dims
     return _sparse_shapes(None if sizes is None else sizes[1])
 
 
@@ -130,7 +129,7 @@ def sparse_count_sparse_output_kernel(
         at = int(outside.argmax())
         raise InvalidArgumentError(f"Index {indices[at].tolist()} is out of bounds of {dense_shape.tolist()}")
     rows = None if is_vector else indices[:, 0]
-    return _counted(values, rows, int(dense_shape[0]), weights, (minlength, maxlength), binary_output)
+    return _count_values(values, rows, int(dense_shape[0]), weights, (minlength, maxlength), binary_output)
 
 
 ragged_count_sparse_output = op(
@@ -157,4 +156,4 @@ def ragged_count_sparse_output_kernel(
             f"Splits must end with the number of values, got {int(splits[-1])} instead of {np.size(values)}"
         )
     _check_weights(weights, values)
-    return _counted(values, rows_of(splits), len(splits) - 1, weights, (minlength, maxlength), binary_output)
+    return _count_values(values, rows_of(splits), len(splits) - 1, weights, (minlength, maxlength), binary_output)

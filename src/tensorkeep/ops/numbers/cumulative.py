@@ -12,9 +12,10 @@ from tensorkeep.graph.arguments import emit
 from tensorkeep.graph.constants import constant_value
 from tensorkeep.graph.graph import Operation, Tensor
 from tensorkeep.graph.registry.opspec import OpSpec, not_differentiable, op
+from tensorkeep.ops.shared.dimensions import at_most
 from tensorkeep.ops.shared.expressions import minus, negative, plus, times
 from tensorkeep.ops.shared.kernel_types import Array, Gradients
-from tensorkeep.ops.shared.shape_rules import SCALAR, merge_shapes, with_rank
+from tensorkeep.ops.shared.shape_rules import SCALAR, check_scalars, merge_shapes, with_rank
 from tensorkeep.runtime.allocation import check_allocation
 from tensorkeep.shapes import UNKNOWN_SHAPE, Shape
 
@@ -29,8 +30,7 @@ not_differentiable(range_)
 
 @range_.shape
 def range_shape(start: Tensor, limit: Tensor, delta: Tensor) -> Shape:
-    for tensor in (start, limit, delta):
-        with_rank(tensor, 0)
+    check_scalars(start, limit, delta)
     values = [constant_value(tensor) for tensor in (start, limit, delta)]
     if any(value is None for value in values):
         return Shape((None,))
@@ -75,8 +75,7 @@ not_differentiable(lin_space)
 
 @lin_space.shape
 def lin_space_shape(start: Tensor, stop: Tensor, num: Tensor) -> Shape:
-    for tensor in (start, stop, num):
-        with_rank(tensor, 0)
+    check_scalars(start, stop, num)
     count = constant_value(num)
     if count is None:
         return Shape((None,))
@@ -123,7 +122,7 @@ def running_shape(x: Tensor, axis: Tensor) -> Shape:
     return x.static_shape
 
 
-def _accumulated(ufunc: Any, x: Array, axis: Array, exclusive: bool, reverse: bool, nothing: Any) -> Array:
+def _accumulate_values(ufunc: Any, x: Array, axis: Array, exclusive: bool, reverse: bool, nothing: Any) -> Array:
     """Running totals by a ufunc; exclusive ones begin with the ufunc's neutral element."""
     if np.ndim(axis):
         raise InvalidArgumentError(f"ScanOp: axis must be a scalar, not {list(np.shape(axis))}")
@@ -146,7 +145,7 @@ cumsum = running("Cumsum", "numbertype")
 
 @cumsum.kernel
 def cumsum_kernel(x: Array, axis: Array, *, exclusive: bool, reverse: bool) -> Array:
-    return _accumulated(np.add, x, axis, exclusive, reverse, 0)
+    return _accumulate_values(np.add, x, axis, exclusive, reverse, 0)
 
 
 @cumsum.gradient
@@ -160,7 +159,7 @@ cumprod = running("Cumprod", "numbertype")
 
 @cumprod.kernel
 def cumprod_kernel(x: Array, axis: Array, *, exclusive: bool, reverse: bool) -> Array:
-    return _accumulated(np.multiply, x, axis, exclusive, reverse, 1)
+    return _accumulate_values(np.multiply, x, axis, exclusive, reverse, 1)
 
 
 @cumprod.gradient
@@ -179,7 +178,7 @@ cumulative_logsumexp = running("CumulativeLogsumexp", "{bfloat16, half, float, d
 def cumulative_logsumexp_kernel(x: Array, axis: Array, *, exclusive: bool, reverse: bool) -> Array:
     dtype = x.dtype
     wide = x.astype(np.float32) if dtype.itemsize == 2 else x
-    return _accumulated(np.logaddexp, wide, axis, exclusive, reverse, -np.inf).astype(dtype, copy=False)
+    return _accumulate_values(np.logaddexp, wide, axis, exclusive, reverse, -np.inf).astype(dtype, copy=False)
 
 
 def _lowest(dtype: np.dtype[Any]) -> float:
@@ -192,7 +191,9 @@ def _lowest(dtype: np.dtype[Any]) -> float:
 
 @cumulative_logsumexp.gradient
 def cumulative_logsumexp_gradient(op: Operation, dy: Tensor) -> Gradients:
-    """Through logarithms, of the positive and of the negative part of what comes in."""
+    """The gradient of x. It is computed as logarithms, of the positive and of the negative part of `dy` by themselves,
+    as in TensorFlow's math_grad.py.
+    """
     x, axis = op.inputs
     exclusive, reverse = op.attr("exclusive"), op.attr("reverse")
     lowest = _lowest(dy.dtype.array_dtype)
@@ -229,7 +230,7 @@ def _checked_size(size: Any) -> int:
     return int(size)
 
 
-def _counted(values: Array, rows: Any, shape: tuple[int, ...], weights: Array, binary: bool) -> Array:
+def _count_values(values: Array, rows: Any, shape: tuple[int, ...], weights: Array, binary: bool) -> Array:
     """How often each value occurs in each row, or what the weights of its occurrences add up to."""
     check_allocation(shape, np.int64, copies=2)
     if np.size(values) and np.min(values) < 0:
@@ -263,7 +264,7 @@ def bincount_shape(arr: Tensor, size: Tensor, weights: Tensor) -> Shape:
 
 @bincount.kernel
 def bincount_kernel(arr: Array, size: Array, weights: Array) -> Array:
-    return _counted(arr, np.zeros(np.shape(arr), np.int64), (_checked_size(size),), weights, False)
+    return _count_values(arr, np.zeros(np.shape(arr), np.int64), (_checked_size(size),), weights, False)
 
 
 dense_bincount = op(
@@ -277,8 +278,7 @@ dense_bincount = op(
 @dense_bincount.shape
 def dense_bincount_shape(input: Tensor, size: Tensor, weights: Tensor) -> Shape:
     shape = input.static_shape
-    if shape.rank is not None and shape.rank > 2:
-        raise InvalidArgumentError(f"Shape must be at most rank 2 but is rank {shape.rank}")
+    at_most(shape, 2)
     count = _size_of(size)
     if shape.dims is None:
         return UNKNOWN_SHAPE
@@ -293,9 +293,9 @@ def dense_bincount_kernel(input: Array, size: Array, weights: Array, *, binary_o
         raise InvalidArgumentError(f"Shape must be at most rank 2 but is rank {np.ndim(input)}")
     count = _checked_size(size)
     if np.ndim(input) < 2:
-        return _counted(input, np.zeros(np.shape(input), np.int64), (count,), weights, binary_output)
+        return _count_values(input, np.zeros(np.shape(input), np.int64), (count,), weights, binary_output)
     rows = np.broadcast_to(np.arange(input.shape[0])[:, None], input.shape)
-    return _counted(input, rows, (input.shape[0], count), weights, binary_output)
+    return _count_values(input, rows, (input.shape[0], count), weights, binary_output)
 
 
 ragged_bincount = op(
@@ -320,7 +320,7 @@ def ragged_bincount_kernel(splits: Array, values: Array, size: Array, weights: A
             f"Splits must end with the number of values, got {int(splits[-1])} instead of {np.size(values)}"
         )
     rows = np.repeat(np.arange(splits.size - 1), np.diff(splits))
-    return _counted(values, rows, (splits.size - 1, _checked_size(size)), weights, binary_output)
+    return _count_values(values, rows, (splits.size - 1, _checked_size(size)), weights, binary_output)
 
 
 sparse_bincount = op(
@@ -347,11 +347,11 @@ def sparse_bincount_kernel(
     if indices.shape[:1] != np.shape(values):
         raise InvalidArgumentError("Number of values must match first dimension of indices.")
     if dense_shape.size < 2:
-        return _counted(values, np.zeros(np.shape(values), np.int64), (count,), weights, binary_output)
+        return _count_values(values, np.zeros(np.shape(values), np.int64), (count,), weights, binary_output)
     rows = indices[:, 0]
     if np.any(rows < 0) or np.any(rows >= dense_shape[0]):
         raise InvalidArgumentError(f"Index out of bound: a row outside of [0, {int(dense_shape[0])})")
-    return _counted(values, rows, (int(dense_shape[0]), count), weights, binary_output)
+    return _count_values(values, rows, (int(dense_shape[0]), count), weights, binary_output)
 
 
 histogram_fixed_width = op(

@@ -144,7 +144,9 @@ def sigmoid_kernel(x: Array) -> Array:
 
 
 def _sigmoid_of_halves(x: Array) -> Array:
-    """Every step is rounded, as in TensorFlow: tests/interop/test_half_types.py compares all halves."""
+    """The sigmoid of types of 16 bits, every step rounded to the type as in TensorFlow:
+    tests/interop/test_half_types.py compares it for all numbers.
+    """
     powers = np.exp(x.astype(np.float32)).astype(x.dtype)
     shares = powers / (powers + x.dtype.type(1))
     result: Array = np.where(np.isinf(powers), x.dtype.type(1), shares)
@@ -175,7 +177,7 @@ def tan_gradient(op: Operation, dy: Tensor) -> Gradients:
 
 
 def _root_of_rest(op: Operation, dy: Tensor) -> Any:
-    """1 / sqrt(1 - x²)"""
+    """1 / sqrt(1 - x²) of an operation's input x."""
     squared = square(conj(op.inputs[0]))
     one = constant(1, dy.dtype.base_dtype)
     return reciprocal(sqrt(emit("Sub", one, squared)))
@@ -268,7 +270,7 @@ def gradient_op(name: str, kernel: Callable[..., Any], gradient: Callable[..., A
 
 
 def _where_needed(dy: Array, value: Any) -> Array:
-    """Zero wherever no gradient comes, even beside infinities."""
+    """The value, but zero where the gradient that comes in is zero, so that an infinity there does not make it NaN."""
     result: Array = np.where(dy == 0, dy.dtype.type(0), value)
     return result
 
@@ -356,7 +358,7 @@ def _part(name: str, output: str = "output", given: str = "input") -> OpSpec:
     return spec
 
 
-def _joined(real: Any, imag: Any) -> Tensor:
+def _join_complex_parts(real: Any, imag: Any) -> Tensor:
     wide = real.dtype.base_dtype.name == "float64"
     return emit(complex_number, real, imag, Tout="complex128" if wide else "complex64")
 
@@ -374,8 +376,8 @@ def complex_abs_kernel(x: Array, *, Tout: DType) -> Array:  # noqa: N803
 @complex_abs.gradient
 def complex_abs_gradient(op: Operation, dy: Tensor) -> Gradients:
     x, y = op.inputs[0], op.outputs[0]
-    above = times(_joined(dy, zeros_like(dy)), x)
-    return emit("DivNoNan", above, _joined(y, zeros_like(y)), name="div_no_nan")
+    above = times(_join_complex_parts(dy, zeros_like(dy)), x)
+    return emit("DivNoNan", above, _join_complex_parts(y, zeros_like(y)), name="div_no_nan")
 
 
 real = _part("Real")
@@ -388,7 +390,7 @@ def real_kernel(input: Array) -> Array:
 
 @real.gradient
 def real_gradient(op: Operation, dy: Tensor) -> Gradients:
-    return _joined(dy, constant(0, dy.dtype.base_dtype))
+    return _join_complex_parts(dy, constant(0, dy.dtype.base_dtype))
 
 
 imag = _part("Imag")
@@ -401,7 +403,7 @@ def imag_kernel(input: Array) -> Array:
 
 @imag.gradient
 def imag_gradient(op: Operation, dy: Tensor) -> Gradients:
-    return _joined(constant(0, dy.dtype.base_dtype), dy)
+    return _join_complex_parts(constant(0, dy.dtype.base_dtype), dy)
 
 
 angle = _part("Angle")
@@ -420,8 +422,8 @@ def angle_gradient(op: Operation, dy: Tensor) -> Gradients:
     with control_dependencies([dy]):
         re = real(x, Tout=part)
         im = imag(x, Tout=part)
-        z = reciprocal(_joined(im, re))
-        complex_dy = _joined(dy, constant(0, dy.dtype.base_dtype))
+        z = reciprocal(_join_complex_parts(im, re))
+        complex_dy = _join_complex_parts(dy, constant(0, dy.dtype.base_dtype))
         return times(negative(complex_dy), z)
 
 

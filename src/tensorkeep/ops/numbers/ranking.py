@@ -15,7 +15,7 @@ from tensorkeep.graph.constants import constant_value
 from tensorkeep.graph.conversion import convert
 from tensorkeep.graph.graph import Operation, Tensor
 from tensorkeep.graph.registry.opspec import not_differentiable, op
-from tensorkeep.ops.shared.dimensions import normalized_axis, with_size_at
+from tensorkeep.ops.shared.dimensions import merge_sizes, normalized_axis, with_size_at
 from tensorkeep.ops.shared.expressions import (
     cast,
     constant,
@@ -32,7 +32,7 @@ from tensorkeep.ops.shared.expressions import (
     zeros,
 )
 from tensorkeep.ops.shared.kernel_types import Array, Gradients
-from tensorkeep.ops.shared.shape_rules import merged_size, with_rank, with_rank_at_least
+from tensorkeep.ops.shared.shape_rules import with_rank, with_rank_at_least
 from tensorkeep.shapes import UNKNOWN_SHAPE, Shape
 
 _FEW: Final = 256  # columns; rows of fewer are sorted whole
@@ -64,7 +64,9 @@ def _top_k_shape(input: Tensor, k: int | None) -> tuple[Shape, Shape]:
 
 @top_k.kernel
 def top_k_kernel(input: Array, *, k: int) -> tuple[Array, Array]:
-    """Sorted, whatever `sorted` says: that is an order too."""
+    """The `k` largest numbers of each row, from the largest down, and their places; `sorted` asks for nothing else, for
+    false allows any order.
+    """
     return _largest(input, k, np.int32)
 
 
@@ -91,7 +93,9 @@ def _descending(values: Array) -> Any:
 
 
 def _first_of_many(rows: Array, k: int) -> Any:
-    """The same for few of many columns: only those are sorted that are not below the k-th."""
+    """The places of the `k` largest numbers of each row, as `_descending` orders them, for few of many columns: only
+    those are sorted that are not below the k-th.
+    """
     found = np.empty((len(rows), k), np.int64)
     if not k:
         return found
@@ -164,7 +168,7 @@ not_differentiable(in_top_k, in_top_k_v2)
 
 @in_top_k.shape
 def in_top_k_shape(predictions: Tensor, targets: Tensor) -> Shape:
-    return Shape((merged_size(with_rank(predictions, 2)[0], with_rank(targets, 1)[0]),))
+    return Shape((merge_sizes(with_rank(predictions, 2)[0], with_rank(targets, 1)[0]),))
 
 
 @in_top_k.kernel

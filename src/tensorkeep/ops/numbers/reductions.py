@@ -15,6 +15,7 @@ from tensorkeep.graph.building import colocate_with, device
 from tensorkeep.graph.constants import constant_value
 from tensorkeep.graph.graph import Operation, Tensor
 from tensorkeep.graph.registry.opspec import OpSpec, not_differentiable, op
+from tensorkeep.ops.shared.dimensions import at_most, of_rank
 from tensorkeep.ops.shared.expressions import (
     cast,
     concat,
@@ -68,18 +69,17 @@ def reduction(name: str, kernel: Callable[..., Any], types: str | None = "T: num
 
 def reduction_shape(input: Tensor, reduction_indices: Tensor, *, keep_dims: bool) -> Shape:
     shape, places = input.static_shape, reduction_indices.static_shape
-    if places.rank is not None and places.rank > 1:
-        raise InvalidArgumentError(f"Shape must be at most rank 1 but is rank {places.rank}")
+    at_most(places, 1)
     axes = constant_value(reduction_indices)
     if shape.dims is None or axes is None:
         return Shape((None,) * len(shape.dims)) if keep_dims and shape.dims is not None else UNKNOWN_SHAPE
-    reduced = _wrapped(axes.reshape(-1).tolist(), len(shape.dims))
+    reduced = _wrapped_axes(axes.reshape(-1).tolist(), len(shape.dims))
     if keep_dims:
         return Shape(tuple(1 if axis in reduced else size for axis, size in enumerate(shape.dims)))
     return Shape(tuple(size for axis, size in enumerate(shape.dims) if axis not in reduced))
 
 
-def _wrapped(axes: list[int], rank: int) -> tuple[int, ...]:
+def _wrapped_axes(axes: list[int], rank: int) -> tuple[int, ...]:
     """Axes counted from the front."""
     for axis in axes:
         if not -rank <= axis < rank:
@@ -91,7 +91,7 @@ def axes_of(reduction_indices: Array, rank: int) -> tuple[int, ...]:
     """The axes that a kernel reduces, each once."""
     if reduction_indices.size == 1 and 0 <= (axis := reduction_indices.item()) < rank:
         return (axis,)
-    axes = _wrapped(reduction_indices.reshape(-1).tolist(), rank)
+    axes = _wrapped_axes(reduction_indices.reshape(-1).tolist(), rank)
     if len(set(axes)) < len(axes):
         twice = next(axis for axis in axes if axes.count(axis) > 1)
         raise InvalidArgumentError(f"Invalid reduction arguments: Axes contains duplicate dimension: {twice}")
@@ -132,10 +132,10 @@ sum_ = reduction("Sum", sum_kernel)
 
 @sum_.gradient
 def sum_gradient(op: Operation, dy: Tensor) -> Gradients:
-    return _spread(op, dy), None
+    return _spread_gradient(op, dy), None
 
 
-def _spread(op: Operation, dy: Any) -> Tensor:
+def _spread_gradient(op: Operation, dy: Any) -> Tensor:
     """The gradient of a sum: that of the result, wherever an element went into it."""
     x, axes = op.inputs
     shape, places = x.static_shape, constant_value(axes)
@@ -201,7 +201,7 @@ mean = reduction("Mean", mean_kernel)
 @mean.gradient
 def mean_gradient(op: Operation, dy: Tensor) -> Gradients:
     x, axes = op.inputs
-    spread = _spread(op, dy)
+    spread = _spread_gradient(op, dy)
     shape, result = x.static_shape, op.outputs[0].static_shape
     dtype = spread.dtype.base_dtype
     if shape.is_fully_known and result.is_fully_known:
@@ -267,7 +267,7 @@ def prod_gradient(op: Operation, dy: Tensor) -> Gradients:
 
 
 def _limit(dtype: np.dtype[Any], sign: int) -> Any:
-    """What an extreme of nothing is."""
+    """What the minimum (`sign` 1) or the maximum (-1) of no elements is."""
     if dtype.kind in "iu":
         return np.iinfo(dtype).max if sign > 0 else np.iinfo(dtype).min
     return dtype.type(sign * np.inf)
@@ -361,8 +361,7 @@ _ARGUMENTS: Final = (
 
 def arg_shape(input: Tensor, dimension: Tensor) -> Shape:
     shape, place = input.static_shape, dimension.static_shape
-    if place.rank not in (None, 0):
-        raise InvalidArgumentError(f"Shape must be rank 0 but is rank {place.rank}")
+    of_rank(place, 0)
     if shape.dims is None:
         return UNKNOWN_SHAPE
     rank = len(shape.dims)

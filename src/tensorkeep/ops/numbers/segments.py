@@ -14,6 +14,7 @@ from tensorkeep.graph.constants import constant_value
 from tensorkeep.graph.graph import Operation, Tensor
 from tensorkeep.graph.registry.opspec import OpSpec, op
 from tensorkeep.io.machine.reused_memory import result_array
+from tensorkeep.ops.shared.dimensions import at_least
 from tensorkeep.ops.shared.expressions import (
     cast,
     concat,
@@ -88,7 +89,7 @@ def _counts(ids: Any, count: int) -> Any:
     return np.maximum(np.bincount(ids, minlength=count), 1)
 
 
-def _scaled(rows: Any, factors: Any) -> Array:
+def _divide_rows(rows: Any, factors: Any) -> Array:
     """Rows divided by one number each."""
     shape = (factors.size,) + (1,) * (rows.ndim - 1)
     if rows.dtype.kind in "iu":
@@ -116,7 +117,8 @@ def sorted_segments_shape(data: Tensor, segment_ids: Tensor) -> Shape:
     return _rows_of(data, None)
 
 
-def _sorted(ufunc: Any, data: Array, ids: Array, nothing: int) -> Array:
+def _reduce_sorted_segments(ufunc: Any, data: Array, ids: Array, nothing: int) -> Array:
+    """For each id, which ascend, the reduction of its rows of `data`; `nothing` where it has none."""
     if np.ndim(data) < 1:
         raise InvalidArgumentError("data must be at least rank 1")
     _checked_ids(ids, data.shape[0])
@@ -128,7 +130,7 @@ segment_sum = sorted_segments("SegmentSum", "numbertype")
 
 @segment_sum.kernel
 def segment_sum_kernel(data: Array, segment_ids: Array) -> Array:
-    return _sorted(np.add, data, segment_ids, 0)
+    return _reduce_sorted_segments(np.add, data, segment_ids, 0)
 
 
 @segment_sum.gradient
@@ -141,8 +143,8 @@ segment_mean = sorted_segments("SegmentMean", "numbertype")
 
 @segment_mean.kernel
 def segment_mean_kernel(data: Array, segment_ids: Array) -> Array:
-    totals = _sorted(np.add, data, segment_ids, 0)
-    return _scaled(totals, _counts(segment_ids, totals.shape[0])) if totals.shape[0] else totals
+    totals = _reduce_sorted_segments(np.add, data, segment_ids, 0)
+    return _divide_rows(totals, _counts(segment_ids, totals.shape[0])) if totals.shape[0] else totals
 
 
 @segment_mean.gradient
@@ -161,12 +163,14 @@ segment_prod = sorted_segments("SegmentProd", "numbertype")
 
 @segment_prod.kernel
 def segment_prod_kernel(data: Array, segment_ids: Array) -> Array:
-    return _sorted(np.multiply, data, segment_ids, 1)
+    return _reduce_sorted_segments(np.multiply, data, segment_ids, 1)
 
 
 @segment_prod.gradient
 def segment_prod_gradient(op: Operation, dy: Tensor) -> Gradients:
-    """The product of the other elements, found without dividing by zero."""
+    """The gradient of the data: for each element the product of the others in its segment, found without dividing by
+    zero.
+    """
     data, ids = op.inputs
     is_zero = emit("Equal", data, 0)
     zeros_in = segment_sum(cast(is_zero, INT32), ids)
@@ -185,7 +189,7 @@ segment_min = sorted_segments("SegmentMin", "realnumbertype")
 
 @segment_min.kernel
 def segment_min_kernel(data: Array, segment_ids: Array) -> Array:
-    return _sorted(np.minimum, data, segment_ids, 0)
+    return _reduce_sorted_segments(np.minimum, data, segment_ids, 0)
 
 
 segment_max = sorted_segments("SegmentMax", "realnumbertype")
@@ -193,13 +197,13 @@ segment_max = sorted_segments("SegmentMax", "realnumbertype")
 
 @segment_max.kernel
 def segment_max_kernel(data: Array, segment_ids: Array) -> Array:
-    return _sorted(np.maximum, data, segment_ids, 0)
+    return _reduce_sorted_segments(np.maximum, data, segment_ids, 0)
 
 
 @segment_min.gradient
 @segment_max.gradient
 def segment_extreme_gradient(op: Operation, dy: Tensor) -> Gradients:
-    """Elements that are the extreme of their segment share its gradient."""
+    """The gradient of the data: the elements that are the extreme of their segment share that of the result."""
     data, ids = op.inputs
     none = zeros_like(data)
     extremes = gather(op.outputs[0], ids)
@@ -230,13 +234,15 @@ def unsorted_segments_shape(data: Tensor, segment_ids: Tensor, num_segments: Ten
         return UNKNOWN_SHAPE
     if shape.dims is None:
         return UNKNOWN_SHAPE
-    if len(shape.dims) < len(ids.dims):
-        raise InvalidArgumentError(f"Shape must be at least rank {len(ids.dims)} but is rank {len(shape.dims)}")
+    at_least(shape, len(ids.dims))
     merge_shapes(Shape(shape.dims[: len(ids.dims)]), ids)
     return Shape((size, *shape.dims[len(ids.dims) :]))
 
 
-def _unsorted(ufunc: Any, data: Array, segment_ids: Array, num_segments: Array, nothing: Any) -> Array:
+def _reduce_unsorted_segments(ufunc: Any, data: Array, segment_ids: Array, num_segments: Array, nothing: Any) -> Array:
+    """For each of `num_segments` ids the reduction of its rows of `data`; `nothing` where it has none. Negative ids are
+    left out.
+    """
     rank = np.ndim(segment_ids)
     if np.ndim(num_segments) or num_segments < 0:
         raise InvalidArgumentError("num_segments should be a scalar that is not negative")
@@ -276,7 +282,7 @@ unsorted_segment_sum = unsorted_segments("UnsortedSegmentSum", "numbertype", "{i
 
 @unsorted_segment_sum.kernel
 def unsorted_segment_sum_kernel(data: Array, segment_ids: Array, num_segments: Array) -> Array:
-    return _unsorted(np.add, data, segment_ids, num_segments, 0)
+    return _reduce_unsorted_segments(np.add, data, segment_ids, num_segments, 0)
 
 
 @unsorted_segment_sum.gradient
@@ -289,7 +295,7 @@ unsorted_segment_prod = unsorted_segments("UnsortedSegmentProd", "numbertype")
 
 @unsorted_segment_prod.kernel
 def unsorted_segment_prod_kernel(data: Array, segment_ids: Array, num_segments: Array) -> Array:
-    return _unsorted(np.multiply, data, segment_ids, num_segments, 1)
+    return _reduce_unsorted_segments(np.multiply, data, segment_ids, num_segments, 1)
 
 
 @unsorted_segment_prod.gradient
@@ -326,7 +332,7 @@ unsorted_segment_max = unsorted_segments("UnsortedSegmentMax", "realnumbertype")
 
 @unsorted_segment_max.kernel
 def unsorted_segment_max_kernel(data: Array, segment_ids: Array, num_segments: Array) -> Array:
-    return _unsorted(np.maximum, data, segment_ids, num_segments, _beyond(data.dtype, False))
+    return _reduce_unsorted_segments(np.maximum, data, segment_ids, num_segments, _beyond(data.dtype, False))
 
 
 unsorted_segment_min = unsorted_segments("UnsortedSegmentMin", "realnumbertype")
@@ -334,7 +340,7 @@ unsorted_segment_min = unsorted_segments("UnsortedSegmentMin", "realnumbertype")
 
 @unsorted_segment_min.kernel
 def unsorted_segment_min_kernel(data: Array, segment_ids: Array, num_segments: Array) -> Array:
-    return _unsorted(np.minimum, data, segment_ids, num_segments, _beyond(data.dtype, True))
+    return _reduce_unsorted_segments(np.minimum, data, segment_ids, num_segments, _beyond(data.dtype, True))
 
 
 @unsorted_segment_max.gradient
@@ -381,7 +387,10 @@ def counted_sparse_segments_shape(data: Tensor, indices: Tensor, segment_ids: Te
     return _rows_of(data, _size(num_segments, "num_segments"))
 
 
-def _picked(data: Array, indices: Array, segment_ids: Array, num_segments: Any, scale: Any) -> Array:
+def _sum_picked_rows(data: Array, indices: Array, segment_ids: Array, num_segments: Any, scale: Any) -> Array:
+    """For each segment the sum of the rows of `data` that `indices` pick for it; divided by what `scale` makes of their
+    number.
+    """
     if np.ndim(indices) != 1 or np.ndim(segment_ids) != 1 or indices.size != segment_ids.size:
         raise InvalidArgumentError("segment_ids and indices should be vectors of the same size.")
     if np.ndim(data) < 1:
@@ -395,7 +404,7 @@ def _picked(data: Array, indices: Array, segment_ids: Array, num_segments: Any, 
     if count < needed:
         raise InvalidArgumentError("segment ids must be < num_segments")
     totals = by_segment(np.add, data[indices], segment_ids, count, 0)
-    return totals if scale is None or not count else _scaled(totals, scale(_counts(segment_ids, count)))
+    return totals if scale is None or not count else _divide_rows(totals, scale(_counts(segment_ids, count)))
 
 
 def _itself(counts: Any) -> Any:
@@ -405,19 +414,19 @@ def _itself(counts: Any) -> Any:
 def sparse_segment_sum_kernel(
     data: Array, indices: Array, segment_ids: Array, num_segments: Array | None = None
 ) -> Array:
-    return _picked(data, indices, segment_ids, num_segments, None)
+    return _sum_picked_rows(data, indices, segment_ids, num_segments, None)
 
 
 def sparse_segment_mean_kernel(
     data: Array, indices: Array, segment_ids: Array, num_segments: Array | None = None
 ) -> Array:
-    return _picked(data, indices, segment_ids, num_segments, _itself)
+    return _sum_picked_rows(data, indices, segment_ids, num_segments, _itself)
 
 
 def sparse_segment_sqrt_n_kernel(
     data: Array, indices: Array, segment_ids: Array, num_segments: Array | None = None
 ) -> Array:
-    return _picked(data, indices, segment_ids, num_segments, np.sqrt)
+    return _sum_picked_rows(data, indices, segment_ids, num_segments, np.sqrt)
 
 
 def _sparse_gradient(grad: str) -> Any:
@@ -468,12 +477,12 @@ def _given_back(grad: Any, indices: Any, segment_ids: Any, rows: Any, scale: Any
         raise InvalidArgumentError(f"Index {int(indices[at])} out of range [0, {limit}).")
     if np.any(segment_ids < 0) or np.any(segment_ids >= grad.shape[0]):
         raise InvalidArgumentError(f"Segment id out of range [0, {grad.shape[0]}).")
-    given = grad if scale is None else _scaled(grad, scale(_counts(segment_ids, grad.shape[0])))
+    given = grad if scale is None else _divide_rows(grad, scale(_counts(segment_ids, grad.shape[0])))
     places, positions = np.unique(indices, return_inverse=True)
     return by_segment(np.add, given[segment_ids], positions, places.size, 0), places
 
 
-def _spread(grad: Array, indices: Array, segment_ids: Array, rows: Array, scale: Any) -> Array:
+def _spread_gradient(grad: Array, indices: Array, segment_ids: Array, rows: Array, scale: Any) -> Array:
     values, places = _given_back(grad, indices, segment_ids, rows, scale)
     check_allocation((int(rows), *grad.shape[1:]), grad.dtype)
     result = np.zeros((int(rows), *grad.shape[1:]), grad.dtype)
@@ -502,7 +511,7 @@ def _gradient_family(name: str, scale: Any) -> tuple[OpSpec, OpSpec]:
 
     @dense.kernel
     def sparse_segment_grad_kernel(grad: Array, indices: Array, segment_ids: Array, output_dim0: Array) -> Array:
-        return _spread(grad, indices, segment_ids, output_dim0, scale)
+        return _spread_gradient(grad, indices, segment_ids, output_dim0, scale)
 
     rows = op(
         f"{name}V2({inputs}, dense_output_dim0: int32) -> output: T, sorted_unique_indices: Tidx",

@@ -13,8 +13,9 @@ import numpy as np
 from tensorkeep.errors import InvalidArgumentError
 from tensorkeep.graph.graph import Tensor
 from tensorkeep.graph.registry.opspec import not_differentiable, op
+from tensorkeep.ops.shared.dimensions import merge_sizes
 from tensorkeep.ops.shared.kernel_types import Array
-from tensorkeep.ops.shared.shape_rules import merged_size, with_rank
+from tensorkeep.ops.shared.shape_rules import with_rank
 from tensorkeep.shapes import Shape
 
 Place = tuple[int, ...]
@@ -87,7 +88,7 @@ def sparse_to_sparse_set_operation_shape(
     set2_values: Tensor,
     set2_shape: Tensor,
 ) -> tuple[Shape, ...]:
-    return _result_shapes(merged_size(_rank(set1_shape), _rank(set2_shape)))
+    return _result_shapes(merge_sizes(_rank(set1_shape), _rank(set2_shape)))
 
 
 def _dense(array: Array) -> dict[Place, set[Any]]:
@@ -109,9 +110,10 @@ def _sparse(indices: Array, values: Array, shape: Array) -> dict[Place, set[Any]
     return found
 
 
-def _combined(
+def _combine_sets(
     first: dict[Place, set[Any]], second: dict[Place, set[Any]], groups: Place, operation: bytes, dtype: np.dtype[Any]
 ) -> tuple[Array, Array, Array]:
+    """The sets that an operation makes of two sets in each place, as the parts of a sparse tensor."""
     combine = _OPERATIONS.get(operation.lower())
     if combine is None:
         raise InvalidArgumentError(f"Invalid set_operation {operation.decode(errors='replace')}.")
@@ -140,7 +142,7 @@ def dense_to_dense_set_operation_kernel(
     set1: Array, set2: Array, *, set_operation: bytes
 ) -> tuple[Array, Array, Array]:
     first, second = _dense(set1), _dense(set2)
-    return _combined(first, second, _same_groups(set1.shape[:-1], set2.shape[:-1]), set_operation, set1.dtype)
+    return _combine_sets(first, second, _same_groups(set1.shape[:-1], set2.shape[:-1]), set_operation, set1.dtype)
 
 
 @dense_to_sparse_set_operation.kernel
@@ -149,7 +151,7 @@ def dense_to_sparse_set_operation_kernel(
 ) -> tuple[Array, Array, Array]:
     first, second = _dense(set1), _sparse(set2_indices, set2_values, set2_shape)
     groups = _same_groups(set1.shape[:-1], tuple(set2_shape.tolist()[:-1]))
-    return _combined(first, second, groups, set_operation, set1.dtype)
+    return _combine_sets(first, second, groups, set_operation, set1.dtype)
 
 
 @sparse_to_sparse_set_operation.kernel
@@ -166,7 +168,7 @@ def sparse_to_sparse_set_operation_kernel(
     first = _sparse(set1_indices, set1_values, set1_shape)
     second = _sparse(set2_indices, set2_values, set2_shape)
     groups = _same_groups(tuple(set1_shape.tolist()[:-1]), tuple(set2_shape.tolist()[:-1]))
-    return _combined(first, second, groups, set_operation, set1_values.dtype)
+    return _combine_sets(first, second, groups, set_operation, set1_values.dtype)
 
 
 @set_size.shape

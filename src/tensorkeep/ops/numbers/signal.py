@@ -209,7 +209,7 @@ def real_transform(x: TensorLike, fft_length: TensorLike | None, rank: int, name
         target = COMPLEX64 if x.dtype.base_dtype is FLOAT32 else COMPLEX128
         with_rank_at_least(x, rank)
         fft_length = _own_length(x, rank) if fft_length is None else convert(fft_length, INT32)
-        x = _padded(x, fft_length, rank, False)
+        x = _pad_to_length(x, fft_length, rank, False)
         known = static_value(fft_length)
         sizes = fft_length if known is None else known
         return emit(REAL_FORWARD[rank], x, sizes, Tcomplex=target, name=scope)
@@ -223,7 +223,7 @@ def real_inverse(x: TensorLike, fft_length: TensorLike | None, rank: int, name: 
         if x.dtype.base_dtype not in (COMPLEX64, COMPLEX128):
             raise InvalidArgumentError(f"IRFFT requires tf.complex64 or tf.complex128 inputs, got: {x}")
         fft_length = _whole_length(x, rank) if fft_length is None else convert(fft_length, INT32)
-        x = _padded(x, fft_length, rank, True)
+        x = _pad_to_length(x, fft_length, rank, True)
         known = static_value(fft_length)
         target = real_dtype(x.dtype)
         sizes = fft_length if known is None else known
@@ -254,7 +254,10 @@ def _whole_length(x: Tensor, rank: int) -> Tensor:
     return convert([*known[:-1], max(0, 2 * (known[-1] - 1))], INT32)
 
 
-def _padded(x: Tensor, fft_length: Tensor, rank: int, inverse: bool) -> Tensor:
+def _pad_to_length(x: Tensor, fft_length: Tensor, rank: int, inverse: bool) -> Tensor:
+    """A tensor with zeros behind its last `rank` axes, up to the lengths of a transform; of an inverse one, up to the
+    lengths of its input.
+    """
     dims = x.static_shape.dims
     if dims is not None and 0 in dims:
         return x
@@ -284,7 +287,7 @@ def _padded(x: Tensor, fft_length: Tensor, rank: int, inverse: bool) -> Tensor:
 
 
 def _numbers(length: Any, dtype: DType) -> Tensor:
-    """1, -1, 1, …"""
+    """The first `length` of 1, -1, 1, -1, …"""
     odd = plain("FloorMod", span(0, length), 2, "mod")
     return cast(reflected_operator("Sub", 1, reflected_operator("Mul", 2, odd, "mul"), "sub"), dtype)
 

@@ -53,7 +53,7 @@ def special(name: str, function: Callable[..., Any], gradient: Gradient) -> OpSp
     return unary(name, in_float64(function, name), gradient, _FLOATS)
 
 
-def _chained(derivative: Callable[[Tensor, Tensor], Any]) -> Callable[..., Any]:
+def _chain_rule(derivative: Callable[[Tensor, Tensor], Any]) -> Callable[..., Any]:
     """The gradient of a function whose derivative is told by its input and its result."""
 
     def gradient(op: Operation, dy: Tensor) -> Gradients:
@@ -119,7 +119,7 @@ def ndtri_gradient(op: Operation, dy: Tensor) -> Gradients:
 
 
 ndtri = special("Ndtri", numbers.ndtri, ndtri_gradient)
-dawsn = special("Dawsn", numbers.dawson, _chained(lambda x, y: minus(1.0, times(times(2, x), y))))
+dawsn = special("Dawsn", numbers.dawson, _chain_rule(lambda x, y: minus(1.0, times(times(2, x), y))))
 
 
 def expint_gradient(op: Operation, dy: Tensor) -> Gradients:
@@ -139,15 +139,15 @@ def _fresnel_cosine(x: Any) -> Any:
     return numbers.fresnel(x)[1]
 
 
-def _turned(wave: str) -> Callable[..., Any]:
+def _fresnel_gradient(wave: str) -> Callable[..., Any]:
     def derivative(x: Tensor, y: Tensor) -> Any:
         return emit(wave, times(float(np.pi / 2), emit("Square", x)))
 
-    return _chained(derivative)
+    return _chain_rule(derivative)
 
 
-fresnel_sin = special("FresnelSin", _fresnel_sine, _turned("Sin"))
-fresnel_cos = special("FresnelCos", _fresnel_cosine, _turned("Cos"))
+fresnel_sin = special("FresnelSin", _fresnel_sine, _fresnel_gradient("Sin"))
+fresnel_cos = special("FresnelCos", _fresnel_cosine, _fresnel_gradient("Cos"))
 
 
 def spence_gradient(op: Operation, dy: Tensor) -> Gradients:
@@ -277,13 +277,13 @@ def betainc_gradient(op: Operation, dy: Tensor) -> Gradients:
     _, axes = emit_tensors("BroadcastGradientArgs", a_shape, x_shape)
     both = plus(lgamma(a), lgamma(b))
     log_beta = minus(both, lgamma(plus(a, b)))
-    first = _scoped("xlog1py", "Xlog1py", minus(b, 1), negative(x))
+    first = _emit_in_scope("xlog1py", "Xlog1py", minus(b, 1), negative(x))
     exponent = minus(plus(first, emit("Xlogy", minus(a, 1), x)), log_beta)
     partial = emit("Exp", exponent)
     return None, None, reshape(reduce_sum(times(partial, dy), axes), x_shape)
 
 
-def _scoped(scope: str, name: str, x: Tensor, y: Tensor) -> Tensor:
+def _emit_in_scope(scope: str, name: str, x: Tensor, y: Tensor) -> Tensor:
     with name_scope(scope):
         return emit(name, x, y)
 
@@ -291,7 +291,7 @@ def _scoped(scope: str, name: str, x: Tensor, y: Tensor) -> Tensor:
 # ---------------------------------------------------------------------------------------------------- Bessel functions
 
 
-def _named(name: str, scope: str) -> Callable[[Tensor], Tensor]:
+def _scoped_function(name: str, scope: str) -> Callable[[Tensor], Tensor]:
     """A Bessel function as TensorFlow's Python calls it: within a scope of its name."""
 
     def function(x: Tensor) -> Tensor:
@@ -301,19 +301,19 @@ def _named(name: str, scope: str) -> Callable[[Tensor], Tensor]:
     return function
 
 
-_i0, _i1 = _named("BesselI0", "bessel_i0"), _named("BesselI1", "bessel_i1")
-_i0e, _i1e = _named("BesselI0e", "bessel_i0e"), _named("BesselI1e", "bessel_i1e")
-_k0, _k1 = _named("BesselK0", "bessel_k0"), _named("BesselK1", "bessel_k1")
-_k0e, _k1e = _named("BesselK0e", "bessel_k0e"), _named("BesselK1e", "bessel_k1e")
-_j0, _j1 = _named("BesselJ0", "bessel_j0"), _named("BesselJ1", "bessel_j1")
-_y0, _y1 = _named("BesselY0", "bessel_y0"), _named("BesselY1", "bessel_y1")
+_i0, _i1 = _scoped_function("BesselI0", "bessel_i0"), _scoped_function("BesselI1", "bessel_i1")
+_i0e, _i1e = _scoped_function("BesselI0e", "bessel_i0e"), _scoped_function("BesselI1e", "bessel_i1e")
+_k0, _k1 = _scoped_function("BesselK0", "bessel_k0"), _scoped_function("BesselK1", "bessel_k1")
+_k0e, _k1e = _scoped_function("BesselK0e", "bessel_k0e"), _scoped_function("BesselK1e", "bessel_k1e")
+_j0, _j1 = _scoped_function("BesselJ0", "bessel_j0"), _scoped_function("BesselJ1", "bessel_j1")
+_y0, _y1 = _scoped_function("BesselY0", "bessel_y0"), _scoped_function("BesselY1", "bessel_y1")
 
 
 def _sign(x: Tensor) -> Any:
     return emit("Sign", x)
 
 
-def _divided(y: Tensor, x: Tensor) -> Any:
+def _divide_tensors(y: Tensor, x: Tensor) -> Any:
     return emit("RealDiv", y, x, name="div")
 
 
@@ -331,7 +331,7 @@ def _slope_i0e(x: Tensor, y: Tensor) -> Any:
 def _slope_i1(x: Tensor, y: Tensor) -> Any:
     def otherwise() -> Tensor:
         first = _i0(x)
-        return minus(first, _divided(y, x))
+        return minus(first, _divide_tensors(y, x))
 
     return _unless_zero(x, 1.0, otherwise)
 
@@ -347,7 +347,7 @@ def _slope_i1e(x: Tensor, y: Tensor) -> Any:
 
 def _slope_k1(x: Tensor, y: Tensor) -> Any:
     first = negative(_k0(x))
-    return minus(first, _divided(y, x))
+    return minus(first, _divide_tensors(y, x))
 
 
 def _slope_k1e(x: Tensor, y: Tensor) -> Any:
@@ -358,25 +358,25 @@ def _slope_k1e(x: Tensor, y: Tensor) -> Any:
 def _slope_j1(x: Tensor, y: Tensor) -> Any:
     def otherwise() -> Tensor:
         first = _j0(x)
-        return minus(first, _divided(y, x))
+        return minus(first, _divide_tensors(y, x))
 
     return _unless_zero(x, 0.5, otherwise)
 
 
 def _slope_y1(x: Tensor, y: Tensor) -> Any:
     first = _y0(x)
-    return minus(first, _divided(y, x))
+    return minus(first, _divide_tensors(y, x))
 
 
-bessel_i0 = special("BesselI0", numbers.i0, _chained(lambda x, y: _i1(x)))
-bessel_i0e = special("BesselI0e", numbers.i0e, _chained(_slope_i0e))
-bessel_i1 = special("BesselI1", numbers.i1, _chained(_slope_i1))
-bessel_i1e = special("BesselI1e", numbers.i1e, _chained(_slope_i1e))
-bessel_k0 = special("BesselK0", numbers.k0, _chained(lambda x, y: negative(_k1(x))))
-bessel_k0e = special("BesselK0e", numbers.k0e, _chained(lambda x, y: minus(y, _k1e(x))))
-bessel_k1 = special("BesselK1", numbers.k1, _chained(_slope_k1))
-bessel_k1e = special("BesselK1e", numbers.k1e, _chained(_slope_k1e))
-bessel_j0 = special("BesselJ0", numbers.j0, _chained(lambda x, y: negative(_j1(x))))
-bessel_j1 = special("BesselJ1", numbers.j1, _chained(_slope_j1))
-bessel_y0 = special("BesselY0", numbers.y0, _chained(lambda x, y: negative(_y1(x))))
-bessel_y1 = special("BesselY1", numbers.y1, _chained(_slope_y1))
+bessel_i0 = special("BesselI0", numbers.i0, _chain_rule(lambda x, y: _i1(x)))
+bessel_i0e = special("BesselI0e", numbers.i0e, _chain_rule(_slope_i0e))
+bessel_i1 = special("BesselI1", numbers.i1, _chain_rule(_slope_i1))
+bessel_i1e = special("BesselI1e", numbers.i1e, _chain_rule(_slope_i1e))
+bessel_k0 = special("BesselK0", numbers.k0, _chain_rule(lambda x, y: negative(_k1(x))))
+bessel_k0e = special("BesselK0e", numbers.k0e, _chain_rule(lambda x, y: minus(y, _k1e(x))))
+bessel_k1 = special("BesselK1", numbers.k1, _chain_rule(_slope_k1))
+bessel_k1e = special("BesselK1e", numbers.k1e, _chain_rule(_slope_k1e))
+bessel_j0 = special("BesselJ0", numbers.j0, _chain_rule(lambda x, y: negative(_j1(x))))
+bessel_j1 = special("BesselJ1", numbers.j1, _chain_rule(_slope_j1))
+bessel_y0 = special("BesselY0", numbers.y0, _chain_rule(lambda x, y: negative(_y1(x))))
+bessel_y1 = special("BesselY1", numbers.y1, _chain_rule(_slope_y1))

@@ -14,8 +14,8 @@ from typing import Final
 import numpy as np
 
 from tensorkeep.dtypes import FLOAT32, INT64, STRING
-from tensorkeep.native.examples import Features, functions
-from tensorkeep.ops.parsing.example_bytes import FIRST, SECOND, TAGS, Column, MalformedError, Wanted, decode_varints
+from tensorkeep.native.examples import Column, Features, functions
+from tensorkeep.ops.parsing.example_bytes import FIRST, SECOND, TAGS, MalformedError, Wanted, decode_varints
 from tensorkeep.ops.shared.kernel_types import Array
 
 _FEWEST: Final = 8  # examples from which on NumPy's way pays
@@ -38,7 +38,7 @@ def parse_columns(serialized: Sequence[bytes], wanted: Sequence[Wanted]) -> list
     """The columns of a batch, or None if something about it is out of the ordinary."""
     parsed = _features(tuple((item.key, TAGS[item.dtype]) for item in wanted)).parse(serialized)
     if parsed is not None:
-        return [Column(*feature) for feature in parsed]
+        return parsed
     try:
         return _Batch(serialized).columns(wanted)
     except (_IrregularError, MalformedError):
@@ -201,14 +201,14 @@ class _Batch:
         size = end - start
         _require(size % 4 == 0)
         counts = size // 4
-        places = _spread(start, counts, 4)
+        places = _element_places(start, counts, 4)
         anywhere: Array = np.ndarray(self.bytes.size - 3, "<f4", self.text, strides=(1,))
         return anywhere[places].astype(np.float32, copy=False), counts
 
     def _integers(self, at: Array, end: Array) -> tuple[Array, Array]:
         start, end = self._packed(at, end)
         sizes = end - start
-        values, ends = decode_varints(self.bytes[_spread(start, sizes, 1)])
+        values, ends = decode_varints(self.bytes[_element_places(start, sizes, 1)])
         stops = np.cumsum(sizes)
         until = np.searchsorted(ends, stops, side="right")
         _require(np.append(ends, 0)[until - 1] == stops)  # no number begins in one list and ends in the next
@@ -223,7 +223,7 @@ class _Batch:
         return values, np.bincount(owner, minlength=at.size)
 
 
-def _spread(start: Array, counts: Array, step: int) -> Array:
+def _element_places(start: Array, counts: Array, step: int) -> Array:
     """The places of all elements of lists that begin at `start`."""
     before = np.cumsum(counts) - counts
     return np.repeat(start - step * before, counts) + step * np.arange(int(counts.sum()))
@@ -240,11 +240,11 @@ def _words(text: Array, start: Array, length: int) -> list[Array]:
 
 def _looked_up(words: list[Array], known: list[Array], numbers: Array) -> Array:
     """The number of the known string that each one equals, -1 if none."""
-    hashes = _mixed(known)
+    hashes = _mix_words(known)
     order = np.argsort(hashes)
     hashes = hashes[order]
     _require(hashes[1:] != hashes[:-1])
-    place = np.minimum(np.searchsorted(hashes, _mixed(words)), order.size - 1)
+    place = np.minimum(np.searchsorted(hashes, _mix_words(words)), order.size - 1)
     which = order[place]
     equal = np.ones(which.size, np.bool_)
     for word, known_word in zip(words, known, strict=True):
@@ -252,7 +252,7 @@ def _looked_up(words: list[Array], known: list[Array], numbers: Array) -> Array:
     return np.where(equal, numbers[which], -1)
 
 
-def _mixed(words: list[Array]) -> Array:
+def _mix_words(words: list[Array]) -> Array:
     mixed = words[0]
     for word in words[1:]:
         mixed = mixed * _ODD + word

@@ -10,9 +10,9 @@ import numpy as np
 
 from tensorkeep.dtypes import STRING, DType
 from tensorkeep.errors import InternalError, InvalidArgumentError
+from tensorkeep.native.examples import Column
 from tensorkeep.ops.parsing.example_bytes import (
     KINDS,
-    Column,
     MalformedError,
     Wanted,
     cannot_parse,
@@ -135,7 +135,7 @@ class _Words(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class _OfBatch:
-    """Of an example of a batch."""
+    """TensorFlow's words about an example of a batch."""
 
     name: str
     number: int
@@ -157,20 +157,20 @@ class _OfBatch:
     def wrong_size(self, feature: Wanted, size: int) -> InvalidArgumentError:
         return self._error(
             feature,
-            f"Number of {_kind(feature)} values != expected.  Values size: {size} but output shape: {_shape(feature)}",
+            f"Number of {_kind(feature)} values != expected.  Values size: {size} but output shape: {feature.shape}",
         )
 
     def uneven(self, feature: Wanted, size: int) -> InvalidArgumentError:
         return self._error(
             feature,
             f"Number of {_kind(feature)} values is not a multiple of stride length. Saw {size} values but output "
-            f"shape is: {_shape(feature)}",
+            f"shape is: {feature.shape}",
         )
 
 
 @dataclass(frozen=True, slots=True)
 class _Single:
-    """Of an example that is no batch."""
+    """TensorFlow's words about an example that is no batch."""
 
     prefix = ""
     counts_empty = False
@@ -186,7 +186,7 @@ class _Single:
     def wrong_size(self, feature: Wanted, size: int) -> InvalidArgumentError:
         return InvalidArgumentError(
             f"Key: {feature.name}.  Can't parse serialized Example: Some {_kind(feature)}_list slice was not parsed. "
-            f"It has {size} values, but the output shape is {_shape(feature)}"
+            f"It has {size} values, but the output shape is {feature.shape}"
         )
 
     def uneven(self, feature: Wanted, size: int) -> InvalidArgumentError:
@@ -204,7 +204,3 @@ def _types_differ(feature: Wanted, dtype: DType) -> str:
 
 def _kind(feature: Wanted) -> str:
     return "bytes" if feature.dtype is STRING else feature.dtype.label
-
-
-def _shape(feature: Wanted) -> str:
-    return "[" + ",".join("?" if size is None else str(size) for size in feature.shape.dims or ()) + "]"

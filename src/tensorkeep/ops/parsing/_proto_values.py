@@ -44,7 +44,7 @@ _FIXED: Final = {
 }
 
 
-def _signed(value: int, bits: int) -> int:
+def _signed_integer(value: int, bits: int) -> int:
     value &= (1 << bits) - 1
     return value - (1 << bits) if value >> (bits - 1) else value
 
@@ -54,11 +54,11 @@ def _zigzag(value: int) -> int:
 
 
 _OF_VARINT: Final[dict[str, Callable[[int], Any]]] = {
-    "int64": lambda value: _signed(value, 64),
+    "int64": lambda value: _signed_integer(value, 64),
     "uint64": lambda value: value & _MASK64,
-    "int32": lambda value: _signed(value, 32),
+    "int32": lambda value: _signed_integer(value, 32),
     "uint32": lambda value: value & 0xFFFFFFFF,
-    "enum": lambda value: _signed(value, 32),
+    "enum": lambda value: _signed_integer(value, 32),
     "bool": bool,
     "sint32": lambda value: _zigzag(value & 0xFFFFFFFF),
     "sint64": lambda value: _zigzag(value & _MASK64),

@@ -35,8 +35,9 @@ from tensorkeep.ops.parsing.example_bytes import (
     readable,
     skip_field,
 )
-from tensorkeep.ops.parsing.example_tensors import bracketed_shape, row_splits
+from tensorkeep.ops.parsing.example_tensors import row_splits
 from tensorkeep.ops.shared.kernel_types import Array
+from tensorkeep.shapes import bracketed_shape
 
 Extent: TypeAlias = tuple[int, int]
 Found: TypeAlias = dict[bytes, Extent]
@@ -187,9 +188,9 @@ def _rows(data: bytes, extent: Extent, feature: Wanted, name: str) -> list[Any]:
                 raise MalformedError
             length, at = read_length(data, at + 1, end)
         except MalformedError:
-            raise _damaged(feature, name) from None
+            raise _damaged_feature_error(feature, name) from None
         if length == 1 or at + length > end:
-            raise _damaged(feature, name)
+            raise _damaged_feature_error(feature, name)
         try:
             rows.append(_feature_values(data, at, at + length, feature.dtype) if length else ())
         except MalformedError:
@@ -201,7 +202,7 @@ def _rows(data: bytes, extent: Extent, feature: Wanted, name: str) -> list[Any]:
     return rows
 
 
-def _damaged(feature: Wanted, name: str) -> InvalidArgumentError:
+def _damaged_feature_error(feature: Wanted, name: str) -> InvalidArgumentError:
     return InvalidArgumentError(f"Error in sequence feature {feature.name} in example {name}")
 
 
@@ -259,7 +260,7 @@ def list_ragged(batch: Sequences, feature: Wanted, found: Sequence[Any], splits:
 
 
 def check_distinct(what: str, forms: Mapping[str, Sequence[Wanted]]) -> None:
-    """A feature can be parsed in one form only."""
+    """Refuses a feature that is asked for in several forms."""
     sparse, ragged = ({feature.key for feature in forms[form]} for form in ("sparse", "ragged"))
     for key in sparse & ragged:
         raise InvalidArgumentError(f"{what} feature {readable(key)} cannot be both ragged and sparse")

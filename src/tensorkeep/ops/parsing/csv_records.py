@@ -41,7 +41,7 @@ def _split_carefully(record: bytes, delimiter: bytes, quotes: bool) -> list[byte
         if record[at] in _LINE_ENDS:
             at += 1
             continue
-        read = _quoted if quotes and record[at] == _QUOTE else _plain
+        read = _read_quoted_field if quotes and record[at] == _QUOTE else _plain
         field, at = read(record, at, delimiter, quotes)
         fields.append(field)
     if record.endswith(delimiter):
@@ -58,7 +58,8 @@ def _plain(record: bytes, at: int, delimiter: bytes, quotes: bool) -> tuple[byte
     return field, end + 1
 
 
-def _quoted(record: bytes, at: int, delimiter: bytes, quotes: bool) -> tuple[bytes, int]:
+def _read_quoted_field(record: bytes, at: int, delimiter: bytes, quotes: bool) -> tuple[bytes, int]:
+    """The field of a record whose opening quote is at a position, and the position after its delimiter."""
     parts = []
     at += 1
     while True:

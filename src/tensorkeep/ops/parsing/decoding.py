@@ -18,11 +18,10 @@ from tensorkeep.graph.graph import Tensor
 from tensorkeep.graph.registry.opspec import not_differentiable, op
 from tensorkeep.ops.parsing._json_examples import example_of_json
 from tensorkeep.ops.parsing.csv_records import column, split_record
-from tensorkeep.ops.parsing.example_tensors import bracketed_shape
-from tensorkeep.ops.random.sampling import check_scalars
+from tensorkeep.ops.shared.dimensions import at_most
 from tensorkeep.ops.shared.kernel_types import Array, string_array
-from tensorkeep.ops.shared.shape_rules import same
-from tensorkeep.shapes import UNKNOWN_SHAPE, Shape
+from tensorkeep.ops.shared.shape_rules import check_scalars, same
+from tensorkeep.shapes import UNKNOWN_SHAPE, Shape, bracketed_shape
 
 decode_raw = op(
     "DecodeRaw(bytes: string) -> output: out_type",
@@ -45,27 +44,26 @@ def decode_raw_kernel(bytes: Array, *, out_type: DType, little_endian: bool) -> 
     array = np.asarray(bytes)
     items = array.reshape(-1).tolist()
     size = len(items[0]) if items else 0
-    for i, item in enumerate(items):
-        if len(item) != size:
-            raise InvalidArgumentError(
-                f"DecodeRaw requires input strings to all be the same size, but element {i} has size {size} "
-                f"!= {len(item)}"
-            )
+    if len(set(map(len, items))) > 1:
+        at, other = next((i, len(item)) for i, item in enumerate(items) if len(item) != size)
+        raise InvalidArgumentError(
+            f"DecodeRaw requires input strings to all be the same size, but element {at} has size {size} != {other}"
+        )
     if size % out_type.itemsize:
         raise InvalidArgumentError(
             f"Input to DecodeRaw has length {size} that is not a multiple of {out_type.itemsize}, "
             f"the size of {out_type.label}"
         )
-    return _numbers(b"".join(items), out_type, little_endian).reshape((*array.shape, size // out_type.itemsize))
+    return _numbers(bytearray().join(items), out_type, little_endian).reshape((*array.shape, size // out_type.itemsize))
 
 
-def _numbers(data: bytes, dtype: DType, little_endian: bool) -> Array:
-    """The elements that bytes are; every bit pattern but 0 is true."""
+def _numbers(data: bytearray, dtype: DType, little_endian: bool) -> Array:
+    """The elements that bytes, which nobody else has, are; every bit pattern but 0 is true."""
     if dtype is BOOL:
         result: Array = np.frombuffer(data, np.uint8) != 0
         return result
     array = np.frombuffer(data, dtype.array_dtype)
-    return array.copy() if little_endian else array.byteswap()
+    return array if little_endian else array.byteswap()
 
 
 decode_padded_raw = op(
@@ -101,7 +99,7 @@ def decode_padded_raw_kernel(input_bytes: Array, fixed_length: Array, *, out_typ
     if length <= 0:
         raise InvalidArgumentError(f"fixed_length ({length}) must be greater than zero.")
     array = np.asarray(input_bytes)
-    padded = b"".join(item[:length].ljust(length, b"\0") for item in array.reshape(-1).tolist())
+    padded = bytearray().join(item[:length].ljust(length, b"\0") for item in array.reshape(-1).tolist())
     return _numbers(padded, out_type, little_endian).reshape((*array.shape, length // out_type.itemsize))
 
 
@@ -121,9 +119,7 @@ decode_csv = op(
 @decode_csv.shape
 def decode_csv_shape(records: Tensor, record_defaults: Sequence[Tensor]) -> list[Shape]:
     for default in record_defaults:
-        dims = default.static_shape.dims
-        if dims is not None and (len(dims) > 1):
-            raise InvalidArgumentError(f"Shape must be at most rank 1 but is rank {len(dims)}")
+        dims = at_most(default.static_shape, 1).dims
         if dims and dims[0] is not None and dims[0] > 1:
             raise InvalidArgumentError("Shape of a default must be a length-0 or length-1 vector, or a scalar.")
     return [records.static_shape] * len(record_defaults)
@@ -186,11 +182,11 @@ def decode_compressed_kernel(bytes: Array, *, compression_type: bytes) -> Array:
         raise UnimplementedError("DecodeCompressed of ZSTD is not supported: decompress it before, or use ZLIB or GZIP")
     if compression_type not in (b"ZLIB", b"GZIP"):
         raise InvalidArgumentError("Only ZLIB, ZSTD, GZIP or NONE are supported compressions")
-    inflate = _inflated_gzip if compression_type == b"GZIP" else _inflated
+    inflate = _inflated_gzip if compression_type == b"GZIP" else _inflate_bytes
     return string_array(map(inflate, array.reshape(-1).tolist()), array.shape)
 
 
-def _inflated(data: bytes) -> bytes:
+def _inflate_bytes(data: bytes) -> bytes:
     """What compressed bytes hold, as much of it as there is; what follows them is ignored."""
     return _read_stream(data, _ZLIB)[0]
 

@@ -64,17 +64,6 @@ class Wanted:
         return readable(self.key)
 
 
-@dataclass(frozen=True, slots=True)
-class Column:
-    """A feature of all examples: values one after the other, how many are each one's, and whether it has any list."""
-
-    values: Array
-    counts: Array
-    present: Array
-    each: int = -1
-    """How many values each example has, if it is known that all have a list and these are as long; -1 otherwise."""
-
-
 def readable(text: bytes) -> str:
     """Bytes in a message for people."""
     return text.decode("utf-8", "backslashreplace")

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import prod
-from typing import Any
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 
 from tensorkeep.dtypes import DType
 from tensorkeep.errors import InvalidArgumentError
-from tensorkeep.graph.graph import Tensor
-from tensorkeep.ops.parsing.example_bytes import Column, Wanted
+from tensorkeep.native.examples import Column
+from tensorkeep.ops.parsing.example_bytes import Wanted
 from tensorkeep.ops.shared.kernel_types import Array
-from tensorkeep.shapes import UNKNOWN_SHAPE, Shape
+from tensorkeep.shapes import UNKNOWN_SHAPE, Shape, bracketed_shape
 
 
 def texts(value: Array | Sequence[bytes]) -> list[bytes]:
@@ -22,35 +22,36 @@ def texts(value: Array | Sequence[bytes]) -> list[bytes]:
     return found
 
 
-def bracketed_shape(shape: Sequence[int | str]) -> str:
-    """A shape as TensorFlow's messages have it."""
-    return "[" + ",".join(str(size) for size in shape) + "]"
-
-
-def partly(shape: Shape) -> str:
-    """A shape as TensorFlow's messages have it, where sizes may be unknown."""
-    return (
-        "<unknown>" if shape.dims is None else bracketed_shape(["?" if size is None else size for size in shape.dims])
-    )
-
-
 # ------------------------------------------------------------------------------------------------------- Description
 
 
 def check_lengths(lengths: Sequence[tuple[str, int, str, int]]) -> None:
-    """Counts that must agree in pairs, each with what it counts."""
+    """Refuses counts that differ: each item is what is counted and its count, and what it must be as many as and that
+    count.
+    """
     for what, count, other, expected in lengths:
         if count != expected:
             raise InvalidArgumentError(f"len({what}) != len({other}): {count} vs. {expected}")
 
 
 def check_dense_shapes(dense_shapes: Sequence[Shape]) -> None:
-    """Only the first dimension of a dense feature may be left open."""
+    """Refuses shapes of dense features in which another dimension than the first is left open."""
     for i, shape in enumerate(dense_shapes):
         if shape.dims is None or None in shape.dims[1:]:
-            raise InvalidArgumentError(
-                f"dense_shapes[{i}] has unknown rank or unknown inner dimensions: {partly(shape)}"
-            )
+            raise InvalidArgumentError(f"dense_shapes[{i}] has unknown rank or unknown inner dimensions: {shape}")
+
+
+class _Required(NamedTuple):
+    """Dense features without anything that stands in for them, as an operation with these attributes asks for them."""
+
+    shapes: Sequence[Shape]
+    dtypes: Sequence[DType]
+    keys: Sequence[bytes]
+    features: list[Wanted]
+
+
+_REQUIRED: Final[dict[int, _Required]] = {}  # by the identity of the shapes, which are kept for that
+_MOST_REQUIRED: Final = 64
 
 
 def dense_features(
@@ -61,6 +62,20 @@ def dense_features(
         raise InvalidArgumentError(
             f"Expected len(dense_keys) == len(dense_types) but got: {len(keys)} vs. {len(dtypes)}"
         )
+    if any(map(np.size, defaults)):
+        return _dense_features(keys, dtypes, shapes, defaults)
+    known = _REQUIRED.get(id(shapes))  # a long time is spent on many features otherwise, for each small batch
+    if known is None or known.shapes is not shapes or known.dtypes is not dtypes or known.keys != keys:
+        known = _Required(shapes, dtypes, keys, _dense_features(keys, dtypes, shapes, defaults))
+        if len(_REQUIRED) >= _MOST_REQUIRED:
+            _REQUIRED.clear()
+        _REQUIRED[id(shapes)] = known
+    return known.features
+
+
+def _dense_features(
+    keys: Sequence[bytes], dtypes: Sequence[DType], shapes: Sequence[Shape], defaults: Sequence[Any]
+) -> list[Wanted]:
     check_dense_shapes(shapes)
     found = []
     for i, (key, dtype, shape, default) in enumerate(zip(keys, dtypes, shapes, defaults, strict=True)):
@@ -69,7 +84,7 @@ def dense_features(
         if dims and dims[0] is None:
             if value.size != 1:
                 raise InvalidArgumentError(
-                    f"dense_shape[{i}] is a variable length shape: {partly(shape)}, therefore def_value[{i}] must "
+                    f"dense_shape[{i}] is a variable length shape: {shape}, therefore def_value[{i}] must "
                     f"contain a single element (the padding element).  But its shape is: {bracketed_shape(value.shape)}"
                 )
             found.append(Wanted(key, dtype, "varying", shape, prod(n or 0 for n in dims[1:]), value.reshape(-1)[0]))
@@ -77,7 +92,7 @@ def dense_features(
         if value.size and value.shape != dims:
             raise InvalidArgumentError(
                 f"def_value[{i}].shape() == {bracketed_shape(value.shape)} is not compatible with dense_shapes_[{i}] "
-                f"== {partly(shape)}"
+                f"== {shape}"
             )
         count = prod(n or 0 for n in dims)
         found.append(Wanted(key, dtype, "dense", shape, count, value.reshape(-1) if value.size else None))
@@ -114,13 +129,6 @@ def splits_shape(serialized: Shape) -> Shape:
     return Shape((None if size is None else size + 1,))
 
 
-def with_rank_at_most(x: Tensor, rank: int) -> Shape:
-    shape = x.static_shape
-    if shape.rank is not None and shape.rank > rank:
-        raise InvalidArgumentError(f"Shape must be at most rank {rank} but is rank {shape.rank}")
-    return shape
-
-
 # ----------------------------------------------------------------------------------------------------------- Tensors
 
 
@@ -137,10 +145,12 @@ def fits(column: Column, feature: Wanted) -> bool:
 
 def dense_tensor(column: Column, feature: Wanted) -> Array:
     """A dense feature of a batch: rows that are missing are the default, those that are short are padded."""
+    if column.each == 1 and feature.shape.dims == ():
+        return column.values
     batch = column.counts.size
     dims = tuple(size or 0 for size in feature.shape.dims or ())
     if feature.form == "varying":
-        return _padded(column, feature, dims)
+        return _padded_rows(column, feature, dims)
     if column.each >= 0 or column.present.all():
         return column.values.reshape((batch, *dims))
     made = np.empty((batch, feature.stride), feature.dtype.array_dtype)
@@ -149,7 +159,8 @@ def dense_tensor(column: Column, feature: Wanted) -> Array:
     return made.reshape((batch, *dims))
 
 
-def _padded(column: Column, feature: Wanted, dims: tuple[int, ...]) -> Array:
+def _padded_rows(column: Column, feature: Wanted, dims: tuple[int, ...]) -> Array:
+    """A dense feature whose first size is open: the values of each example, padded with the default."""
     longest = int(column.counts.max(initial=0))
     made = np.full((column.counts.size, longest), feature.default, feature.dtype.array_dtype)
     made[np.arange(longest) < column.counts[:, None]] = column.values

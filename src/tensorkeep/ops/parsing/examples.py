@@ -11,11 +11,11 @@ from tensorkeep.dtypes import DType
 from tensorkeep.errors import InvalidArgumentError
 from tensorkeep.graph.graph import Tensor
 from tensorkeep.graph.registry.opspec import op
+from tensorkeep.native.examples import Column
 from tensorkeep.ops.parsing._example_columns import parse_columns, pays_for
 from tensorkeep.ops.parsing._example_rows import by_key, parse_rows, parse_single
-from tensorkeep.ops.parsing.example_bytes import Column, Wanted
+from tensorkeep.ops.parsing.example_bytes import Wanted
 from tensorkeep.ops.parsing.example_tensors import (
-    bracketed_shape,
     check_dense_shapes,
     check_lengths,
     dense_features,
@@ -30,11 +30,11 @@ from tensorkeep.ops.parsing.example_tensors import (
     sparse_tensor,
     splits_shape,
     texts,
-    with_rank_at_most,
 )
+from tensorkeep.ops.shared.dimensions import at_most
 from tensorkeep.ops.shared.kernel_types import Array
 from tensorkeep.ops.shared.shape_rules import with_rank
-from tensorkeep.shapes import Shape
+from tensorkeep.shapes import Shape, bracketed_shape
 
 
 def parse_batch(serialized: Array, names: Array | Sequence[bytes], wanted: Sequence[Wanted]) -> list[Column]:
@@ -175,8 +175,8 @@ def parse_example_v2_shape(
         ]
     )
     check_dense_shapes(dense_shapes)
-    shape = with_rank_at_most(serialized, 1)
-    with_rank_at_most(names, 1)
+    shape = at_most(serialized.static_shape, 1)
+    at_most(names.static_shape, 1)
     ragged = len(ragged_value_types)
     values, splits = [Shape((None,))] * ragged, [splits_shape(shape)] * ragged
     return *sparse_shapes(num_sparse, shape, 1), dense_shapes_of(dense_shapes, shape), values, splits

@@ -19,6 +19,7 @@ from tensorkeep.ops.parsing._proto_values import (
     value_of,
     wire_type,
 )
+from tensorkeep.ops.shared.dimensions import at_least
 from tensorkeep.ops.shared.kernel_types import Array
 from tensorkeep.ops.shared.shape_rules import merge_shapes
 from tensorkeep.proto.descriptors import Field, MessageType, message_type
@@ -100,7 +101,7 @@ def decode_proto_v2_kernel(
     rows = [_values(item, wanted) for item in data]
     sizes = np.array([[len(values) for values in row] for row in rows], np.int32)
     filled = [
-        _filled(field, [row[index] for row in rows], batch.shape, dtype)
+        _filled_array(field, [row[index] for row in rows], batch.shape, dtype)
         for index, (field, dtype) in enumerate(zip(wanted, output_types, strict=True))
     ]
     return sizes.reshape((*batch.shape, len(wanted))), filled
@@ -129,7 +130,7 @@ def _values(data: bytes, wanted: list[Field]) -> list[list[Any]]:
     return found
 
 
-def _filled(field: Field, rows: list[list[Any]], batch: tuple[int, ...], dtype: DType) -> Array:
+def _filled_array(field: Field, rows: list[list[Any]], batch: tuple[int, ...], dtype: DType) -> Array:
     """The values of all messages in one array, with the field's default where there are none."""
     width = max([1, *map(len, rows)])
     blank = b"" if dtype.name == "string" else 0
@@ -147,9 +148,8 @@ def _filled(field: Field, rows: list[list[Any]], batch: tuple[int, ...], dtype: 
 @encode_proto.shape
 def encode_proto_shape(sizes: Tensor, values: list[Tensor]) -> Shape:
     known = sizes.static_shape
-    for rank in (known.rank, *(value.static_shape.rank for value in values)):
-        if rank is not None and rank < 2:
-            raise InvalidArgumentError(f"Shape must be at least rank 2 but is rank {rank}")
+    for shape in (known, *(value.static_shape for value in values)):
+        at_least(shape, 2)
     batch = UNKNOWN_SHAPE if known.dims is None else Shape(known.dims[:-1])
     for value in values:
         theirs = value.static_shape

@@ -27,18 +27,16 @@ from tensorkeep.ops.parsing._sequence_example_bytes import (
 )
 from tensorkeep.ops.parsing.example_bytes import Wanted
 from tensorkeep.ops.parsing.example_tensors import (
-    bracketed_shape,
     check_lengths,
     dense_shapes_of,
-    partly,
     sparse_shapes,
     splits_shape,
     texts,
-    with_rank_at_most,
 )
+from tensorkeep.ops.shared.dimensions import at_most
 from tensorkeep.ops.shared.kernel_types import Array
 from tensorkeep.ops.shared.shape_rules import with_rank
-from tensorkeep.shapes import UNKNOWN_SHAPE, Shape
+from tensorkeep.shapes import UNKNOWN_SHAPE, Shape, bracketed_shape
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,8 +61,7 @@ def _dense(
         value = np.asarray(defaults[i]) if defaults else np.empty(0)
         if value.size and value.shape != shape.dims:
             raise InvalidArgumentError(
-                f"default_value[{i}].shape() == {bracketed_shape(value.shape)} != "
-                f"context_dense_shapes[{i}] == {partly(shape)}"
+                f"default_value[{i}].shape() == {bracketed_shape(value.shape)} != context_dense_shapes[{i}] == {shape}"
             )
         default = value.reshape(-1) if value.size else None
         found.append(Wanted(key, dtype, "dense", shape, prod(size or 0 for size in shape.dims or ()), default))
@@ -78,10 +75,10 @@ def _open(form: str, keys: Sequence[bytes], dtypes: Sequence[DType]) -> list[Wan
 def _check_known(what: str, shapes: Sequence[Shape]) -> None:
     for i, shape in enumerate(shapes):
         if not shape.is_fully_known:
-            raise InvalidArgumentError(f"{what}[{i}] must be fully defined, but is {partly(shape)}")
+            raise InvalidArgumentError(f"{what}[{i}] must be fully defined, but is {shape}")
 
 
-def _parsed(
+def _parse_sequences(
     serialized: Array, names: Array, context: _Asked, lists: _Asked, may_miss: Sequence[bool]
 ) -> tuple[list[Array], ...]:
     """All outputs, in the order of the second version: those of ragged features too."""
@@ -109,16 +106,17 @@ def _parsed(
         for item, splits in zip(lists.ragged, lists.splits, strict=True)
     ]
     return (
-        *_turned(sparse, 3),
+        *_transpose_parts(sparse, 3),
         dense,
-        *_turned(ragged, 2),
-        *_turned(list_sparses, 3),
-        *_turned(list_tensors, 2),
-        *_turned(list_raggeds, 3),
+        *_transpose_parts(ragged, 2),
+        *_transpose_parts(list_sparses, 3),
+        *_transpose_parts(list_tensors, 2),
+        *_transpose_parts(list_raggeds, 3),
     )
 
 
-def _turned(parts: Sequence[tuple[Any, ...]], count: int) -> list[list[Any]]:
+def _transpose_parts(parts: Sequence[tuple[Any, ...]], count: int) -> list[list[Any]]:
+    """Tuples of `count` parts as `count` lists: all first parts, all second ones, and so on."""
     return [[part[i] for part in parts] for i in range(count)]
 
 
@@ -219,7 +217,7 @@ def parse_sequence_example_kernel(
     list_features = _dense(feature_list_dense_keys, feature_list_dense_types, feature_list_dense_shapes)
     lists = _Asked("Sequence", _open("sparse", feature_list_sparse_keys, feature_list_sparse_types), list_features)
     may_miss = [key in feature_list_dense_missing_assumed_empty for key in feature_list_dense_keys]
-    outputs = _parsed(serialized, debug_name, context, lists, may_miss)
+    outputs = _parse_sequences(serialized, debug_name, context, lists, may_miss)
     return *outputs[:4], *outputs[6:11]
 
 
@@ -292,8 +290,8 @@ def parse_sequence_example_v2_shape(
     )
     _check_known("context_dense_shapes", context_dense_shapes)
     _check_known("feature_list_dense_shapes", feature_list_dense_shapes)
-    shape = with_rank_at_most(serialized, 1)
-    with_rank_at_most(debug_name, 1)
+    shape = at_most(serialized.static_shape, 1)
+    at_most(debug_name.static_shape, 1)
     rows = UNKNOWN_SHAPE if shape.dims is None else Shape((*shape.dims, None))
     splits, some = splits_shape(shape), Shape((None,))
     return (
@@ -378,4 +376,4 @@ def parse_sequence_example_v2_kernel(
         _open("ragged", list_ragged_keys, feature_list_ragged_value_types),
         feature_list_ragged_split_types,
     )
-    return _parsed(serialized, debug_name, context, lists, may_miss)
+    return _parse_sequences(serialized, debug_name, context, lists, may_miss)

@@ -12,7 +12,6 @@ from tensorkeep.dtypes import VARIANT, DType
 from tensorkeep.errors import DataLossError, InvalidArgumentError
 from tensorkeep.graph.graph import Tensor
 from tensorkeep.graph.registry.opspec import not_differentiable, op
-from tensorkeep.ops.parsing.example_tensors import bracketed_shape
 from tensorkeep.ops.parsing.stored_tensors import (
     StoredTensor,
     bytes_of_tensor,
@@ -25,7 +24,7 @@ from tensorkeep.ops.parsing.stored_tensors import (
 from tensorkeep.ops.shared.kernel_types import Array
 from tensorkeep.ops.shared.shape_rules import scalar, unknown, with_rank
 from tensorkeep.proto.messages import TensorProto, parse
-from tensorkeep.shapes import Shape
+from tensorkeep.shapes import Shape, bracketed_shape
 
 parse_tensor = op("ParseTensor(serialized: string) -> output: out_type", "out_type: type")
 parse_tensor.shape(unknown)
@@ -164,7 +163,7 @@ def deserialize_sparse_kernel(serialized_sparse: Array, *, dtype: DType) -> tupl
         indices, values, shape = (_part(item) for item in row)
         check_loaded(i, (indices, values, shape), dtype)
         tensors.append((indices, values, shape))
-    return tensors[0] if array.ndim == 1 else _unstacked(array.shape[:-1], *stack_sparse_tensors(tensors))
+    return tensors[0] if array.ndim == 1 else _unstack_first_dimension(array.shape[:-1], *stack_sparse_tensors(tensors))
 
 
 def _part(item: Any) -> Array:
@@ -178,7 +177,9 @@ def _part(item: Any) -> Array:
         raise unreadable(error) from None
 
 
-def _unstacked(before: tuple[int, ...], indices: Array, values: Array, shape: Array) -> tuple[Array, Array, Array]:
+def _unstack_first_dimension(
+    before: tuple[int, ...], indices: Array, values: Array, shape: Array
+) -> tuple[Array, Array, Array]:
     """A sparse tensor whose first dimension is several in fact."""
     if len(before) == 1:
         return indices, values, shape

@@ -16,17 +16,15 @@ from tensorkeep.ops.parsing._example_rows import join_values
 from tensorkeep.ops.parsing._sequence_example_bytes import Sequences, context_sparse, list_sparse
 from tensorkeep.ops.parsing.example_bytes import Wanted, cannot_parse, readable
 from tensorkeep.ops.parsing.example_tensors import (
-    bracketed_shape,
     check_lengths,
     dense_shapes_of,
-    partly,
     sparse_shapes,
     texts,
 )
 from tensorkeep.ops.shared.kernel_types import Array
 from tensorkeep.ops.shared.shape_rules import with_rank
 from tensorkeep.proto.messages import Feature, SequenceExample, parse
-from tensorkeep.shapes import Shape
+from tensorkeep.shapes import Shape, bracketed_shape
 
 _KINDS: Mapping[DType, str] = {STRING: "bytes_list", FLOAT32: "float_list", INT64: "int64_list"}
 _ALONE = Sequences((), (), (), (), is_batch=False)
@@ -89,7 +87,7 @@ def parse_single_sequence_example_shape(
     )
     for shape in (*context_dense_shapes, *feature_list_dense_shapes):
         if not shape.is_fully_known:
-            raise InvalidArgumentError(f"the shape of a dense feature must be fully defined, but is {partly(shape)}")
+            raise InvalidArgumentError(f"the shape of a dense feature must be fully defined, but is {shape}")
     before = with_rank(serialized, 0)
     with_rank(feature_list_dense_missing_assumed_empty, 1)
     return (
@@ -189,7 +187,7 @@ class _Example:
             kind = "bytes" if item.dtype is STRING else item.dtype.label
             raise InvalidArgumentError(
                 f"Name: {self.name}, Key: {item.name}, Index: {index}.  Number of {kind} values != expected.  "
-                f"values size: {len(values)} but output shape: {partly(item.shape)}"
+                f"values size: {len(values)} but output shape: {item.shape}"
             )
         return values
 
@@ -198,7 +196,7 @@ class _Example:
         if value.size and value.shape != item.shape.dims:
             raise InvalidArgumentError(
                 f"def_value of {item.name}: shape() == {bracketed_shape(value.shape)} != context_dense_shapes == "
-                f"{partly(item.shape)}"
+                f"{item.shape}"
             )
         feature = self.context.get(item.key)
         if feature is not None:

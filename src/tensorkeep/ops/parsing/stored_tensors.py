@@ -18,11 +18,11 @@ import numpy as np
 from tensorkeep.dtypes import STRING, DType, dtype_of_array, dtype_of_number
 from tensorkeep.errors import DataLossError, InvalidArgumentError, TensorKeepError
 from tensorkeep.io.coding.varint_arrays import decode_varints, encode_varints
-from tensorkeep.ops.parsing.example_tensors import bracketed_shape
 from tensorkeep.ops.shared.kernel_types import Array
 from tensorkeep.ops.sparse.places import check_inside, check_parts, places
 from tensorkeep.proto.messages import TensorProto, parse, serialize
 from tensorkeep.proto.tensors import array_of_tensor, tensor_of_array
+from tensorkeep.shapes import bracketed_shape
 
 
 class StoredTensor:

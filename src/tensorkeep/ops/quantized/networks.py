@@ -23,7 +23,7 @@ from tensorkeep.ops.nn.convolution import conv2d_shape
 from tensorkeep.ops.nn.pooling import avg_pool_shape
 from tensorkeep.ops.nn.windows import output_size
 from tensorkeep.ops.shared.kernel_types import Array
-from tensorkeep.ops.shared.shape_rules import SCALAR, broadcast, same, with_rank
+from tensorkeep.ops.shared.shape_rules import SCALAR, broadcast, check_scalars, same, with_rank
 from tensorkeep.shapes import Shape
 
 Ints = tuple[int, ...]
@@ -58,7 +58,7 @@ def _round(values: Any) -> Any:
     return whole + np.where(np.abs(values - whole) >= 0.5, np.sign(values), 0)
 
 
-def _quantized(numbers: Any, low: Any, high: Any, dtype: Any) -> Any:
+def _quantize_numbers(numbers: Any, low: Any, high: Any, dtype: Any) -> Any:
     """The whole numbers that stand for numbers in a range, as int64; they may be outside of their type."""
     if low == high:
         return np.zeros(np.shape(numbers), np.int64)
@@ -68,9 +68,9 @@ def _quantized(numbers: Any, low: Any, high: Any, dtype: Any) -> Any:
     return (_round(numbers * per_unit) - _round(float(low) * per_unit)).astype(np.int64) + limits.min
 
 
-def _clamped(numbers: Any, low: Any, high: Any, dtype: Any) -> Any:
+def _quantize_and_clamp(numbers: Any, low: Any, high: Any, dtype: Any) -> Any:
     limits = np.iinfo(dtype)
-    return np.clip(_quantized(numbers, low, high, dtype), limits.min, limits.max)
+    return np.clip(_quantize_numbers(numbers, low, high, dtype), limits.min, limits.max)
 
 
 def _precise(values: Any, low: Any, high: Any, dtype: Any) -> Any:
@@ -114,7 +114,7 @@ def _product_range(a: Any, b: Any, ends: list[Any], dtype: Any) -> tuple[Any, An
 
 def _offset(values: Any, low: Any, high: Any) -> Any:
     """Whole numbers less the one that stands for zero, as 64-bit integers."""
-    return values.astype(np.int64) - _quantized(0.0, low, high, values.dtype)
+    return values.astype(np.int64) - _quantize_numbers(0.0, low, high, values.dtype)
 
 
 # ---------------------------------------------------------------------------------------------------- Products
@@ -220,7 +220,7 @@ def quantized_conv2d_kernel(
         raise InvalidArgumentError(
             f"no dimension may be 0, got input {list(np.shape(input))} and filter {list(np.shape(filter))}"
         )
-    zero = _quantized(0.0, ends[0], ends[1], input.dtype)
+    zero = _quantize_numbers(0.0, ends[0], ends[1], input.dtype)
     # Outside of the images is what stands for zero; TensorFlow cuts a number above its type to the type's bits.
     most = np.iinfo(input.dtype).max
     beyond = zero % (most + 1) - zero if zero > most else 0
@@ -311,14 +311,14 @@ def quantized_bias_add_shape(input: Tensor, bias: Tensor, *ends: Tensor) -> Shap
 
 def _by_whole_steps(values: Any, span: list[Any], low: Any, high: Any, dtype: Any) -> Any:
     """Whole numbers in a wide range, in which each step of theirs is rounded to so many whole ones of the range."""
-    zero, one = _quantized(_precise([0, 1], span[0], span[1], values.dtype).astype(np.float64), low, high, dtype)
+    zero, one = _quantize_numbers(_precise([0, 1], span[0], span[1], values.dtype).astype(np.float64), low, high, dtype)
     limits = np.iinfo(dtype)
     return np.clip(zero + values.astype(np.int64) * (one - zero), limits.min, limits.max)
 
 
 def _exactly(values: Any, span: list[Any], low: Any, high: Any, dtype: Any) -> Any:
     """Whole numbers in a wide range, each by the number that it stands for."""
-    return _clamped(_precise(values, span[0], span[1], values.dtype).astype(np.float64), low, high, dtype)
+    return _quantize_and_clamp(_precise(values, span[0], span[1], values.dtype).astype(np.float64), low, high, dtype)
 
 
 @quantized_add.kernel
@@ -363,7 +363,7 @@ def quantized_bias_add_kernel(
         for values, span in ((input, ends[:2]), (bias, ends[2:]))
     ]
     # The whole number that stands for zero is added, which by rounding is not always 0 (QuantizedAddUsingEigen).
-    zero = _clamped(0.0, low, high, dtype)
+    zero = _quantize_and_clamp(0.0, low, high, dtype)
     return (terms[0] + (terms[1] + zero)).astype(dtype), low, high
 
 
@@ -387,20 +387,19 @@ quantize_down_and_shrink_range = op(
 )
 
 
-def _unchanged(x: Tensor, *ends: Tensor) -> Shapes:
+def _unchanged_shapes(x: Tensor, *ends: Tensor) -> Shapes:
     for end in ends:
         with_rank(end, 0)
     return same(x), SCALAR, SCALAR
 
 
-requantize.shape(_unchanged)
-quantize_down_and_shrink_range.shape(_unchanged)
+requantize.shape(_unchanged_shapes)
+quantize_down_and_shrink_range.shape(_unchanged_shapes)
 
 
 @requantization_range.shape
 def requantization_range_shape(input: Tensor, input_min: Tensor, input_max: Tensor) -> tuple[Shape, Shape]:
-    for end in (input_min, input_max):
-        with_rank(end, 0)
+    check_scalars(input_min, input_max)
     return SCALAR, SCALAR
 
 
@@ -469,7 +468,7 @@ def _activation(name: str, most: float | None) -> Any:
         "Tinput: quantizedtype",
         "out_type: quantizedtype = quint8",
     )
-    spec.shape(_unchanged)
+    spec.shape(_unchanged_shapes)
 
     @spec.kernel
     def activation_kernel(
@@ -478,9 +477,9 @@ def _activation(name: str, most: float | None) -> Any:
         low, high = _scalars(min_features, max_features)
         if features.dtype != out_type.array_dtype:
             raise InvalidArgumentError(f"features are {features.dtype} and activations {out_type}: there is no kernel")
-        found = np.maximum(features, features.dtype.type(_clamped(0.0, low, high, features.dtype)))
+        found = np.maximum(features, features.dtype.type(_quantize_and_clamp(0.0, low, high, features.dtype)))
         if most is not None:
-            found = np.minimum(found, features.dtype.type(_clamped(most, low, high, features.dtype)))
+            found = np.minimum(found, features.dtype.type(_quantize_and_clamp(most, low, high, features.dtype)))
         return found, low, high
 
     return spec
@@ -502,8 +501,7 @@ quantized_avg_pool = op(f"QuantizedAvgPool{_POOLED}", "T: quantizedtype", *_POOL
 def quantized_pool_shape(
     input: Tensor, min_input: Tensor, max_input: Tensor, *, ksize: Ints, strides: Ints, padding: bytes
 ) -> Shapes:
-    for end in (min_input, max_input):
-        with_rank(end, 0)
+    check_scalars(min_input, max_input)
     return (
         avg_pool_shape(input, ksize=ksize, strides=strides, padding=padding, data_format=b"NHWC"),
         SCALAR,
@@ -590,8 +588,7 @@ quantized_reshape = op(
 @quantized_reshape.shape
 def quantized_reshape_shape(tensor: Tensor, shape: Tensor, input_min: Tensor, input_max: Tensor) -> Shapes:
     found = reshape_shape(tensor, shape)
-    for end in (input_min, input_max):
-        with_rank(end, 0)
+    check_scalars(input_min, input_max)
     return found, SCALAR, SCALAR
 
 

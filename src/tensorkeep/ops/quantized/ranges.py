@@ -98,7 +98,10 @@ def quantize_v2_kernel(
     high = np.maximum(_FLOAT(0), np.maximum(max_range, low + reach))
     scale = _scale(low, high, limits.min + int(narrow_range), limits.max)
     if mode == b"SCALED":
-        low, high = _flushed(_FLOAT(limits.min + int(narrow_range)) / scale), _flushed(_FLOAT(limits.max) / scale)
+        low, high = (
+            _flush_subnormals(_FLOAT(limits.min + int(narrow_range)) / scale),
+            _flush_subnormals(_FLOAT(limits.max) / scale),
+        )
     bottom, top = np.reshape(low, along), np.reshape(high, along)
     clamped = np.maximum(np.minimum(input, top), bottom)
     if mode == b"SCALED":
@@ -116,7 +119,7 @@ def quantize_v2_kernel(
     return output, np.asarray(low, _FLOAT), np.asarray(high, _FLOAT)
 
 
-def _flushed(values: Any) -> Any:
+def _flush_subnormals(values: Any) -> Any:
     """Numbers of which those that are below all normal ones are zero, as TensorFlow's kernels compute."""
     return np.where(np.abs(values) < np.finfo(_FLOAT).tiny, _FLOAT(0), values)
 

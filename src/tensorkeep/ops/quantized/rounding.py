@@ -25,7 +25,7 @@ fake_quant_with_min_max_args = op("FakeQuantWithMinMaxArgs(inputs: float) -> out
 fake_quant_with_min_max_args.shape(same)
 
 
-def _nudged(low: Any, high: Any, num_bits: int, narrow_range: bool) -> tuple[Any, Any, Any, Any]:
+def _nudged_range(low: Any, high: Any, num_bits: int, narrow_range: bool) -> tuple[Any, Any, Any, Any]:
     """The range moved so that zero is one of its steps: its ends, the step, and the steps per unit."""
     if not 2 <= num_bits <= 16:
         raise InvalidArgumentError(f"num_bits must be between 2 and 16, inclusive, got {num_bits}")
@@ -52,7 +52,7 @@ def fake_quant_with_min_max_args_kernel(
 ) -> Array:
     if min >= max:
         raise InvalidArgumentError(f"min has to be smaller than max, was: {min} >= {max}")
-    low, high, scale, inverse = _nudged(np.float32(min), np.float32(max), num_bits, narrow_range)
+    low, high, scale, inverse = _nudged_range(np.float32(min), np.float32(max), num_bits, narrow_range)
     zero = np.floor(-low * inverse + _HALF)
     clamped = np.maximum(np.minimum(inputs, high), low) - low
     result: Array = np.floor(clamped * inverse - zero + _HALF) * scale
@@ -78,7 +78,7 @@ def fake_quant_with_min_max_args_gradient_kernel(
 ) -> Array:
     if np.shape(gradients) != np.shape(inputs):
         raise InvalidArgumentError("gradient and input must be the same size")
-    low, high, _, _ = _nudged(np.float32(min), np.float32(max), num_bits, narrow_range)
+    low, high, _, _ = _nudged_range(np.float32(min), np.float32(max), num_bits, narrow_range)
     result: Array = gradients * ((inputs >= low) & (inputs <= high)).astype(np.float32)
     return result
 
@@ -103,7 +103,7 @@ def fake_quant_with_min_max_vars_kernel(
         raise InvalidArgumentError("min and max must be scalars")
     if min == 0 and max == 0:
         return np.zeros(np.shape(inputs), np.float32)
-    low, high, scale, inverse = _nudged(min, max, num_bits, narrow_range)
+    low, high, scale, inverse = _nudged_range(min, max, num_bits, narrow_range)
     zero = np.floor(-low * inverse + _HALF)
     clamped = np.maximum(np.minimum(inputs, high), low) - low
     result: Array = np.floor(clamped / scale - zero + _HALF) * scale
@@ -134,7 +134,7 @@ def fake_quant_with_min_max_vars_gradient_kernel(
         raise InvalidArgumentError("gradient and input must be the same size, min and max scalars")
     if min == 0 and max == 0:
         return gradients, np.float32(0), np.float32(0)
-    low, high, _, _ = _nudged(min, max, num_bits, narrow_range)
+    low, high, _, _ = _nudged_range(min, max, num_bits, narrow_range)
     passed = gradients * ((inputs >= low) & (inputs <= high)).astype(np.float32)
     below, above = np.sum(gradients * (inputs < low)), np.sum(gradients * (inputs > high))
     return passed, np.float32(below), np.float32(above)
@@ -159,7 +159,7 @@ def fake_quant_with_min_max_vars_per_channel_kernel(
 ) -> Array:
     _check_channels(inputs, min, max)
     idle = (min == 0) & (max == 0)
-    low, high, scale, inverse = _nudged(min, max, num_bits, narrow_range)
+    low, high, scale, inverse = _nudged_range(min, max, num_bits, narrow_range)
     zero = np.floor(-low * inverse + _HALF)
     clamped = np.maximum(np.minimum(inputs, high), low) - low
     return np.where(idle, np.float32(0), np.floor(clamped * inverse - zero + _HALF) * scale)
@@ -191,7 +191,7 @@ def fake_quant_with_min_max_vars_per_channel_gradient_kernel(
         raise InvalidArgumentError("gradient and input must be the same size")
     _check_channels(inputs, min, max)
     idle = (min == 0) & (max == 0)
-    low, high, _, _ = _nudged(min, max, num_bits, narrow_range)
+    low, high, _, _ = _nudged_range(min, max, num_bits, narrow_range)
     inside = idle | ((inputs >= low) & (inputs <= high))
     axes = tuple(range(inputs.ndim - 1))
     below = np.sum(gradients * (~idle & (inputs < low)), axes, dtype=np.float32)

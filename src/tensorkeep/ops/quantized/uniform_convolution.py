@@ -21,8 +21,8 @@ from tensorkeep.graph.registry.opspec import op, takes_attributes
 from tensorkeep.ops.quantized.uniform import along_axis, attributes_of, by_own_range, requantize_numbers
 from tensorkeep.ops.shared.dimensions import unknown_of_rank
 from tensorkeep.ops.shared.kernel_types import Array
-from tensorkeep.proto.convolution_dimensions import UniformQuantizedConvolutionDimensionNumbersAttr
 from tensorkeep.proto.messages import parse
+from tensorkeep.proto.op_messages import UniformQuantizedConvolutionDimensionNumbersAttr
 from tensorkeep.runtime.allocation import check_allocation
 from tensorkeep.shapes import Shape
 
@@ -101,8 +101,8 @@ def _geometry(
     orders = _orders(dimension_numbers, rank)
     sizes, filters = [lhs[axis] for axis in orders[0]], [rhs[axis] for axis in orders[1]]
     _check_groups(sizes, filters, batch_group_count, feature_group_count)
-    inner = [_dilated(size, by) for size, by in zip(sizes[2:], spread_lhs, strict=True)]
-    window = [_dilated(size, by) for size, by in zip(filters[2:], spread_rhs, strict=True)]
+    inner = [_dilated_size(size, by) for size, by in zip(sizes[2:], spread_lhs, strict=True)]
+    window = [_dilated_size(size, by) for size, by in zip(filters[2:], spread_rhs, strict=True)]
     paddings = _paddings(padding, explicit_padding, inner, window, strides)
     space = [
         int((size + sum(pads) - taps + stride) / stride)  # towards zero, as TensorFlow divides
@@ -162,7 +162,7 @@ def _check_groups(sizes: Sequence[int], filters: Sequence[int], batch_groups: in
         )
 
 
-def _dilated(size: int, by: int) -> int:
+def _dilated_size(size: int, by: int) -> int:
     return (size - 1) * by + 1 if size else 0
 
 
@@ -191,9 +191,9 @@ def _paddings(
 # ---------------------------------------------------------------------------------------------------- The arithmetic
 
 
-def _spread(numbers: Any, fill: Any, geometry: _Geometry) -> Any:
+def _spread_inputs(numbers: Any, fill: Any, geometry: _Geometry) -> Any:
     """Inputs (batch, features, space…) dilated and padded with a number, one or one for each of the batch."""
-    inner = [_dilated(size, by) for size, by in zip(numbers.shape[2:], geometry.lhs_dilation, strict=True)]
+    inner = [_dilated_size(size, by) for size, by in zip(numbers.shape[2:], geometry.lhs_dilation, strict=True)]
     shape = (*numbers.shape[:2], *(size + sum(pads) for size, pads in zip(inner, geometry.paddings, strict=True)))
     check_allocation(shape, np.float64)
     spread = np.broadcast_to(np.asarray(fill, np.float64), shape).copy()
@@ -205,13 +205,13 @@ def _spread(numbers: Any, fill: Any, geometry: _Geometry) -> Any:
     return spread
 
 
-def _convolved(spread: Any, filters: Any, geometry: _Geometry) -> Any:
+def _convolve_inputs(spread: Any, filters: Any, geometry: _Geometry) -> Any:
     """The sums as whole numbers, (batch, output features, space…). Products of small whole numbers are exact here."""
     shape = [geometry.output_shape[axis] for axis in geometry.output_order]
     sums = np.zeros(shape, np.int64)
     if not sums.size or not filters.size:
         return sums
-    window = [_dilated(size, by) for size, by in zip(filters.shape[2:], geometry.rhs_dilation, strict=True)]
+    window = [_dilated_size(size, by) for size, by in zip(filters.shape[2:], geometry.rhs_dilation, strict=True)]
     views = sliding_window_view(spread, window, axis=tuple(range(2, spread.ndim)))
     steps = (*geometry.strides, *geometry.rhs_dilation)
     views = views[(slice(None), slice(None), *(slice(None, None, step) for step in steps))]
@@ -310,8 +310,8 @@ def uniform_quantized_convolution_kernel(
     _check_positive("output", output_scales)
     zero = np.int64(lhs_zero_points)
     fill = np.int64(zero.astype(np.int8)) - zero  # padding is the zero point as a number of 8 bits
-    spread = _spread(lhs.transpose(geometry.lhs_order).astype(np.int64) - zero, fill, geometry)
-    sums = _convolved(spread, _centered_filters(rhs, rhs_zero_points, geometry), geometry)
+    spread = _spread_inputs(lhs.transpose(geometry.lhs_order).astype(np.int64) - zero, fill, geometry)
+    sums = _convolve_inputs(spread, _centered_filters(rhs, rhs_zero_points, geometry), geometry)
     both = np.float64(lhs_scales) * _beside_features(rhs_scales, rhs.ndim).astype(np.float64)
     limits = (output_quantization_min_val, output_quantization_max_val)
     new_scales, new_zeros = (_beside_features(given, rhs.ndim) for given in (output_scales, output_zero_points))
@@ -330,7 +330,9 @@ def uniform_quantized_convolution_hybrid_kernel(
     images = lhs.transpose(geometry.lhs_order)
     whole, scale, zero = by_own_range(images.reshape(len(images), prod(images.shape[1:])))
     numbers = (whole.astype(np.int64) - zero).reshape(images.shape)
-    sums = _convolved(_spread(numbers, 0, geometry), _centered_filters(rhs, rhs_zero_points, geometry), geometry)
+    sums = _convolve_inputs(
+        _spread_inputs(numbers, 0, geometry), _centered_filters(rhs, rhs_zero_points, geometry), geometry
+    )
     own_scales = _per_output(scale.reshape(-1), sums.shape, geometry)
     output = sums.astype(np.float32) * own_scales * _beside_features(rhs_scales, rhs.ndim)
     result: Array = output.transpose(np.argsort(geometry.output_order))

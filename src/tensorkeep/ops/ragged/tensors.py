@@ -12,9 +12,10 @@ from tensorkeep.graph.constants import constant_shape, constant_value
 from tensorkeep.graph.graph import Operation, Tensor
 from tensorkeep.graph.registry.opspec import not_differentiable, op
 from tensorkeep.ops.ragged.rows import checked_splits, ranges, rows_of, splits_of
+from tensorkeep.ops.shared.dimensions import at_most, merge_sizes
 from tensorkeep.ops.shared.expressions import reshape, shape_of
 from tensorkeep.ops.shared.kernel_types import Array, Gradients
-from tensorkeep.ops.shared.shape_rules import merged_size, with_rank, with_rank_at_least
+from tensorkeep.ops.shared.shape_rules import with_rank, with_rank_at_least
 from tensorkeep.ops.sparse.feature_columns import (
     Column,
     bucket_hashes,
@@ -160,7 +161,7 @@ def ragged_tensor_to_tensor_shape(
 def _told_statically(shape: Tensor) -> Shape:
     known = constant_value(shape)
     if known is not None:
-        return _told(known)
+        return _told_shape(known)
     sizes = shape.static_shape
     if sizes.rank == 0:
         raise InvalidArgumentError(
@@ -170,7 +171,7 @@ def _told_statically(shape: Tensor) -> Shape:
     return constant_shape(shape)
 
 
-def _told(shape: Any) -> Shape:
+def _told_shape(shape: Any) -> Shape:
     """The shape that a tensor asks for: -1 is open, and as a scalar leaves everything open."""
     sizes = np.asarray(shape)
     if sizes.ndim == 0:
@@ -196,7 +197,7 @@ def ragged_tensor_to_tensor_kernel(
         raise InvalidArgumentError("Expected as many row partition tensors as types")
     _check_default(Shape(np.shape(default_value)), Shape(np.shape(values)))
     first, levels = _levels(row_partition_tensors, row_partition_types)
-    dense = _dense_sizes(_told(shape), Shape(np.shape(values)), rank)
+    dense = _dense_sizes(_told_shape(shape), Shape(np.shape(values)), rank)
     sizes = [first, *(int(_lengths(*level).max(initial=0)) for level in levels), *values.shape[1:]]
     sizes = [size if told is None else told for size, told in zip(sizes, dense, strict=True)]
     check_allocation(sizes, values.dtype)
@@ -226,15 +227,16 @@ def _lengths(tensor: Any, kind: bytes) -> Array:
         raise InvalidArgumentError(f"{kind.decode()} of shape {list(np.shape(tensor))} cannot part rows")
     if kind == b"ROW_SPLITS":
         return np.diff(tensor)
-    if np.any(np.diff(tensor) < 0) or np.any(tensor[:1] < 0):
+    steps = np.diff(tensor)
+    if steps.min(initial=0) < 0 or tensor[:1].min(initial=0) < 0:
         raise InvalidArgumentError("Invalid value_rowids: they must be in ascending order, and not negative")
-    ends = np.flatnonzero(np.diff(tensor, append=tensor[-1:] + 1))
-    return np.diff(ends, prepend=-1)
+    return np.diff(np.flatnonzero(steps), prepend=-1, append=len(tensor) - 1)
 
 
 def _place(found: Array, values: Array, first: int, levels: list[tuple[Any, bytes]], sizes: list[int]) -> None:
     """Writes each value that has a place to it."""
-    places = np.where(np.arange(first) < sizes[0], np.arange(first), -1)
+    places = np.arange(first)
+    places[sizes[0] :] = -1
     for (tensor, kind), size in zip(levels, sizes[1:], strict=False):
         if kind == b"ROW_SPLITS":
             checked_splits(tensor)
@@ -245,15 +247,21 @@ def _place(found: Array, values: Array, first: int, levels: list[tuple[Any, byte
             rows = rows_of(tensor)
             starts = tensor
         else:
-            if np.any(tensor >= len(places)):
+            if tensor[-1:].max(initial=-1) >= len(places):  # in ascending order, as `_lengths` has seen
                 raise InvalidArgumentError(f"value_rowids must be less than the number of rows {len(places)}")
             rows, starts = tensor, np.searchsorted(tensor, np.arange(len(places)))
         columns = np.arange(len(rows)) - starts[rows]
         parents = places[rows]
-        places = np.where((parents >= 0) & (columns < size), parents * size + columns, -1)
+        nowhere = (parents < 0) | (columns >= size)
+        places = parents * size + columns
+        places[nowhere] = -1
     if len(places) != len(values):
         raise InvalidArgumentError(f"the row partitions are of {len(places)} values, but there are {len(values)}")
-    found[places[places >= 0]] = values[places >= 0]
+    has_place = places >= 0
+    if has_place.all():
+        found[places] = values
+    else:
+        found[places[has_place]] = values[has_place]
 
 
 # -------------------------------------------------------------------------------------------------- Ranges
@@ -272,11 +280,10 @@ def ragged_range_shape(starts: Tensor, limits: Tensor, deltas: Tensor) -> tuple[
     are_scalars = True
     for tensor in (starts, limits, deltas):
         shape = tensor.static_shape
-        if shape.rank is not None and shape.rank > 1:
-            raise InvalidArgumentError(f"Shape must be at most rank 1 but is rank {shape.rank}")
+        at_most(shape, 1)
         are_scalars &= shape.rank == 0
         if shape.dims:
-            size = merged_size(size, shape.dims[0])
+            size = merge_sizes(size, shape.dims[0])
     return Shape((2 if are_scalars else None if size is None else size + 1,)), VECTOR
 
 
@@ -297,7 +304,7 @@ def ragged_range_kernel(starts: Array, limits: Array, deltas: Array, *, Tsplits:
     check_allocation((int(lengths.sum()),), np.dtype(np.int64))
     splits = splits_of(lengths, Tsplits.array_dtype)
     if is_real:
-        return splits, _stepped(begin, step, lengths)
+        return splits, _add_up_steps(begin, step, lengths)
     numbers = ranges(np.zeros(len(lengths), np.int64), lengths).astype(begin.dtype)
     return splits, np.repeat(begin, lengths) + numbers * np.repeat(step, lengths)
 
@@ -312,8 +319,10 @@ def _range_lengths(begin: Array, end: Array, step: Array, is_real: bool) -> Arra
     return np.where(runs, counts, 0).astype(np.float64)
 
 
-def _stepped(begin: Array, step: Array, lengths: Array) -> Array:
-    """Numbers with a fraction are added up one by one, with the rounding of their type."""
+def _add_up_steps(begin: Array, step: Array, lengths: Array) -> Array:
+    """Ranges of numbers with a fraction, one after the other: of each its first number and its step, `lengths` of them.
+    They are added up one by one, with the rounding of their type, as TensorFlow does it (ragged_range_op.cc).
+    """
     found = np.repeat(step, lengths)
     ends = np.cumsum(lengths)
     for row in np.flatnonzero(lengths):
@@ -423,9 +432,9 @@ def ragged_cross_shape(
     rows: int | None = None
     for splits in ragged_row_splits:
         count = with_rank(splits, 1)[0]
-        rows = merged_size(rows, None if count is None else count - 1)
+        rows = merge_sizes(rows, None if count is None else count - 1)
     for matrix in dense_inputs:
-        rows = merged_size(rows, with_rank(matrix, 2)[0])
+        rows = merge_sizes(rows, with_rank(matrix, 2)[0])
     return VECTOR, Shape((None if rows is None else rows + 1,))
 
 
@@ -486,7 +495,7 @@ def ragged_fill_empty_rows_shape(
 ) -> tuple[Shape, ...]:
     ids, flat = with_rank(value_rowids, 1), with_rank(values, 1)
     with_rank(nrows, 0), with_rank(default_value, 0)
-    count = merged_size(ids[0], flat[0])
+    count = merge_sizes(ids[0], flat[0])
     return VECTOR, VECTOR, VECTOR, Shape((count,))
 
 

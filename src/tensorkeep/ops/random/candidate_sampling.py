@@ -62,7 +62,7 @@ def _log_uniform_chance(classes: Array, range_max: int) -> Array:
     return (np.log((exact + 2) / (exact + 1)) / math.log1p(range_max)).astype(np.float32)
 
 
-def _picked(samples: Iterator[Array], count: int, unique: bool) -> tuple[Array, int]:
+def _pick_samples(samples: Iterator[Array], count: int, unique: bool) -> tuple[Array, int]:
     """As many samples as wanted, and how many were tried for them."""
     if not unique:
         check_allocation((max(count, 0),), np.int64, copies=2)
@@ -85,7 +85,7 @@ def _picked(samples: Iterator[Array], count: int, unique: bool) -> tuple[Array, 
     return np.array(list(found), np.int64), tries
 
 
-def _expected(chances: Array, count: int, tries: int) -> Array:
+def _expected_counts(chances: Array, count: int, tries: int) -> Array:
     """How often a class of each chance is to be expected among the samples."""
     if tries == count:
         return chances * np.float32(count)
@@ -137,8 +137,8 @@ def _sampler(name: str, draw: Draw, chance: Callable[[Array, int], Array]) -> Op
         if unique and num_sampled > range_max:
             raise InvalidArgumentError("Sampler's range is too small.")
         generator = stream_of(ctx, seed, seed2).reserve(_WORDS_PER_SAMPLE * num_sampled // 4)
-        samples, tries = _picked(draw(generator, range_max), num_sampled, unique)
-        expected = [_expected(chance(values, range_max), num_sampled, tries) for values in (classes, samples)]
+        samples, tries = _pick_samples(draw(generator, range_max), num_sampled, unique)
+        expected = [_expected_counts(chance(values, range_max), num_sampled, tries) for values in (classes, samples)]
         return samples, *expected
 
     return spec
@@ -196,8 +196,8 @@ def fixed_unigram_candidate_sampler_kernel(
     if len(picker) != range_max:
         raise InvalidArgumentError(f"range is {range_max} must be the same as number of items {len(picker)}")
     generator = stream_of(ctx, seed, seed2).reserve(_WORDS_PER_SAMPLE * num_sampled // 4)
-    samples, tries = _picked(picker.draw(_blocks(generator)), num_sampled, unique)
-    expected = [_expected(picker.chances[values], num_sampled, tries) for values in (classes, samples)]
+    samples, tries = _pick_samples(picker.draw(_blocks(generator)), num_sampled, unique)
+    expected = [_expected_counts(picker.chances[values], num_sampled, tries) for values in (classes, samples)]
     return samples, *expected
 
 

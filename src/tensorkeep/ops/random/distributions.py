@@ -13,7 +13,7 @@ Where a logarithm or an exponential only decides whether to accept a sample, it 
 in 10^9 samples of float32, and once in 10^15 of float64.
 
 Some kernels draw differently when TensorFlow splits their work: `multinomial` and the parameterized truncated normals
-take the number of threads it runs with (`intra_op_parallelism_threads`, or all processors).
+take the number of threads it runs with (`intra_op_parallelism_threads`, or all processors: `asked_threads`).
 """
 
 from __future__ import annotations
@@ -266,7 +266,7 @@ def _per_sample(
         which = numbers // per_parameter
         with np.errstate(all="ignore"):
             drawn = draw(numbers, *(parameter[which] for parameter in flat))
-            result[start : start + len(numbers)] = _narrowed(drawn, dtype)
+            result[start : start + len(numbers)] = _narrow_values(drawn, dtype)
     return np.ascontiguousarray(result.reshape(kinds, per_parameter).T).reshape((*samples, *shape))
 
 
@@ -341,7 +341,7 @@ def _powers(bases: Doubles, exponents: Doubles) -> Doubles:
     powers = np.power(bases, exponents)
     is_small = exponents > 0  # else there is no distribution, and Python raises an error for what is infinite in C
     powers[is_small] = by_c_library(math.pow, bases[is_small], exponents[is_small])
-    return _flushed(powers)
+    return _flush_subnormals(powers)
 
 
 def _poisson_by_products(generator: PhiloxGenerator, numbers: Indices, rates: Doubles, highest: float) -> Doubles:
@@ -759,13 +759,15 @@ def _conversion(conversions: dict[np.dtype[Any], Conversion], dtype: npt.DTypeLi
     return conversions[wanted]
 
 
-def _narrowed(values: Doubles, dtype: np.dtype[Any]) -> Array:
+def _narrow_values(values: Doubles, dtype: np.dtype[Any]) -> Array:
     """The values as `dtype`; TensorFlow rounds to float32 on the way to 16 bits."""
-    values = _flushed(values)
-    return (_flushed(values.astype(np.float32)) if dtype in (_HALF, _BFLOAT16, _SINGLE) else values).astype(dtype)
+    values = _flush_subnormals(values)
+    return (_flush_subnormals(values.astype(np.float32)) if dtype in (_HALF, _BFLOAT16, _SINGLE) else values).astype(
+        dtype
+    )
 
 
-def _flushed(values: Array) -> Array:
+def _flush_subnormals(values: Array) -> Array:
     """The values with zeros for subnormal numbers, which TensorFlow has its processor make of them."""
     values[np.abs(values) < np.finfo(values.dtype).tiny] = 0
     return values

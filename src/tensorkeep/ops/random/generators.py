@@ -20,8 +20,9 @@ from tensorkeep.graph.graph import Tensor
 from tensorkeep.graph.registry.opspec import OpSpec, op
 from tensorkeep.ops.random import distributions as distributions
 from tensorkeep.ops.random.philox import AUTO_SELECT, BLOCKS_PER_OUTPUT, PHILOX, THREEFRY, PhiloxGenerator
-from tensorkeep.ops.random.sampling import check_scalars, sizes_of, stated_shape
+from tensorkeep.ops.random.sampling import sizes_of, stated_shape
 from tensorkeep.ops.shared.kernel_types import Array, Handle
+from tensorkeep.ops.shared.shape_rules import check_scalars
 from tensorkeep.ops.state.variables import initialized_variable_of
 from tensorkeep.runtime.allocation import check_allocation
 from tensorkeep.runtime.resources import VariableResource
@@ -52,7 +53,7 @@ def _state_of(variable: VariableResource) -> Any:
     return state
 
 
-def _moved(resource: Any, outputs: int) -> tuple[Any, PhiloxGenerator]:
+def _move_generator(resource: Any, outputs: int) -> tuple[Any, PhiloxGenerator]:
     """The state of the variable and the generator that it stands for; the variable is moved on by so many outputs."""
     variable = initialized_variable_of(resource)
     with variable.lock:
@@ -77,16 +78,16 @@ def rng_skip_shape(resource: Tensor, algorithm: Tensor, delta: Tensor) -> tuple[
     return ()
 
 
-def _skipped(resource: Any, algorithm: Any, delta: Any) -> Any:
+def _skip_outputs(resource: Any, algorithm: Any, delta: Any) -> Any:
     _check_algorithm(algorithm)
     if np.ndim(delta):
         raise InvalidArgumentError(f"input 2 (0-based) must have shape [], not {list(np.shape(delta))}")
-    return _moved(resource, int(delta))[0]
+    return _move_generator(resource, int(delta))[0]
 
 
 @rng_skip.kernel
 def rng_skip_kernel(resource: Handle, algorithm: Array, delta: Array) -> tuple[()]:
-    _skipped(resource, algorithm, delta)
+    _skip_outputs(resource, algorithm, delta)
     return ()
 
 
@@ -98,7 +99,7 @@ def rng_read_and_skip_shape(resource: Tensor, alg: Tensor, delta: Tensor) -> Sha
 
 @rng_read_and_skip.kernel
 def rng_read_and_skip_kernel(resource: Handle, alg: Array, delta: Array) -> Array:
-    result: Array = _skipped(resource, alg, delta)[:_STATE].copy()
+    result: Array = _skip_outputs(resource, alg, delta)[:_STATE].copy()
     return result
 
 
@@ -124,7 +125,7 @@ def _of_shape(name: str, draw: Callable[..., Any], dtype: str) -> OpSpec:
     def stateful_random_kernel(resource: Any, algorithm: Array, shape: Array, *, dtype: DType) -> Array:
         _check_algorithm(algorithm)
         sizes = sizes_of(shape)
-        result: Array = draw(_moved(resource, prod(sizes))[1], sizes, dtype.array_dtype)
+        result: Array = draw(_move_generator(resource, prod(sizes))[1], sizes, dtype.array_dtype)
         return result
 
     return spec
@@ -194,7 +195,7 @@ def stateful_uniform_int_kernel(
         return distributions.uniform_integers(generator, sizes, int(minval), int(maxval), dtype)
 
     kinds = _of_kinds("StatefulUniformInt", draw, _INTEGERS[:2])
-    result: Array = kinds(_moved(resource, prod(sizes))[1], sizes, dtype.array_dtype)
+    result: Array = kinds(_move_generator(resource, prod(sizes))[1], sizes, dtype.array_dtype)
     return result
 
 
@@ -218,7 +219,7 @@ def stateful_random_binomial_kernel(
     samples = distributions.sample_shape(sizes_of(shape), parameters)
     check_allocation((*samples, prod(parameters)), np.float64)
     outputs = prod(parameters) * 2 * 100 * (prod(samples) + 3) // 4  # as TensorFlow reserves them
-    return distributions.binomial(_moved(resource, outputs)[1], samples, counts, probs, dtype.array_dtype)
+    return distributions.binomial(_move_generator(resource, outputs)[1], samples, counts, probs, dtype.array_dtype)
 
 
 non_deterministic_ints = op(

@@ -329,10 +329,10 @@ def sines_and_cosines(angles: Singles) -> tuple[Singles, Singles]:
     fourth *= COSINE[2]
     square += fourth
     cosines += square
-    return _turned(sines.astype(np.float32), cosines.astype(np.float32), quadrants.view(np.uint32))
+    return _turn_quadrants(sines.astype(np.float32), cosines.astype(np.float32), quadrants.view(np.uint32))
 
 
-def _turned(sines: Singles, cosines: Singles, quadrants: npt.NDArray[np.uint32]) -> tuple[Singles, Singles]:
+def _turn_quadrants(sines: Singles, cosines: Singles, quadrants: npt.NDArray[np.uint32]) -> tuple[Singles, Singles]:
     """Sines and cosines after so many quarter turns: some change places, and some the bits of their signs."""
     halves = quadrants >> np.uint32(1)
     sine_bits, cosine_bits = sines.view(np.uint32), cosines.view(np.uint32)

@@ -15,6 +15,7 @@ from tensorkeep.graph.arguments import emit
 from tensorkeep.graph.constants import constant_shape, constant_value
 from tensorkeep.graph.graph import Tensor
 from tensorkeep.ops.random.philox import PhiloxGenerator, PhiloxStream
+from tensorkeep.ops.shared.dimensions import at_most
 from tensorkeep.ops.shared.expressions import (
     concat,
     constant,
@@ -34,6 +35,7 @@ from tensorkeep.ops.shared.expressions import (
     unbroadcast,
 )
 from tensorkeep.ops.shared.kernel_types import Array
+from tensorkeep.ops.shared.shape_rules import with_rank
 from tensorkeep.runtime.allocation import check_allocation
 from tensorkeep.runtime.context import KernelContext
 from tensorkeep.shapes import UNKNOWN_SHAPE, Shape, checked_shape
@@ -41,27 +43,18 @@ from tensorkeep.shapes import UNKNOWN_SHAPE, Shape, checked_shape
 
 def stated_shape(shape: Tensor) -> Shape:
     """The shape that an input states, as far as it is known."""
-    if (rank := shape.static_shape.rank) is not None and rank > 1:
-        raise InvalidArgumentError(f"Shape must be at most rank 1 but is rank {rank}")
+    at_most(shape.static_shape, 1)
     value = constant_value(shape)
     if value is not None and (value < -1).any():
         raise InvalidArgumentError(f"Expected shape dimensions to be non-negative, got {value.tolist()}")
     return constant_shape(shape)
 
 
-def check_scalars(*tensors: Tensor) -> None:
-    for tensor in tensors:
-        if (rank := tensor.static_shape.rank) not in (None, 0):
-            raise InvalidArgumentError(f"Shape must be rank 0 but is rank {rank}")
-
-
 def check_sizes(tensor: Tensor, size: int) -> None:
     """The tensor must be a vector of that many elements."""
-    dims = tensor.static_shape.dims
-    if dims is not None and len(dims) != 1:
-        raise InvalidArgumentError(f"Shape must be rank 1 but is rank {len(dims)}")
-    if dims is not None and dims[0] not in (None, size):
-        raise InvalidArgumentError(f"Dimension must be {size} but is {dims[0]}")
+    stated = with_rank(tensor, 1)[0]
+    if stated not in (None, size):
+        raise InvalidArgumentError(f"Dimension must be {size} but is {stated}")
 
 
 def sizes_of(shape: Array) -> tuple[int, ...]:

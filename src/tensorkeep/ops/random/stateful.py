@@ -14,20 +14,20 @@ from tensorkeep.graph.building import control_dependencies
 from tensorkeep.graph.constants import constant_value
 from tensorkeep.graph.graph import Operation, Tensor
 from tensorkeep.graph.registry.opspec import OpSpec, not_differentiable, op
-from tensorkeep.io.machine.parallel import processors
+from tensorkeep.io.machine.parallel import asked_threads
 from tensorkeep.ops.random import distributions as distributions
 from tensorkeep.ops.random._gamma import gamma_sample_derivative
 from tensorkeep.ops.random.sampling import (
-    check_scalars,
     gamma_gradient,
     shape_of_samples,
     sizes_of,
     stated_shape,
     stream_of,
 )
+from tensorkeep.ops.shared.dimensions import at_most
 from tensorkeep.ops.shared.expressions import first_size, shape_of
 from tensorkeep.ops.shared.kernel_types import Array, Gradients
-from tensorkeep.ops.shared.shape_rules import broadcast, same, with_rank
+from tensorkeep.ops.shared.shape_rules import broadcast, check_scalars, same, with_rank
 from tensorkeep.runtime.allocation import check_allocation
 from tensorkeep.runtime.context import KernelContext
 from tensorkeep.shapes import Shape
@@ -113,8 +113,7 @@ parameterized_truncated_normal = op(
 @parameterized_truncated_normal.shape
 def parameterized_truncated_normal_shape(shape: Tensor, *parameters: Tensor) -> Shape:
     for parameter in parameters:
-        if (rank := parameter.static_shape.rank) is not None and rank > 1:
-            raise InvalidArgumentError(f"Shape must be at most rank 1 but is rank {rank}")
+        at_most(parameter.static_shape, 1)
     return stated_shape(shape)
 
 
@@ -136,7 +135,7 @@ def parameterized_truncated_normal_kernel(
         return np.empty(sizes, parameters[0].dtype)
     blocks = distributions.parameterized_truncated_normal_blocks(sizes, [parameter.shape for parameter in parameters])
     generator = stream_of(ctx, seed, seed2).reserve(blocks)
-    return distributions.parameterized_truncated_normal(generator, sizes, parameters, threads=processors())
+    return distributions.parameterized_truncated_normal(generator, sizes, parameters, threads=asked_threads())
 
 
 random_shuffle = op("RandomShuffle(value: T) -> output: T", "seed: int = 0", "seed2: int = 0", "T: type", "stateful")
@@ -176,7 +175,7 @@ def multinomial_kernel(
 ) -> Array:
     logits, samples = checked_logits(logits, num_samples)
     generator = stream_of(ctx, seed, seed2).reserve(distributions.multinomial_blocks(len(logits), samples))
-    return distributions.multinomial(generator, logits, samples, output_dtype.array_dtype, threads=processors())
+    return distributions.multinomial(generator, logits, samples, output_dtype.array_dtype, threads=asked_threads())
 
 
 def checked_logits(logits: Array, num_samples: Array) -> tuple[Any, int]:

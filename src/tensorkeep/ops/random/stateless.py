@@ -13,11 +13,10 @@ from tensorkeep.errors import InvalidArgumentError
 from tensorkeep.graph.building import control_dependencies
 from tensorkeep.graph.graph import Operation, Tensor
 from tensorkeep.graph.registry.opspec import OpSpec, not_differentiable, op
-from tensorkeep.io.machine.parallel import processors
+from tensorkeep.io.machine.parallel import asked_threads
 from tensorkeep.ops.random import distributions as distributions
 from tensorkeep.ops.random.philox import PHILOX, PhiloxGenerator, key_and_counter
 from tensorkeep.ops.random.sampling import (
-    check_scalars,
     check_sizes,
     gamma_gradient,
     keyed_generator,
@@ -29,7 +28,7 @@ from tensorkeep.ops.random.sampling import (
 from tensorkeep.ops.random.stateful import checked_logits, multinomial_shape
 from tensorkeep.ops.shared.expressions import first_size, minus, rank_of, shape_of
 from tensorkeep.ops.shared.kernel_types import Array, Gradients, Value
-from tensorkeep.ops.shared.shape_rules import broadcast_shapes
+from tensorkeep.ops.shared.shape_rules import broadcast_shapes, check_scalars, with_rank
 from tensorkeep.shapes import Shape
 
 # ---------------------------------------------------------------------------------------------------- Seeds
@@ -101,9 +100,7 @@ def _keyed_shape(shape: Tensor, key: Tensor, counter: Tensor, alg: Tensor, *_: T
 def check_keys(key: Tensor, counter: Tensor, alg: Tensor) -> None:
     """The inputs of the second version: a key of one number, a counter of one or two, the number of an algorithm."""
     check_sizes(key, 1)
-    dims = counter.static_shape.dims
-    if dims is not None and len(dims) != 1:
-        raise InvalidArgumentError(f"Shape must be rank 1 but is rank {len(dims)}")
+    with_rank(counter, 1)
     check_scalars(alg)
 
 
@@ -126,7 +123,7 @@ def _seeded(name: str, draw: Callable[..., Any], types: str, seeds: str = "{int3
     return spec
 
 
-def _keyed(name: str, draw: Callable[..., Any], types: str) -> OpSpec:
+def _keyed_op(name: str, draw: Callable[..., Any], types: str) -> OpSpec:
     """An op of the second version whose inputs are the shape of the numbers, a key and a counter."""
     spec = op(
         f"{name}(shape: Tshape, key: uint64, counter: uint64, alg: int32) -> output: dtype",
@@ -156,10 +153,10 @@ stateless_full_int = _seeded(
     _INTEGERS,
     "{int32, int64, uint32, uint64}",
 )
-stateless_uniform_v2 = _keyed("StatelessRandomUniformV2", distributions.uniform, _FLOATS)
-stateless_normal_v2 = _keyed("StatelessRandomNormalV2", distributions.standard_normal, _FLOATS)
-stateless_truncated_normal_v2 = _keyed("StatelessTruncatedNormalV2", distributions.truncated_normal, _FLOATS)
-stateless_full_int_v2 = _keyed("StatelessRandomUniformFullIntV2", distributions.uniform_full_integers, _INTEGERS)
+stateless_uniform_v2 = _keyed_op("StatelessRandomUniformV2", distributions.uniform, _FLOATS)
+stateless_normal_v2 = _keyed_op("StatelessRandomNormalV2", distributions.standard_normal, _FLOATS)
+stateless_truncated_normal_v2 = _keyed_op("StatelessTruncatedNormalV2", distributions.truncated_normal, _FLOATS)
+stateless_full_int_v2 = _keyed_op("StatelessRandomUniformFullIntV2", distributions.uniform_full_integers, _INTEGERS)
 
 # ------------------------------------------------------------------------------------------------ With parameters
 
@@ -232,7 +229,7 @@ def stateless_multinomial_shape(logits: Tensor, num_samples: Tensor, seed: Tenso
 def stateless_multinomial_kernel(logits: Array, num_samples: Array, seed: Array, *, output_dtype: DType) -> Array:
     logits, samples = checked_logits(logits, num_samples)
     generator = seeded_generator(seed)
-    return distributions.multinomial(generator, logits, samples, output_dtype.array_dtype, threads=processors())
+    return distributions.multinomial(generator, logits, samples, output_dtype.array_dtype, threads=asked_threads())
 
 
 stateless_binomial = op(
@@ -278,7 +275,7 @@ def stateless_parameterized_truncated_normal_kernel(
     together = distributions.broadcast_parameters(**dict(zip(names, parameters, strict=True)))
     samples = distributions.sample_shape(sizes_of(shape), together)
     return distributions.stateless_parameterized_truncated_normal(
-        seeded_generator(seed), samples, parameters, threads=processors()
+        seeded_generator(seed), samples, parameters, threads=asked_threads()
     )
 
 

@@ -48,14 +48,15 @@ def constant(
 
 def zeros(shape: Tensor | Sequence[int | Tensor], dtype: DType, name: str = "zeros") -> Tensor:
     """Zeros of a shape that is a tensor, or a list of sizes some of which may be tensors."""
-    return _filled(0, shape, dtype, name)
+    return _filled_tensor(0, shape, dtype, name)
 
 
 def ones(shape: Tensor | Sequence[int | Tensor], dtype: DType, name: str = "ones") -> Tensor:
-    return _filled(1, shape, dtype, name)
+    return _filled_tensor(1, shape, dtype, name)
 
 
-def _filled(value: int, shape: Tensor | Sequence[int | Tensor], dtype: DType, name: str) -> Tensor:
+def _filled_tensor(value: int, shape: Tensor | Sequence[int | Tensor], dtype: DType, name: str) -> Tensor:
+    """A tensor of a shape filled with one value: a constant if it is small and its shape is known, else by Fill."""
     element: bytes | int = b"" if dtype is STRING else bool(value) if dtype is BOOL else value
     with name_scope(name) as scope:
         if not isinstance(shape, Tensor):
@@ -197,7 +198,7 @@ def reflected_operator(op: str, x: TensorLike, y: Tensor | IndexedSlices, name: 
         return emit(op, constant(x, y.dtype.base_dtype, "x"), y, name=scope)
 
 
-def _operated(op: str, x: TensorLike, y: TensorLike, name: str) -> Tensor:
+def _apply_operator(op: str, x: TensorLike, y: TensorLike, name: str) -> Tensor:
     if isinstance(x, int | float):
         return reflected_operator(op, x, y if isinstance(y, Tensor | IndexedSlices) else convert(y), name)
     return plain(op, x, y, name)
@@ -205,17 +206,17 @@ def _operated(op: str, x: TensorLike, y: TensorLike, name: str) -> Tensor:
 
 def times(x: TensorLike, y: TensorLike) -> Tensor:
     """`x * y`"""
-    return _operated("Mul", x, y, "mul")
+    return _apply_operator("Mul", x, y, "mul")
 
 
 def plus(x: TensorLike, y: TensorLike) -> Tensor:
     """`x + y`"""
-    return _operated("AddV2", x, y, "add")
+    return _apply_operator("AddV2", x, y, "add")
 
 
 def minus(x: TensorLike, y: TensorLike) -> Tensor:
     """`x - y`"""
-    return _operated("Sub", x, y, "sub")
+    return _apply_operator("Sub", x, y, "sub")
 
 
 def over(x: TensorLike, y: TensorLike) -> Tensor:
@@ -275,16 +276,16 @@ def unbroadcast(x: Tensor, y: Tensor, gx: Gradient, gy: Gradient) -> tuple[Gradi
     found = _broadcast_axes(x, y)
     if found is None:
         x_axes, y_axes = emit_tensors("BroadcastGradientArgs", x_shape, y_shape)
-        return _summed(gx, x_axes, x_shape), _summed(gy, y_axes, y_shape)
+        return _sum_gradient(gx, x_axes, x_shape), _sum_gradient(gy, y_axes, y_shape)
     x_rank, y_rank = x.static_shape.rank or 0, y.static_shape.rank or 0
     if found[0] or x_rank < y_rank:
-        gx = _summed(gx, found[0], x_shape)
+        gx = _sum_gradient(gx, found[0], x_shape)
     if found[1] or y_rank < x_rank:
-        gy = _summed(gy, found[1], y_shape)
+        gy = _sum_gradient(gy, found[1], y_shape)
     return gx, gy
 
 
-def _summed(grad: Gradient, axes: Tensor | Sequence[int], shape: Tensor) -> Tensor | None:
+def _sum_gradient(grad: Gradient, axes: Tensor | Sequence[int], shape: Tensor) -> Tensor | None:
     return None if grad is None else reshape(reduce_sum(grad, axes, keep_dims=True), shape)
 
 

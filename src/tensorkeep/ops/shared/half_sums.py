@@ -29,7 +29,7 @@ _FEW_TERMS: Final = 128
 
 
 def half_sums(values: Halves) -> Halves:
-    """The sums along the last axis, which stays as one of size 1."""
+    """The sums of float16 or bfloat16 along the last axis, which stays as one of size 1."""
     count = values.shape[-1]
     rows = values.reshape(-1, count)
     sums = np.empty(len(rows), values.dtype)
@@ -43,7 +43,7 @@ def half_sums(values: Halves) -> Halves:
 
 
 def half_products(left: Halves, right: Halves) -> Halves:
-    """The product of two matrices, as TensorFlow's fused cells compute it."""
+    """The product of two matrices of float16, as TensorFlow's fused cells compute it."""
     if len(left) == 1:
         return _row_product(left, right)
     whole = right.shape[1] - right.shape[1] % (2 * _PACKET)
@@ -56,19 +56,19 @@ def half_products(left: Halves, right: Halves) -> Halves:
 
 
 def _term_by_term(left: Halves, right: Halves, total: Any = None) -> Any:
-    """Added to `total` one after the other, each term and each sum rounded."""
+    """The product of two matrices, added to `total` term by term; each term and each sum is rounded."""
     sums = np.zeros((len(left), right.shape[1]), np.float16) if total is None else total
     wide, factors = left.astype(np.float32), right.astype(np.float32)
     for at in range(left.shape[1]):
-        sums = _rounded(sums.astype(np.float32) + _rounded(wide[:, at : at + 1] * factors[at]))
+        sums = _round_to_halves(sums.astype(np.float32) + _round_to_halves(wide[:, at : at + 1] * factors[at]))
     return sums
 
 
 def _in_two_sums(left: Halves, right: Halves) -> Any:
-    """The terms with even and those with odd numbers by themselves, but for those after the last eight."""
+    """The product of two matrices: even and odd terms add up by themselves, but for those after the last eight."""
     paired = left.shape[1] - left.shape[1] % 8
     even, odd = (_term_by_term(left[:, first:paired:2], right[first:paired:2]) for first in (0, 1))
-    return _term_by_term(left[:, paired:], right[paired:], _rounded(even.astype(np.float32) + odd))
+    return _term_by_term(left[:, paired:], right[paired:], _round_to_halves(even.astype(np.float32) + odd))
 
 
 def _row_product(row: Halves, right: Halves) -> Halves:
@@ -79,13 +79,13 @@ def _row_product(row: Halves, right: Halves) -> Halves:
     for first in range(0, terms, step):
         part = np.zeros(total.shape, np.float32)
         for at in range(first, min(first + step, terms)):
-            part = _rounded(part + wide[:, at : at + 1] * factors[at]).astype(np.float32)
-        total = _rounded(total + part)
+            part = _round_to_halves(part + wide[:, at : at + 1] * factors[at]).astype(np.float32)
+        total = _round_to_halves(total + part)
     return total
 
 
 def _sums(rows: Halves, first: int) -> Any:
-    """Of rows that begin so many elements after a multiple of eight."""
+    """The sums of rows that begin `first` elements after a multiple of eight."""
     count = rows.shape[1]
     if count > _LEAVES[rows.dtype]:
         split = -(-(first + -(-count // 2)) // _PACKET) * _PACKET
@@ -100,7 +100,7 @@ def _sums(rows: Halves, first: int) -> Any:
 
 
 def _packet_sums(rows: Halves) -> Any:
-    """Of rows of whole packets, as float32 numbers that are halves."""
+    """The sums of rows of whole packets, as float32 numbers that are halves."""
     fours = rows.shape[1] - rows.shape[1] % (4 * _PACKET)
     sums = np.zeros((len(rows), 4, _PACKET), np.float32)
     for at in range(0, fours, 4 * _PACKET):
@@ -113,7 +113,7 @@ def _packet_sums(rows: Halves) -> Any:
     return _nearest(total.sum(axis=1), rows.dtype)
 
 
-def _rounded(values: Any) -> Any:
+def _round_to_halves(values: Any) -> Any:
     return values.astype(np.float16)
 
 

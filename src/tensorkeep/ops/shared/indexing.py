@@ -80,7 +80,7 @@ class _Bounds:
 
     def _add_slice(self, key: slice) -> None:
         dtype = _widest(part.dtype.base_dtype for part in (key.start, key.stop, key.step) if isinstance(part, Tensor))
-        start, stop, step = (_given(part) for part in (key.start, key.stop, key.step))
+        start, stop, step = (_given_bound(part) for part in (key.start, key.stop, key.step))
         if start is None:
             self.mark("begin_mask")
             start = 0 if dtype is None else constant(0, dtype)
@@ -96,7 +96,7 @@ def _widest(dtypes: Any) -> DType | None:
     return max((dtype for dtype in dtypes if dtype in _WIDTHS), key=_WIDTHS.__getitem__, default=None)
 
 
-def _given(part: Any) -> Any:
+def _given_bound(part: Any) -> Any:
     """One bound of a slice; None if it is left open."""
     if part is None or (isinstance(part, Dimension) and part.value is None):
         return None
@@ -117,7 +117,7 @@ def _check_index(key: Any) -> None:
         )
 
 
-def _packed(parts: list[Any]) -> Tensor:
+def _packed_bounds(parts: list[Any]) -> Tensor:
     """Bounds as a vector: a constant if they are numbers."""
     if all(type(part) is int and abs(part) < _LARGE for part in parts):
         return constant(np.array(parts, np.int32), INT32, "stack")
@@ -131,7 +131,7 @@ def item(tensor: Tensor, key: IndexLike) -> Tensor:
         bounds.add(part)
     with name_scope("strided_slice", tensor.graph) as scope:
         if bounds.begin:
-            packed = [_packed(parts) for parts in (bounds.begin, bounds.end, bounds.strides)]
+            packed = [_packed_bounds(parts) for parts in (bounds.begin, bounds.end, bounds.strides)]
             if any(part.dtype.base_dtype is INT64 for part in packed):
                 packed = [cast(part, INT64) for part in packed]
         else:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from tensorkeep.errors import InvalidArgumentError
 from tensorkeep.graph.graph import Tensor
+from tensorkeep.ops.shared.dimensions import at_least, merge_sizes, of_rank
 from tensorkeep.shapes import UNKNOWN_SHAPE, Shape
 
 SCALAR = Shape(())
@@ -60,24 +61,28 @@ def merged_shape(*tensors: Tensor) -> Shape:
 
 def with_rank(x: Tensor, rank: int) -> Shape:
     """The shape of a tensor that must have a rank; an error in TensorFlow's words if it has another."""
-    shape = x.static_shape
-    if shape.rank not in (None, rank):
-        raise InvalidArgumentError(f"Shape must be rank {rank} but is rank {shape.rank}")
-    return shape.with_rank(rank)
+    return of_rank(x.static_shape, rank)
+
+
+def check_scalars(*tensors: Tensor) -> None:
+    """Refuses tensors that are known to have dimensions."""
+    for tensor in tensors:
+        with_rank(tensor, 0)
 
 
 def with_rank_at_least(x: Tensor, rank: int) -> Shape:
-    shape = x.static_shape
-    if shape.rank is not None and shape.rank < rank:
-        raise InvalidArgumentError(f"Shape must be at least rank {rank} but is rank {shape.rank}")
-    return shape
+    return at_least(x.static_shape, rank)
 
 
-def merged_size(a: int | None, b: int | None) -> int | None:
-    """What is known of a dimension that has both sizes."""
-    if a is not None and b is not None and a != b:
-        raise InvalidArgumentError(f"Dimensions must be equal, but are {a} and {b}")
-    return b if a is None else a
+def product_shape(a: Shape, b: Shape, turns_a: bool, turns_b: bool) -> Shape:
+    """The shape of the product of two matrices, each of which may be transposed before."""
+    (rows, inner), (other, columns) = a, b
+    if turns_a:
+        rows, inner = inner, rows
+    if turns_b:
+        other, columns = columns, other
+    merge_sizes(inner, other)
+    return Shape((rows, columns))
 
 
 def merge_shapes(a: Shape, b: Shape) -> Shape:

@@ -83,15 +83,15 @@ def cross_columns(columns: list[Column]) -> tuple[Array, list[Array], Array]:
     return places, picked[::-1], shape
 
 
-def _mixed(words: Array) -> Array:
+def _mix_words(words: Array) -> Array:
     found: Array = words ^ (words >> np.uint64(47))
     return found
 
 
-def _combined(result: Array, words: Array) -> Array:
+def _combine_fingerprints(result: Array, words: Array) -> Array:
     """Two fingerprints as one."""
-    found = (result ^ _FACTOR ^ (_mixed(words * _FACTOR) * _FACTOR)) * _FACTOR
-    return _mixed(_mixed(found) * _FACTOR)
+    found = (result ^ _FACTOR ^ (_mix_words(words * _FACTOR) * _FACTOR)) * _FACTOR
+    return _mix_words(_mix_words(found) * _FACTOR)
 
 
 def _words(column: Array) -> Array:
@@ -103,7 +103,7 @@ def hash_features(features: list[Array], key: int) -> Array:
     """The fingerprints of features, of numbers the numbers themselves, joined one to the other after the key."""
     result = np.full(len(features[0]), np.int64(key).astype(np.uint64), np.uint64)
     for column in features:
-        result = _combined(result, _words(column))
+        result = _combine_fingerprints(result, _words(column))
     return result
 
 
@@ -117,7 +117,7 @@ def hash_with_salt(features: list[Array], sparse_count: int, salt: Sequence[int]
         if column.dtype != object and (i < sparse_count or salt is not None):
             column = _low_bytes(column)
         words = keyed_hashes(column, salt) if salt is not None else _words(column)
-        result = words if result is None else _combined(result, words)
+        result = words if result is None else _combine_fingerprints(result, words)
     assert result is not None
     return result
 

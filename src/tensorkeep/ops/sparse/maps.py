@@ -12,13 +12,12 @@ from tensorkeep.dtypes import DType
 from tensorkeep.errors import InvalidArgumentError
 from tensorkeep.graph.graph import Tensor
 from tensorkeep.graph.registry.opspec import op
-from tensorkeep.ops.parsing.example_tensors import bracketed_shape
 from tensorkeep.ops.parsing.stored_tensors import check_increasing, check_loaded, rows_of, stack_sparse_tensors
 from tensorkeep.ops.shared.kernel_types import Array
 from tensorkeep.ops.shared.shape_rules import with_rank
 from tensorkeep.ops.sparse.places import check_parts
 from tensorkeep.runtime.context import KernelContext
-from tensorkeep.shapes import Shape
+from tensorkeep.shapes import Shape, bracketed_shape
 
 Parts = tuple[Array, Array, Array]
 
@@ -52,8 +51,7 @@ class SparseTensorsMap:
 
 
 def _map(ctx: KernelContext, container: bytes, shared_name: bytes) -> SparseTensorsMap:
-    name = shared_name.decode() or ctx.name
-    return ctx.resources.get_or_create(container.decode(), name, SparseTensorsMap, lambda: SparseTensorsMap(name))
+    return ctx.shared(container, shared_name, SparseTensorsMap, SparseTensorsMap)
 
 
 def _check_ranks(indices: Tensor, values: Tensor, shape: Tensor) -> None:

@@ -12,9 +12,10 @@ from tensorkeep.graph.composites import SparseTensor
 from tensorkeep.graph.constants import constant_shape
 from tensorkeep.graph.graph import Operation, Tensor
 from tensorkeep.graph.registry.opspec import not_differentiable, op
+from tensorkeep.ops.shared.dimensions import merge_sizes
 from tensorkeep.ops.shared.expressions import first_size, gather, shape_of, span
 from tensorkeep.ops.shared.kernel_types import Array, Gradients
-from tensorkeep.ops.shared.shape_rules import merge_shapes, merged_size, with_rank
+from tensorkeep.ops.shared.shape_rules import merge_shapes, with_rank
 from tensorkeep.ops.sparse.places import check_inside, check_parts, checked_sizes, order_of, pick_gradients
 from tensorkeep.shapes import UNKNOWN_SHAPE, Shape
 
@@ -144,9 +145,9 @@ def sparse_concat_shape(
     joined = UNKNOWN_SHAPE
     for index, value, shape in zip(indices, values, shapes, strict=True):
         rows, width = with_rank(index, 2)
-        rows = merged_size(rows, with_rank(value, 1)[0])
+        rows = merge_sizes(rows, with_rank(value, 1)[0])
         count = None if count is None or rows is None else count + rows
-        columns = merged_size(columns, width)
+        columns = merge_sizes(columns, width)
         joined = merge_shapes(joined, with_rank(shape, 1))
     return Shape((count, columns)), Shape((count,)), joined
 
@@ -306,10 +307,10 @@ def sparse_fill_empty_rows_shape(
     indices: Tensor, values: Tensor, dense_shape: Tensor, default_value: Tensor
 ) -> tuple[Shape, Shape, Shape, Shape]:
     rows, columns = with_rank(indices, 2)
-    count = merged_size(rows, with_rank(values, 1)[0])
+    count = merge_sizes(rows, with_rank(values, 1)[0])
     known = with_rank(dense_shape, 1)
     with_rank(default_value, 0)
-    merged_size(columns, known[0])
+    merge_sizes(columns, known[0])
     whole = constant_shape(dense_shape)
     height = whole.dims[0] if whole.dims else None
     return Shape((None, known[0])), _VECTOR, Shape((height,)), Shape((count,))

@@ -41,7 +41,7 @@ from tensorkeep.ops.shared.expressions import (
 from tensorkeep.ops.shared.indexing import item
 from tensorkeep.ops.shared.kernel_types import Array, Gradients
 from tensorkeep.ops.shared.matrix_expressions import expand, matrix_transpose
-from tensorkeep.ops.shared.shape_rules import merge_shapes, merged_size, with_rank
+from tensorkeep.ops.shared.shape_rules import merge_shapes, product_shape, with_rank
 from tensorkeep.ops.sparse.places import (
     are_increasing,
     check_inside,
@@ -64,7 +64,7 @@ def _columns(shape: Tensor) -> int | None:
     return with_rank(shape, 1)[0]
 
 
-def _halved(values: Any) -> bool:
+def _is_half(values: Any) -> bool:
     return values.dtype.itemsize == 2 and values.dtype.kind not in "iu"
 
 
@@ -151,14 +151,8 @@ def sparse_tensor_dense_matmul_shape(
 ) -> Shape:
     with_rank(a_indices, 2)
     with_rank(a_values, 1)
-    rows, inner = merge_shapes(constant_shape(a_shape), Shape((None, None)))
-    other, columns = with_rank(b, 2)
-    if adjoint_a:
-        rows, inner = inner, rows
-    if adjoint_b:
-        other, columns = columns, other
-    merged_size(inner, other)
-    return Shape((rows, columns))
+    a = merge_shapes(constant_shape(a_shape), Shape((None, None)))
+    return product_shape(a, with_rank(b, 2), adjoint_a, adjoint_b)
 
 
 @sparse_tensor_dense_matmul.kernel
@@ -181,7 +175,7 @@ def sparse_tensor_dense_matmul_kernel(
         raise InvalidArgumentError(
             f"Cannot multiply A and B because inner dimension does not match: {inner} vs. {len(right)}"
         )
-    if _halved(values):
+    if _is_half(values):
         wide = values.astype(np.float32)[:, np.newaxis] * right.astype(np.float32)[columns]
         return summed_rows(rows, wide, height).astype(values.dtype)
     return summed_rows(rows, values[:, np.newaxis] * right[columns], height)
@@ -511,7 +505,9 @@ def _reduced_shape(
     return Shape(tuple(kept))
 
 
-def _grouped(indices: Any, values: Any, shape: Any, axes: Any, keep_dims: bool, reduce: Any) -> tuple[Any, Any, Any]:
+def _reduce_groups(
+    indices: Any, values: Any, shape: Any, axes: Any, keep_dims: bool, reduce: Any
+) -> tuple[Any, Any, Any]:
     """The places of the groups that have elements, what their elements reduce to, and the shape of them all."""
     check_parts(indices, values, shape, "input")
     checked_sizes(shape)
@@ -544,7 +540,7 @@ def _grouped(indices: Any, values: Any, shape: Any, axes: Any, keep_dims: bool, 
 
 
 def _sums(elements: Any, starts: Any) -> Any:
-    if _halved(elements):
+    if _is_half(elements):
         return np.add.reduceat(elements.astype(np.float32), starts).astype(elements.dtype)
     return np.add.reduceat(elements, starts, dtype=elements.dtype)
 
@@ -569,14 +565,14 @@ sparse_reduce_max_sparse = _reduction("SparseReduceMaxSparse", "T: realnumbertyp
 def sparse_reduce_sum_kernel(
     input_indices: Array, input_values: Array, input_shape: Array, reduction_axes: Array, *, keep_dims: bool
 ) -> Array:
-    return _dense_of(*_grouped(input_indices, input_values, input_shape, reduction_axes, keep_dims, _sums))
+    return _dense_of(*_reduce_groups(input_indices, input_values, input_shape, reduction_axes, keep_dims, _sums))
 
 
 @sparse_reduce_max.kernel
 def sparse_reduce_max_kernel(
     input_indices: Array, input_values: Array, input_shape: Array, reduction_axes: Array, *, keep_dims: bool
 ) -> Array:
-    parts = _grouped(input_indices, input_values, input_shape, reduction_axes, keep_dims, np.maximum.reduceat)
+    parts = _reduce_groups(input_indices, input_values, input_shape, reduction_axes, keep_dims, np.maximum.reduceat)
     return _dense_of(*parts)
 
 
@@ -584,14 +580,14 @@ def sparse_reduce_max_kernel(
 def sparse_reduce_sum_sparse_kernel(
     input_indices: Array, input_values: Array, input_shape: Array, reduction_axes: Array, *, keep_dims: bool
 ) -> tuple[Array, Array, Array]:
-    return _grouped(input_indices, input_values, input_shape, reduction_axes, keep_dims, _sums)
+    return _reduce_groups(input_indices, input_values, input_shape, reduction_axes, keep_dims, _sums)
 
 
 @sparse_reduce_max_sparse.kernel
 def sparse_reduce_max_sparse_kernel(
     input_indices: Array, input_values: Array, input_shape: Array, reduction_axes: Array, *, keep_dims: bool
 ) -> tuple[Array, Array, Array]:
-    return _grouped(input_indices, input_values, input_shape, reduction_axes, keep_dims, np.maximum.reduceat)
+    return _reduce_groups(input_indices, input_values, input_shape, reduction_axes, keep_dims, np.maximum.reduceat)
 
 
 @sparse_reduce_sum.gradient
@@ -635,7 +631,7 @@ def sparse_softmax_kernel(sp_indices: Array, sp_values: Array, sp_shape: Array) 
     which = which.reshape(-1)
     order = np.argsort(which, kind="stable")
     starts = np.concatenate([[0], np.flatnonzero(np.diff(which[order])) + 1])
-    wide = sp_values.astype(np.float32) if _halved(sp_values) else sp_values
+    wide = sp_values.astype(np.float32) if _is_half(sp_values) else sp_values
     largest = np.maximum.reduceat(wide[order], starts)[which]
     powers = np.exp(wide - largest)
     result: Array = (powers / np.add.reduceat(powers[order], starts)[which]).astype(sp_values.dtype)

@@ -12,8 +12,11 @@ import numpy as np
 
 from tensorkeep.dtypes import STRING, DType
 from tensorkeep.errors import FailedPreconditionError, InvalidArgumentError, UnimplementedError
+from tensorkeep.native.texts import Words
 from tensorkeep.ops.shared.kernel_types import Array
 from tensorkeep.ops.text.hashes import old_hashes
+
+_MANY = 32  # strings that are looked up in compiled code: of fewer, a dictionary has the answer by the time of the call
 
 
 class Table:
@@ -100,15 +103,20 @@ class Table:
             )
         names = self._hashable(keys)
         with self.lock:
-            places = np.fromiter(map(self._places.get, names, repeat(-1)), np.int64, len(names))
-            found = self._values[np.maximum(places, 0)] if len(self._values) else None
-        flat_default = np.broadcast_to(default, whole).reshape(len(names), *self.value_shape)
-        missing = places < 0
+            places = self._places_of(names)
+            missing = places < 0
+            is_any_missing = bool(missing.any())
+            # Of a key that is not there, any row will do for now; a table without keys has none.
+            found = self._values.take(np.maximum(places, 0) if is_any_missing else places, 0) if self._places else None
         if found is None:
-            found = np.array(flat_default)
-        elif missing.any():
-            found[missing] = flat_default[missing]
+            return np.array(np.broadcast_to(default, whole))
+        if is_any_missing:
+            found[missing] = default if is_single else default.reshape(found.shape)[missing]
         return found.reshape(whole)
+
+    def _places_of(self, names: Sequence[Any]) -> Array:
+        """Where the value of each key is in `_values`; -1 of one that is not there."""
+        return np.fromiter(map(self._places.get, names, repeat(-1)), np.int64, len(names))
 
     def export(self) -> tuple[Array, Array]:
         """All keys, in the order in which they came, and their values."""
@@ -177,6 +185,14 @@ class StaticTable(Table):
     """A table that is filled once, and read afterwards."""
 
     is_initialized = False
+    _words: Words | None = None  # the keys once more, in the order of their places, for many at a time
+
+    def _places_of(self, names: Sequence[Any]) -> Array:
+        if len(names) < _MANY or self.key_dtype is not STRING:
+            return super()._places_of(names)
+        if self._words is None:
+            self._words = Words.of(list(self._places))
+        return super()._places_of(names) if self._words is None else self._words.numbers(names)
 
     def _check_initialized(self) -> None:
         if not self.is_initialized:
@@ -203,8 +219,8 @@ class StaticTable(Table):
         for key, value in zip(keys.reshape(-1).tolist(), values.reshape(-1).tolist(), strict=True):
             if seen.setdefault(key, value) != value:
                 raise FailedPreconditionError(
-                    f"HashTable has different value for same key. Key {_shown(key)} has {_shown(seen[key])} and trying "
-                    f"to add value {_shown(value)}"
+                    f"HashTable has different value for same key. Key {_shown_value(key)} has "
+                    f"{_shown_value(seen[key])} and trying to add value {_shown_value(value)}"
                 )
 
     def __len__(self) -> int:
@@ -345,7 +361,7 @@ def _dtype_of(keys: Array) -> DType:
     return DType.of(keys.dtype)
 
 
-def _shown(value: Any) -> str:
+def _shown_value(value: Any) -> str:
     return value.decode(errors="replace") if isinstance(value, bytes) else str(value)
 
 

@@ -11,6 +11,7 @@ from tensorkeep.dtypes import DType
 from tensorkeep.errors import InvalidArgumentError
 from tensorkeep.graph.graph import HandleShape, Tensor
 from tensorkeep.graph.registry.opspec import OpSpec, op
+from tensorkeep.ops.shared.dimensions import at_most
 from tensorkeep.ops.shared.families import two_generations
 from tensorkeep.ops.shared.kernel_types import Array, Handle
 from tensorkeep.ops.shared.shape_rules import with_rank, with_rank_at_least
@@ -42,7 +43,7 @@ def _table(value: Any) -> Table:
     return value
 
 
-def _checked(value: Any, key_dtype: DType, value_dtype: DType) -> Table:
+def _checked_table(value: Any, key_dtype: DType, value_dtype: DType) -> Table:
     table = _table(value)
     table.check_types(key_dtype, value_dtype)
     return table
@@ -54,7 +55,7 @@ _SHARING = ("container: string = ''", "shared_name: string = ''", "use_node_name
 _TYPES = ("key_dtype: type", "value_dtype: type")
 
 
-def _shared(
+def _shared_table(
     ctx: KernelContext, container: bytes, shared_name: bytes, by_node: bool, create: Callable[[str], Table]
 ) -> Table:
     """The table of a node: the one that its shared name finds, or one of its own."""
@@ -64,7 +65,9 @@ def _shared(
     return ctx.resources.get_or_create(container.decode(), name, Table, lambda: create(name))
 
 
-def _made(signature: str, *clauses: str, kind: type[Table], shaped: bool = False, handle: str = "resource") -> OpSpec:
+def _table_op(
+    signature: str, *clauses: str, kind: type[Table], shaped: bool = False, handle: str = "resource"
+) -> OpSpec:
     """An op that makes a table of scalars, or with `shaped` of values of any shape."""
     spec = op(f"{signature} -> table_handle: {handle}", *clauses, "stateful")
     anonymous = not any(clause.startswith("container") for clause in clauses)
@@ -122,7 +125,7 @@ def _give_shared_kernel(spec: OpSpec, kind: type[Table], shaped: bool) -> None:
             def create(name: str) -> Table:
                 return kind(name, key_dtype, value_dtype, value_shape.as_tuple())
 
-            return _shared(ctx, container, shared_name, use_node_name_sharing, create)
+            return _shared_table(ctx, container, shared_name, use_node_name_sharing, create)
     else:
 
         @spec.stateful_kernel
@@ -135,7 +138,7 @@ def _give_shared_kernel(spec: OpSpec, kind: type[Table], shaped: bool) -> None:
             key_dtype: DType,
             value_dtype: DType,
         ) -> Any:
-            return _shared(
+            return _shared_table(
                 ctx, container, shared_name, use_node_name_sharing, lambda name: kind(name, key_dtype, value_dtype)
             )
 
@@ -144,19 +147,19 @@ _VALUE_SHAPE = "value_shape: shape = []"
 _REF = "Ref(string)"
 _HANDLE = "table_handle"
 
-hash_table = _made("HashTable()", *_SHARING, *_TYPES, kind=StaticTable, handle=_REF)
-hash_table_v2 = _made("HashTableV2()", *_SHARING, *_TYPES, kind=StaticTable)
-mutable_hash_table = _made("MutableHashTable()", *_SHARING, *_TYPES, kind=Table, handle=_REF)
-mutable_hash_table_v2 = _made("MutableHashTableV2()", *_SHARING, *_TYPES, kind=Table)
-mutable_hash_table_of_tensors = _made(
+hash_table = _table_op("HashTable()", *_SHARING, *_TYPES, kind=StaticTable, handle=_REF)
+hash_table_v2 = _table_op("HashTableV2()", *_SHARING, *_TYPES, kind=StaticTable)
+mutable_hash_table = _table_op("MutableHashTable()", *_SHARING, *_TYPES, kind=Table, handle=_REF)
+mutable_hash_table_v2 = _table_op("MutableHashTableV2()", *_SHARING, *_TYPES, kind=Table)
+mutable_hash_table_of_tensors = _table_op(
     "MutableHashTableOfTensors()", *_SHARING, *_TYPES, _VALUE_SHAPE, kind=Table, shaped=True, handle=_REF
 )
-mutable_hash_table_of_tensors_v2 = _made(
+mutable_hash_table_of_tensors_v2 = _table_op(
     "MutableHashTableOfTensorsV2()", *_SHARING, *_TYPES, _VALUE_SHAPE, kind=Table, shaped=True
 )
-anonymous_hash_table = _made("AnonymousHashTable()", *_TYPES, kind=StaticTable)
-anonymous_mutable_hash_table = _made("AnonymousMutableHashTable()", *_TYPES, kind=Table)
-anonymous_mutable_hash_table_of_tensors = _made(
+anonymous_hash_table = _table_op("AnonymousHashTable()", *_TYPES, kind=StaticTable)
+anonymous_mutable_hash_table = _table_op("AnonymousMutableHashTable()", *_TYPES, kind=Table)
+anonymous_mutable_hash_table_of_tensors = _table_op(
     "AnonymousMutableHashTableOfTensors()", *_TYPES, _VALUE_SHAPE, kind=Table, shaped=True
 )
 
@@ -190,7 +193,7 @@ def mutable_dense_hash_table_kernel(
         size = (initial_num_buckets, max_load_factor)
         return DenseTable(name, value_dtype, value_shape.as_tuple(), np.asarray(empty_key), None, *size)
 
-    return _shared(ctx, container, shared_name, use_node_name_sharing, create)
+    return _shared_table(ctx, container, shared_name, use_node_name_sharing, create)
 
 
 mutable_dense_hash_table_v2 = op(
@@ -225,7 +228,7 @@ def mutable_dense_hash_table_v2_kernel(
         keys = np.asarray(empty_key), np.asarray(deleted_key)
         return DenseTable(name, value_dtype, value_shape.as_tuple(), *keys, initial_num_buckets, max_load_factor)
 
-    return _shared(ctx, container, shared_name, use_node_name_sharing, create)
+    return _shared_table(ctx, container, shared_name, use_node_name_sharing, create)
 
 
 anonymous_mutable_dense_hash_table = op(
@@ -259,7 +262,7 @@ def _check_handle(handle: Tensor) -> None:
         with_rank(handle, 0)
 
 
-def _known(handle: Tensor, key_dtype: DType, value_dtype: DType) -> TableShape | None:
+def _known_table_shape(handle: Tensor, key_dtype: DType, value_dtype: DType) -> TableShape | None:
     """What a handle knows of its table; an error if the types are others."""
     known = handle.static_shape
     if not isinstance(known, TableShape):
@@ -281,8 +284,7 @@ find, find_v2 = two_generations(
 @find.shape
 def find_shape(table_handle: Tensor, keys: Tensor, default_value: Tensor) -> Shape:
     _check_handle(table_handle)
-    if (rank := default_value.static_shape.rank) is not None and rank > 1:
-        raise InvalidArgumentError(f"Shape must be at most rank 1 but is rank {rank}")
+    at_most(default_value.static_shape, 1)
     return UNKNOWN_SHAPE
 
 
@@ -296,7 +298,7 @@ def find_v2_shape(
     Tout: DType,  # noqa: N803
 ) -> Shape:
     _check_handle(table_handle)
-    known = _known(table_handle, Tin, Tout)
+    known = _known_table_shape(table_handle, Tin, Tout)
     dims = keys.static_shape.dims
     if known is None or dims is None:
         return UNKNOWN_SHAPE
@@ -311,7 +313,7 @@ def find_v2_shape(
 @find.kernel
 @find_v2.kernel
 def find_kernel(table_handle: Handle, keys: Array, default_value: Array, *, Tin: DType, Tout: DType) -> Array:  # noqa: N803
-    table = _checked(table_handle, Tin, Tout)
+    table = _checked_table(table_handle, Tin, Tout)
     return table.find(np.asarray(keys), np.asarray(default_value))
 
 
@@ -330,7 +332,7 @@ def insert_shape(table_handle: Tensor, keys: Tensor, values: Tensor) -> tuple[()
 @insert.kernel
 @insert_v2.kernel
 def insert_kernel(table_handle: Handle, keys: Array, values: Array, *, Tin: DType, Tout: DType) -> tuple[()]:  # noqa: N803
-    _checked(table_handle, Tin, Tout).insert(np.asarray(keys), np.asarray(values))
+    _checked_table(table_handle, Tin, Tout).insert(np.asarray(keys), np.asarray(values))
     return ()
 
 
@@ -347,7 +349,7 @@ def remove_v2_shape(table_handle: Tensor, keys: Tensor) -> tuple[()]:
 @remove_v2.kernel
 def remove_v2_kernel(table_handle: Handle, keys: Array, *, Tin: DType) -> tuple[()]:  # noqa: N803
     table = _table(table_handle)
-    _checked(table, Tin, table.value_dtype).remove(np.asarray(keys))
+    _checked_table(table, Tin, table.value_dtype).remove(np.asarray(keys))
     return ()
 
 
@@ -381,14 +383,14 @@ def export_shape(table_handle: Tensor) -> tuple[Shape, Shape]:
 @export_v2.shape
 def export_v2_shape(table_handle: Tensor, *, Tkeys: DType, Tvalues: DType) -> tuple[Shape, Shape]:  # noqa: N803
     _check_handle(table_handle)
-    _known(table_handle, Tkeys, Tvalues)
+    _known_table_shape(table_handle, Tkeys, Tvalues)
     return UNKNOWN_SHAPE, UNKNOWN_SHAPE
 
 
 @export.kernel
 @export_v2.kernel
 def export_kernel(table_handle: Handle, *, Tkeys: DType, Tvalues: DType) -> tuple[Array, Array]:  # noqa: N803
-    return _checked(table_handle, Tkeys, Tvalues).export()
+    return _checked_table(table_handle, Tkeys, Tvalues).export()
 
 
 import_, import_v2 = two_generations(
@@ -406,7 +408,7 @@ def import_shape(table_handle: Tensor, keys: Tensor, values: Tensor) -> tuple[()
 @import_.kernel
 @import_v2.kernel
 def import_kernel(table_handle: Handle, keys: Array, values: Array, *, Tin: DType, Tout: DType) -> tuple[()]:  # noqa: N803
-    _checked(table_handle, Tin, Tout).replace(np.asarray(keys), np.asarray(values))
+    _checked_table(table_handle, Tin, Tout).replace(np.asarray(keys), np.asarray(values))
     return ()
 
 

@@ -19,9 +19,9 @@ from tensorkeep.graph.graph import Tensor
 from tensorkeep.graph.registry.opspec import OpSpec, not_differentiable, op
 from tensorkeep.ops.shared.kernel_types import Array
 from tensorkeep.ops.shared.shape_rules import merge_shapes, with_rank_at_least
-from tensorkeep.ops.state.variables import check_indices, element_shape, initialized_variable_of, shape_text
+from tensorkeep.ops.state.variables import check_indices, element_shape, initialized_variable_of
 from tensorkeep.runtime.resources import VariableResource
-from tensorkeep.shapes import Shape
+from tensorkeep.shapes import Shape, bracketed_shape
 
 Combine = Callable[..., Any]
 
@@ -62,13 +62,13 @@ def _scatter(variable: VariableResource, indices: Any, updates: Any, combine: Co
     with variable.lock:
         array = variable.writable(indices)
         if array.ndim < 1:
-            raise InvalidArgumentError(f"params must be at least 1-D, got shape {shape_text(array.shape)}")
+            raise InvalidArgumentError(f"params must be at least 1-D, got shape {bracketed_shape(array.shape)}")
         wanted = indices.shape + array.shape[1:]
         if updates.ndim and updates.shape != wanted:
             raise InvalidArgumentError(
                 "Must have updates.shape = indices.shape + params.shape[1:] or updates.shape = [], got updates.shape "
-                f"{shape_text(updates.shape)}, indices.shape {shape_text(indices.shape)}, params.shape "
-                f"{shape_text(array.shape)}"
+                f"{bracketed_shape(updates.shape)}, indices.shape {bracketed_shape(indices.shape)}, params.shape "
+                f"{bracketed_shape(array.shape)}"
             )
         check_indices(indices, array.shape[0])
         rows = np.broadcast_to(updates, wanted).reshape(indices.size, *array.shape[1:])
@@ -103,23 +103,23 @@ def _scatter_nd(variable: VariableResource, indices: Any, updates: Any, combine:
 
 def _check_nd_shapes(shape: tuple[int, ...], indices: Array, updates: Array) -> None:
     if indices.ndim < 1:
-        raise InvalidArgumentError(f"indices must be at least a vector, got shape {shape_text(indices.shape)}")
+        raise InvalidArgumentError(f"indices must be at least a vector, got shape {bracketed_shape(indices.shape)}")
     if (0 in shape and indices.size + updates.size) or (not indices.size and updates.size):
         raise InvalidArgumentError(
-            f"Indices and updates specified for empty output.  indices shape: {shape_text(indices.shape)}"
+            f"Indices and updates specified for empty output.  indices shape: {bracketed_shape(indices.shape)}"
         )
     outer, depth = indices.ndim - 1, indices.shape[-1]
     for axis in range(outer):
         found = updates.shape[axis] if axis < updates.ndim else None
         if found != indices.shape[axis]:
             raise InvalidArgumentError(
-                f"Dimensions [0,{outer}) of indices[shape={shape_text(indices.shape)}] = {indices.shape[axis]} must "
-                f"match dimensions [0,{outer}) of updates[shape={shape_text(updates.shape)}] = {found}"
+                f"Dimensions [0,{outer}) of indices[shape={bracketed_shape(indices.shape)}] = {indices.shape[axis]} "
+                f"must match dimensions [0,{outer}) of updates[shape={bracketed_shape(updates.shape)}] = {found}"
             )
     if depth > len(shape) or updates.shape[outer:] != shape[depth:]:
         raise InvalidArgumentError(
-            f"Dimensions [{depth},{len(shape)}) of input[shape={shape_text(shape)}] must match dimensions "
-            f"[{depth},{len(shape)}) of updates[shape={shape_text(updates.shape)}]"
+            f"Dimensions [{depth},{len(shape)}) of input[shape={bracketed_shape(shape)}] must match dimensions "
+            f"[{depth},{len(shape)}) of updates[shape={bracketed_shape(updates.shape)}]"
         )
 
 
@@ -127,7 +127,7 @@ def _refuse_place(indices: Array, number: int, shape: tuple[int, ...]) -> None:
     place = np.unravel_index(number, indices.shape[:-1])
     where = f"[{','.join(str(int(i)) for i in place)}]" if place else ""
     raise InvalidArgumentError(
-        f"indices{where} = {indices[place].tolist()} does not index into shape {shape_text(shape)}"
+        f"indices{where} = {indices[place].tolist()} does not index into shape {bracketed_shape(shape)}"
     )
 
 

@@ -18,6 +18,7 @@ from tensorkeep.graph.building import name_scope
 from tensorkeep.graph.composites import IndexedSlices
 from tensorkeep.graph.graph import HandleShape, Operation, Tensor, held_behind, held_shape
 from tensorkeep.graph.registry.opspec import OpSpec, not_differentiable, op
+from tensorkeep.ops.shared.dimensions import at_least, of_rank
 from tensorkeep.ops.shared.expressions import constant, size_of
 from tensorkeep.ops.shared.kernel_types import Array, Gradients, Handle
 from tensorkeep.ops.shared.shape_rules import SCALAR, merge_shapes, with_rank
@@ -25,7 +26,7 @@ from tensorkeep.runtime.allocation import check_allocation
 from tensorkeep.runtime.context import KernelContext
 from tensorkeep.runtime.deferred import Deferred
 from tensorkeep.runtime.resources import VariableResource
-from tensorkeep.shapes import UNKNOWN_SHAPE, Shape
+from tensorkeep.shapes import UNKNOWN_SHAPE, Shape, bracketed_shape
 
 # ---------------------------------------------------------------------------------------------------- What all share
 
@@ -43,11 +44,6 @@ def initialized_variable_of(value: Handle) -> VariableResource:
     if not variable.is_initialized and not variable.is_ref:
         raise NotFoundError(f"Container localhost does not exist. (Could not find resource: localhost/{variable.name})")
     return variable
-
-
-def shape_text(sizes: tuple[int, ...]) -> str:
-    """A shape as TensorFlow's kernels write it: [2,3]."""
-    return f"[{','.join(map(str, sizes))}]"
 
 
 def element_shape(handle: Tensor, dtype: DType | None = None) -> Shape:
@@ -194,7 +190,7 @@ def assign_kernel(ref: Handle, value: Array | Deferred, *, validate_shape: bool)
             if not known.is_compatible(Shape(value.shape)):
                 raise InvalidArgumentError(
                     f"Assign requires shapes of both tensors to match. lhs shape= {known} "
-                    f"rhs shape= {shape_text(value.shape)}"
+                    f"rhs shape= {bracketed_shape(value.shape)}"
                 )
         target.store(value)
     return target
@@ -240,7 +236,7 @@ def count_up_to_kernel(ref: Handle, *, limit: int) -> Array:
     with target.lock:
         before = target.read()
         if before.ndim:
-            raise InvalidArgumentError(f"input is not a scalar: {shape_text(before.shape)}")
+            raise InvalidArgumentError(f"input is not a scalar: {bracketed_shape(before.shape)}")
         if before >= limit:
             raise OutOfRangeError(f"Reached limit of {limit}")
         target.assign(np.array(before + 1, before.dtype))
@@ -342,7 +338,7 @@ def assign_variable_kernel(
         if validate_shape and target.is_initialized and target.read().shape != np.shape(value):
             raise InvalidArgumentError(
                 "Trying to assign to variable with tensor with wrong shape. Expected "
-                f"{shape_text(target.read().shape)} got {shape_text(np.shape(value))}"
+                f"{bracketed_shape(target.read().shape)} got {bracketed_shape(np.shape(value))}"
             )
         target.store(value)
     return ()
@@ -360,8 +356,8 @@ def _resource_update_op(name: str, combine: Callable[..., Any]) -> OpSpec:
             before, after = target.places()
             if before.shape != np.shape(value):
                 raise InvalidArgumentError(
-                    f"Cannot update variable with shape {shape_text(before.shape)} using a Tensor with shape "
-                    f"{shape_text(np.shape(value))}, shapes must be equal."
+                    f"Cannot update variable with shape {bracketed_shape(before.shape)} using a Tensor with shape "
+                    f"{bracketed_shape(np.shape(value))}, shapes must be equal."
                 )
             combine(before, value, out=after)
             target.assign(after)
@@ -421,8 +417,7 @@ resource_count_up_to.kernel(count_up_to_kernel)
 @resource_count_up_to.shape
 def resource_count_up_to_shape(resource: Tensor, *, T: DType) -> Shape:  # noqa: N803 - the attribute's name
     shape = element_shape(resource, T)
-    if shape.rank not in (None, 0):
-        raise InvalidArgumentError(f"Shape must be rank 0 but is rank {shape.rank}")
+    of_rank(shape, 0)
     return SCALAR
 
 
@@ -443,10 +438,8 @@ def resource_gather_shape(resource: Tensor, indices: Tensor, *, batch_dims: int,
     if batch_dims < 0:
         raise InvalidArgumentError(f"batch_dims is negative ({batch_dims})")
     params, places = element_shape(resource, dtype), indices.static_shape
-    if params.rank is not None and params.rank < batch_dims + 1:
-        raise InvalidArgumentError(f"Shape must be at least rank {batch_dims + 1} but is rank {params.rank}")
-    if places.rank is not None and places.rank < batch_dims:
-        raise InvalidArgumentError(f"Shape must be at least rank {batch_dims} but is rank {places.rank}")
+    at_least(params, batch_dims + 1)
+    at_least(places, batch_dims)
     if params.dims is None or places.dims is None:
         return UNKNOWN_SHAPE
     return Shape(params.dims[:batch_dims] + places.dims[batch_dims:] + params.dims[batch_dims + 1 :])
@@ -463,8 +456,8 @@ def resource_gather_kernel(resource: Handle, indices: Array, *, batch_dims: int)
     batch = params.shape[:batch_dims]
     if places.shape[:batch_dims] != batch:
         raise InvalidArgumentError(
-            f"params.shape {shape_text(params.shape)} and indices.shape {shape_text(places.shape)} must agree in their "
-            f"first {batch_dims} dimensions"
+            f"params.shape {bracketed_shape(params.shape)} and indices.shape {bracketed_shape(places.shape)} must "
+            f"agree in their first {batch_dims} dimensions"
         )
     rows = params.reshape(-1, *params.shape[batch_dims:]) if params.size else np.empty((0, 0), params.dtype)
     sizes = places.shape + params.shape[batch_dims + 1 :]
@@ -522,8 +515,7 @@ resource_gather_nd = op(
 @resource_gather_nd.shape
 def resource_gather_nd_shape(resource: Tensor, indices: Tensor, *, dtype: DType) -> Shape:
     params, places = element_shape(resource, dtype), indices.static_shape
-    if places.rank == 0:
-        raise InvalidArgumentError("Shape must be at least rank 1 but is rank 0")
+    at_least(places, 1)
     if params.dims is None or places.dims is None or places.dims[-1] is None:
         return UNKNOWN_SHAPE
     depth = places.dims[-1]
@@ -549,7 +541,7 @@ def resource_gather_nd_kernel(ctx: KernelContext, resource: Handle, indices: Arr
         where = f"[{','.join(map(str, place))}]" if place else ""
         raise InvalidArgumentError(
             f"indices{where} = {places[place].tolist()} does not index into param shape "
-            f"{shape_text(params.shape)}, node name: {ctx.name}"
+            f"{bracketed_shape(params.shape)}, node name: {ctx.name}"
         )
     if depth == 0:
         return np.array(np.broadcast_to(params, result))

@@ -150,7 +150,7 @@ def _others(ranges: Ranges, newline: bool = True) -> Ranges:
     return tuple(left)
 
 
-def _folded(ranges: list[tuple[int, int]]) -> list[tuple[int, int]]:
+def _folded_ranges(ranges: list[tuple[int, int]]) -> list[tuple[int, int]]:
     """The ranges with the other case of each letter."""
     more = list(ranges)
     for low, high in ranges:
@@ -257,7 +257,7 @@ class _Parser:
 
     def _literal(self, code: int) -> Chars:
         ranges = [(code, code)]
-        return Chars(_normal(_folded(ranges) if "i" in self.flags else ranges))
+        return Chars(_normal(_folded_ranges(ranges) if "i" in self.flags else ranges))
 
     def _atom(self) -> Node | None:
         start = self.at
@@ -365,7 +365,7 @@ class _Parser:
             first = False
             ranges.extend(self._class_item(start))
         self.at += 1
-        chars = _normal(_folded(ranges) if "i" in self.flags else ranges)
+        chars = _normal(_folded_ranges(ranges) if "i" in self.flags else ranges)
         return Chars(_others(chars) if is_negated else chars)
 
     def _class_item(self, start: int) -> Iterator[tuple[int, int]]:

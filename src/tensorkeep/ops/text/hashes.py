@@ -1,6 +1,7 @@
 """The hashes that assign strings to buckets: FarmHash's Fingerprint64, SipHash-2-4, and TensorFlow's oldest one.
 
-Strings of one length are hashed together, a column of 64-bit words for each place that the hash reads.
+Strings of one length are hashed together, a column of 64-bit words for each place that the hash reads. Of
+Fingerprint64 the compiled library does it, where that is there.
 """
 
 from __future__ import annotations
@@ -10,6 +11,8 @@ from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
+
+from tensorkeep.native import texts
 
 Words = npt.NDArray[np.uint64]
 Bytes = npt.NDArray[np.uint8]
@@ -22,7 +25,8 @@ _MASK: Final = 2**64 - 1
 
 def fingerprints(strings: npt.NDArray[Any]) -> Words:
     """Fingerprint64 of every string, in an array of the same shape."""
-    return _by_length(strings, _farm_hash)
+    found = texts.fingerprints(strings.reshape(-1).tolist())
+    return _by_length(strings, _farm_hash) if found is None else found.reshape(strings.shape)
 
 
 def old_hashes(strings: npt.NDArray[Any]) -> Words:
@@ -57,7 +61,7 @@ def _half(data: Bytes, at: int) -> Words:
     return np.ascontiguousarray(data[:, at : at + 4]).view("<u4").reshape(-1).astype(np.uint64)
 
 
-def _turned(words: Words, right: int) -> Words:
+def _rotate_words(words: Words, right: int) -> Words:
     return words >> np.uint64(right) | words << np.uint64(64 - right)
 
 
@@ -73,12 +77,12 @@ def _farm_hash(data: Bytes) -> Words:
     return _farm_to_64(data) if length <= 64 else _farm_long(data)
 
 
-def _mixed(words: Words) -> Words:
+def _mix_words(words: Words) -> Words:
     return words ^ words >> np.uint64(47)
 
 
-def _joined(u: Words, v: Words, factor: Any) -> Words:
-    joined: Words = _mixed((v ^ _mixed((u ^ v) * factor)) * factor) * factor
+def _join_words(u: Words, v: Words, factor: Any) -> Words:
+    joined: Words = _mix_words((v ^ _mix_words((u ^ v) * factor)) * factor) * factor
     return joined
 
 
@@ -91,15 +95,15 @@ def _farm_to_16(data: Bytes) -> Words:
     if length >= 8:
         factor = _factor(length)
         a, b = _word(data, 0) + _K2, _word(data, length - 8)
-        return _joined(_turned(b, 37) * factor + a, (_turned(a, 25) + b) * factor, factor)
+        return _join_words(_rotate_words(b, 37) * factor + a, (_rotate_words(a, 25) + b) * factor, factor)
     if length >= 4:
         first = np.uint64(length) + (_half(data, 0) << np.uint64(3))
-        return _joined(first, _half(data, length - 4), _factor(length))
+        return _join_words(first, _half(data, length - 4), _factor(length))
     if length:
         a, b, c = (data[:, at].astype(np.uint64) for at in (0, length >> 1, length - 1))
         y = a + (b << np.uint64(8))
         z = np.uint64(length) + (c << np.uint64(2))
-        return _mixed(y * _K2 ^ z * _K0) * _K2
+        return _mix_words(y * _K2 ^ z * _K0) * _K2
     return np.full(count, _K2)
 
 
@@ -109,30 +113,30 @@ def _farm_ends(data: Bytes) -> tuple[Words, Words, Words]:
     scale = _K1 if length <= 32 else _K2
     a, b = _word(data, 0) * scale, _word(data, 8)
     c, d = _word(data, length - 8) * _factor(length), _word(data, length - 16) * _K2
-    return _turned(a + b, 43) + _turned(c, 30) + d, a + _turned(b + _K2, 18) + c, a
+    return _rotate_words(a + b, 43) + _rotate_words(c, 30) + d, a + _rotate_words(b + _K2, 18) + c, a
 
 
 def _farm_to_32(data: Bytes) -> Words:
     first, second, _ = _farm_ends(data)
-    return _joined(first, second, _factor(data.shape[1]))
+    return _join_words(first, second, _factor(data.shape[1]))
 
 
 def _farm_to_64(data: Bytes) -> Words:
     length = data.shape[1]
     factor = _factor(length)
     y, second, a = _farm_ends(data)
-    z = _joined(y, second, factor)
+    z = _join_words(y, second, factor)
     e, f = _word(data, 16) * factor, _word(data, 24)
     g, h = (y + _word(data, length - 32)) * factor, (z + _word(data, length - 24)) * factor
-    return _joined(_turned(e + f, 43) + _turned(g, 30) + h, e + _turned(f + a, 18) + g, factor)
+    return _join_words(_rotate_words(e + f, 43) + _rotate_words(g, 30) + h, e + _rotate_words(f + a, 18) + g, factor)
 
 
 def _weakly(data: Bytes, at: int, a: Words, b: Words) -> tuple[Words, Words]:
     w, x, y, z = (_word(data, at + 8 * i) for i in range(4))
     a = a + w
-    b = _turned(b + a + z, 21)
+    b = _rotate_words(b + a + z, 21)
     total = a + x + y
-    return total + z, b + _turned(total, 44) + a
+    return total + z, b + _rotate_words(total, 44) + a
 
 
 def _farm_long(data: Bytes) -> Words:
@@ -141,17 +145,17 @@ def _farm_long(data: Bytes) -> Words:
     rest = (length - 1) & 63
     seed = np.uint64(81)
     y = np.full(count, seed * _K1 + np.uint64(113))
-    z = _mixed(y * _K2 + np.uint64(113)) * _K2
+    z = _mix_words(y * _K2 + np.uint64(113)) * _K2
     x = seed * _K2 + _word(data, 0)
     v = w = (np.zeros(count, np.uint64), np.zeros(count, np.uint64))
 
     def step(at: int, factor: Any, weight: np.uint64) -> None:
         nonlocal x, y, z, v, w
-        x = _turned(x + y + v[0] + _word(data, at + 8), 37) * factor
-        y = _turned(y + v[1] + _word(data, at + 48), 42) * factor
+        x = _rotate_words(x + y + v[0] + _word(data, at + 8), 37) * factor
+        y = _rotate_words(y + v[1] + _word(data, at + 48), 42) * factor
         x = x ^ w[1] * weight
         y = y + v[0] * weight + _word(data, at + 40)
-        z = _turned(z + w[0], 33) * factor
+        z = _rotate_words(z + w[0], 33) * factor
         v = _weakly(data, at, v[1] * factor, x + w[0])
         w = _weakly(data, at + 32, z + w[1], y + _word(data, at + 16))
         z, x = x, z
@@ -163,7 +167,9 @@ def _farm_long(data: Bytes) -> Words:
     v = (v[0] + w[0], v[1])
     w = (w[0] + v[0], w[1])
     step(end + rest - 63, factor, np.uint64(9))
-    return _joined(_joined(v[0], w[0], factor) + _mixed(y) * _K0 + z, _joined(v[1], w[1], factor) + x, factor)
+    return _join_words(
+        _join_words(v[0], w[0], factor) + _mix_words(y) * _K0 + z, _join_words(v[1], w[1], factor) + x, factor
+    )
 
 
 # ---------------------------------------------------------------------------------------------------- Others
@@ -183,10 +189,10 @@ def _murmur_hash(data: Bytes) -> Words:
     length = data.shape[1]
     h = np.full(len(data), np.uint64(0xDECAFCAFFE) ^ np.uint64(length * int(factor) & _MASK))
     for at in range(0, length - 7, 8):
-        h = (h ^ _mixed(_word(data, at) * factor) * factor) * factor
+        h = (h ^ _mix_words(_word(data, at) * factor) * factor) * factor
     if length % 8:
         h = (h ^ _tail(data)) * factor
-    return _mixed(_mixed(h) * factor)
+    return _mix_words(_mix_words(h) * factor)
 
 
 def _sip_hash(data: Bytes, low: np.uint64, high: np.uint64) -> Words:
@@ -212,13 +218,13 @@ def _sip_word(state: list[Words], word: Words) -> None:
 def _sip_round(state: list[Words]) -> None:
     a, b, c, d = state
     a = a + b
-    b = _turned(b, 51) ^ a
-    a = _turned(a, 32)
+    b = _rotate_words(b, 51) ^ a
+    a = _rotate_words(a, 32)
     c = c + d
-    d = _turned(d, 48) ^ c
+    d = _rotate_words(d, 48) ^ c
     a = a + d
-    d = _turned(d, 43) ^ a
+    d = _rotate_words(d, 43) ^ a
     c = c + b
-    b = _turned(b, 47) ^ c
-    c = _turned(c, 32)
+    b = _rotate_words(b, 47) ^ c
+    c = _rotate_words(c, 32)
     state[:] = [a, b, c, d]

@@ -17,9 +17,8 @@ from tensorkeep.errors import InvalidArgumentError, OutOfRangeError
 from tensorkeep.graph.constants import constant_value
 from tensorkeep.graph.graph import Tensor
 from tensorkeep.graph.registry.opspec import not_differentiable, op
-from tensorkeep.ops.random.sampling import check_scalars
 from tensorkeep.ops.shared.kernel_types import Array, string_array
-from tensorkeep.ops.shared.shape_rules import broadcast, same, with_rank, with_rank_at_least
+from tensorkeep.ops.shared.shape_rules import broadcast, check_scalars, same, with_rank, with_rank_at_least
 from tensorkeep.ops.shared.value_text import text_of_tensor
 from tensorkeep.ops.text._google_re2 import expression, rewriting
 from tensorkeep.ops.text.hashes import fingerprints, keyed_hashes, old_hashes
@@ -27,7 +26,7 @@ from tensorkeep.runtime.allocation import check_allocation
 from tensorkeep.shapes import UNKNOWN_SHAPE, Shape
 
 
-def _mapped(function: Callable[[bytes], bytes], input: Any) -> Array:
+def _map_strings(function: Callable[[bytes], bytes], input: Any) -> Array:
     array = np.asarray(input)
     return string_array(map(function, array.reshape(-1).tolist()), array.shape)
 
@@ -274,7 +273,7 @@ def _split_at_spaces(item: bytes, most: int) -> list[bytes]:
 # ---------------------------------------------------------------------------------------------------- Characters
 
 
-def _cased(name: str, for_bytes: Callable[[bytes], bytes], for_text: Callable[[str], str]) -> Any:
+def _case_op(name: str, for_bytes: Callable[[bytes], bytes], for_text: Callable[[str], str]) -> Any:
     """StringLower and StringUpper: of ASCII, or with an encoding of Unicode."""
     spec = op(f"{name}(input: string) -> output: string", "encoding: string = ''")
     spec.shape(same)
@@ -288,13 +287,13 @@ def _cased(name: str, for_bytes: Callable[[bytes], bytes], for_text: Callable[[s
             raise InvalidArgumentError(
                 f"only utf-8 or '' (no encoding) is supported, received {encoding.decode(errors='replace')}"
             )
-        return _mapped(in_utf8 if encoding else for_bytes, input)
+        return _map_strings(in_utf8 if encoding else for_bytes, input)
 
     return spec
 
 
-string_lower = _cased("StringLower", bytes.lower, str.lower)
-string_upper = _cased("StringUpper", bytes.upper, str.upper)
+string_lower = _case_op("StringLower", bytes.lower, str.lower)
+string_upper = _case_op("StringUpper", bytes.upper, str.upper)
 
 string_strip = op("StringStrip(input: string) -> output: string")
 string_strip.shape(same)
@@ -302,7 +301,7 @@ string_strip.shape(same)
 
 @string_strip.kernel
 def string_strip_kernel(input: Array) -> Array:
-    return _mapped(bytes.strip, input)
+    return _map_strings(bytes.strip, input)
 
 
 string_length = op("StringLength(input: string) -> output: int32", "unit: {'BYTE', 'UTF8_CHAR'} = 'BYTE'")
@@ -413,7 +412,7 @@ static_regex_replace.shape(same)
 @static_regex_replace.kernel
 def static_regex_replace_kernel(input: Array, *, pattern: bytes, rewrite: bytes, replace_global: bool) -> Array:
     compiled, rewritten = expression(pattern), rewriting(rewrite)
-    return _mapped(lambda item: compiled.replaced(item, rewritten, replace_global), input)
+    return _map_strings(lambda item: compiled.replaced(item, rewritten, replace_global), input)
 
 
 regex_replace = op(
@@ -496,7 +495,9 @@ def _number(template: bytes, value: float) -> bytes:
 
 
 def _not_finite(template: bytes, value: float) -> bytes:
-    """As C writes it: with the sign of NaN too, and filled up with spaces where zeros are asked for."""
+    """An infinity or NaN as C's `printf` writes it by a template: NaN with its sign, and filled up with spaces where
+    zeros are asked for.
+    """
     flag, width = _FILLED.match(template).groups()  # type: ignore[union-attr]
     sign = b"-" if np.signbit(value) else flag if flag in (b"+", b" ") else b""
     text = sign + (b"nan" if value != value else b"inf")
@@ -577,7 +578,9 @@ def fingerprint_shape(data: Tensor, method: Tensor) -> Shape:
 
 @fingerprint.kernel
 def fingerprint_kernel(data: Array, method: Array) -> Array:
-    """Of the bytes of each row; of a row of several strings, of the bytes of their fingerprints."""
+    """A fingerprint for each row, as eight bytes: of the row's bytes; of a row of several strings, of the bytes of
+    their fingerprints.
+    """
     if np.ndim(method) or np.asarray(method).item() != b"farmhash64":
         raise InvalidArgumentError(f"Unsupported method: {method}; only farmhash64 is known")
     rows = np.asarray(data)
@@ -624,7 +627,7 @@ encode_base64.shape(same)
 
 @encode_base64.kernel
 def encode_base64_kernel(input: Array, *, pad: bool) -> Array:
-    return _mapped(urlsafe_b64encode if pad else lambda item: urlsafe_b64encode(item).rstrip(b"="), input)
+    return _map_strings(urlsafe_b64encode if pad else lambda item: urlsafe_b64encode(item).rstrip(b"="), input)
 
 
 decode_base64 = op("DecodeBase64(input: string) -> output: string")
@@ -635,10 +638,10 @@ _BASE64: Final = re.compile(rb"[A-Za-z0-9_-]*={0,2}")
 
 @decode_base64.kernel
 def decode_base64_kernel(input: Array) -> Array:
-    return _mapped(_decoded, input)
+    return _map_strings(_decode_base64, input)
 
 
-def _decoded(text: bytes) -> bytes:
+def _decode_base64(text: bytes) -> bytes:
     bare = text.rstrip(b"=")
     fits = len(text) - len(bare) <= 2 and (len(bare) == len(text) or len(text) % 4 == 0)
     if not _BASE64.fullmatch(text) or len(bare) % 4 == 1 or not fits:

@@ -23,7 +23,7 @@ _ERRORS = (
 _VECTOR = Shape((None,))
 
 
-def _replaced(
+def _replace_malformed(
     found: Decoded, replacement: int, replace_control_characters: bool, ignore: bool
 ) -> tuple[list[int], list[int]]:
     """The characters and where they start; what is malformed, or to be replaced, is replaced or left out."""
@@ -37,7 +37,7 @@ def _replaced(
     return [code_points[i] for i in kept], [starts[i] for i in kept]
 
 
-def _malformed() -> InvalidArgumentError:
+def _malformed_error() -> InvalidArgumentError:
     return InvalidArgumentError("Invalid formatting on input string")
 
 
@@ -88,8 +88,8 @@ def unicode_decode_with_offsets_kernel(
     lengths: list[int] = []
     for found in decode_all(np.asarray(input, object).reshape(-1).tolist(), codec):
         if found.malformed and errors == b"strict":
-            raise _malformed()
-        row, places = _replaced(found, replacement, replace_control_characters, errors == b"ignore")
+            raise _malformed_error()
+        row, places = _replace_malformed(found, replacement, replace_control_characters, errors == b"ignore")
         code_points += row
         starts += places
         lengths.append(len(row))
@@ -185,8 +185,8 @@ def unicode_transcode_kernel(
         if errors == b"strict":
             is_control = replace_control_characters and any(c < 0x20 for c in found.code_points)
             if found.malformed or is_control:
-                raise _malformed()
-        row, _ = _replaced(found, replacement, replace_control_characters, errors == b"ignore")
+                raise _malformed_error()
+        row, _ = _replace_malformed(found, replacement, replace_control_characters, errors == b"ignore")
         output[i] = encode(row, output_encoding)
     return output.reshape(texts.shape)
 

@@ -13,8 +13,8 @@ import numpy as np
 import numpy.typing as npt
 
 from tensorkeep.errors import DataLossError, FailedPreconditionError, InvalidArgumentError, UnimplementedError
-from tensorkeep.proto.boosted_trees import DebugOutput, Node, Tree, TreeEnsemble
 from tensorkeep.proto.messages import parse, serialize
+from tensorkeep.proto.op_messages import DebugOutput, Node, Tree, TreeEnsemble
 
 Integers = npt.NDArray[np.int64]
 Singles = npt.NDArray[np.float32]

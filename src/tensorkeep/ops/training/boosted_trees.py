@@ -14,7 +14,7 @@ from tensorkeep.errors import InvalidArgumentError, UnimplementedError
 from tensorkeep.graph.graph import Tensor
 from tensorkeep.graph.registry.opspec import op
 from tensorkeep.ops.shared.kernel_types import Array, Handle, Value
-from tensorkeep.ops.shared.shape_rules import SCALAR, merged_shape, with_rank
+from tensorkeep.ops.shared.shape_rules import SCALAR, check_scalars, merged_shape, with_rank
 from tensorkeep.ops.training._trees import Ensemble, QuantileStreams
 from tensorkeep.runtime.context import KernelContext
 from tensorkeep.shapes import Shape
@@ -44,8 +44,7 @@ def handle_shape() -> Shape:
 
 @ensemble_handle.stateful_kernel
 def ensemble_handle_kernel(ctx: KernelContext, *, container: bytes, shared_name: bytes) -> Ensemble:
-    name = shared_name.decode() or ctx.name
-    return ctx.resources.get_or_create(container.decode(), name, Ensemble, lambda: Ensemble(name))
+    return ctx.shared(container, shared_name, Ensemble, Ensemble)
 
 
 is_ensemble_initialized = op(
@@ -74,8 +73,7 @@ deserialize_ensemble = op(f"BoostedTreesDeserializeEnsemble{_LOADED}", "stateful
 def loaded_ensemble_shape(
     tree_ensemble_handle: Tensor, stamp_token: Tensor, tree_ensemble_serialized: Tensor
 ) -> tuple[()]:
-    for tensor in (tree_ensemble_handle, stamp_token, tree_ensemble_serialized):
-        with_rank(tensor, 0)
+    check_scalars(tree_ensemble_handle, stamp_token, tree_ensemble_serialized)
     return ()
 
 
@@ -237,8 +235,7 @@ streams_handle.shape(handle_shape)
 
 @streams_handle.stateful_kernel
 def streams_handle_kernel(ctx: KernelContext, *, container: bytes, shared_name: bytes) -> QuantileStreams:
-    name = shared_name.decode() or ctx.name
-    return ctx.resources.get_or_create(container.decode(), name, QuantileStreams, lambda: QuantileStreams(name))
+    return ctx.shared(container, shared_name, QuantileStreams, QuantileStreams)
 
 
 are_streams_initialized = op(
@@ -264,8 +261,7 @@ create_streams = op(
 
 @create_streams.shape
 def create_streams_shape(quantile_stream_resource_handle: Tensor, epsilon: Tensor, num_streams: Tensor) -> tuple[()]:
-    for tensor in (quantile_stream_resource_handle, epsilon, num_streams):
-        with_rank(tensor, 0)
+    check_scalars(quantile_stream_resource_handle, epsilon, num_streams)
     return ()
 
 

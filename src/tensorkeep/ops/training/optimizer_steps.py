@@ -35,7 +35,7 @@ _BLOCK: Final = 1 << 17  # elements: a handful of float32 blocks stay in the cac
 # ---------------------------------------------------------------------------------------------------- Running rules
 
 
-def _locked(variables: Sequence[VariableResource], work: Callable[[], None]) -> None:
+def _run_with_locks(variables: Sequence[VariableResource], work: Callable[[], None]) -> None:
     """Does something while nobody else changes several variables."""
     held = sorted(variables, key=id)  # one order for all, or two updates could wait for each other
     for variable in held:
@@ -92,7 +92,7 @@ def _apply_dense(
         for variable, (_, after) in zip(variables, places, strict=True):
             variable.assign(after)
 
-    _locked(variables, work)
+    _run_with_locks(variables, work)
 
 
 def _renew(update: Update, places: Sequence[tuple[Array, Array]], gradient: Array, numbers: Sequence[Any]) -> None:
@@ -146,7 +146,7 @@ def _apply_rows(
             for array, block in zip(arrays, blocks, strict=True):
                 array[where] = block
 
-    _locked(variables, work)
+    _run_with_locks(variables, work)
 
 
 def rounds(indices: Array) -> Iterator[Any]:

@@ -26,7 +26,7 @@ from tensorkeep.testing.strategies import (
     assert_saved,
     checkpoints,
     contents,
-    cut,
+    cut_slice,
     partitioned_arrays,
     sources,
 )
@@ -158,7 +158,7 @@ class CheckpointFormatConformance:
             extents.append(data.draw(st.sampled_from((extent, None))))
         part = TensorSlice(tuple(extents))
         with self.saved({"w": value}) as reader:
-            assert_identical(reader.read("w", part), dtype, cut(array, part))
+            assert_identical(reader.read("w", part), dtype, cut_slice(array, part))
 
     @_examples(20)
     @given(st.data())

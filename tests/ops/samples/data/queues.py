@@ -1,4 +1,4 @@
-"""Where queues are shown: they keep what one run leaves for another."""
+"""Where queues, barriers and stages are shown: they keep what one run leaves for another."""
 
 from __future__ import annotations
 
@@ -13,4 +13,17 @@ ELSEWHERE = {
     f"{name}{version}": "tests/ops/data/test_queues.py::test_what_is_put_in_comes_out"
     for name in (*_KINDS, *(f"Queue{op}" for op in _OPS))
     for version in ("", "V2")
+}
+ELSEWHERE |= {
+    f"Barrier{op}": "tests/ops/data/test_barriers.py::test_an_element_is_taken_when_its_components_are_there"
+    for op in ("", "InsertMany", "TakeMany", "Close", "ReadySize", "IncompleteSize")
+}
+ELSEWHERE |= dict.fromkeys(
+    ("Stage", "Unstage", "StagePeek", "StageSize", "StageClear"),
+    "tests/ops/data/test_stages.py::test_what_one_run_puts_in_a_later_one_takes",
+)
+ELSEWHERE |= {
+    f"{kind}{op}": "tests/ops/data/test_stages.py::test_an_element_is_there_when_all_its_components_are"
+    for kind in ("Map", "OrderedMap")
+    for op in ("Stage", "Unstage", "UnstageNoKey", "Peek", "Size", "IncompleteSize", "Clear")
 }

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from tensorkeep.proto.convolution_dimensions import UniformQuantizedConvolutionDimensionNumbersAttr
+from tensorkeep.proto.op_messages import UniformQuantizedConvolutionDimensionNumbersAttr
 from tests.ops.sample import Sample, quantized, sample
 from tests.ops.samples.arrays.shapes import F
 

@@ -1,4 +1,4 @@
-"""Ops on variables keep state: where they are shown."""
+"""Ops on variables and kept tensors keep state: where they are shown."""
 
 from __future__ import annotations
 
@@ -27,6 +27,11 @@ ELSEWHERE = {
     "VarIsInitializedOp": f"{_OPS}::test_variables_know_whether_they_are_initialized",
     "DestroyResourceOp": f"{_OPS}::test_a_destroyed_variable_is_not_initialized",
     "DisableCopyOnRead": f"{_OPS}::test_a_read_without_copy_is_a_read",
+    **dict.fromkeys(
+        ("GetSessionHandle", "GetSessionTensor", "DeleteSessionTensor"),
+        "tests/interop/test_session_tensors.py::test_a_tensor_is_found_by_its_handle_until_it_is_deleted",
+    ),
+    "GetSessionHandleV2": "tests/v1/test_session_tensors.py::test_a_handle_of_the_second_kind_is_fetched_as_one",
     "VariableShape": f"{_OPS}::test_the_shape_of_a_variable_is_that_of_its_value",
     "CountUpTo": f"{_OPS}::test_counting_ends_at_the_limit",
     "ResourceCountUpTo": f"{_OPS}::test_counting_ends_at_the_limit",

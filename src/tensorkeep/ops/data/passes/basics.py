@@ -218,7 +218,7 @@ class SourceChunker(Placed, Protocol):
     def more(self, most: int) -> Rows: ...
 
 
-def chunked(make: Callable[[], Chunker], cardinality: int = UNKNOWN) -> Dataset:
+def chunked_dataset(make: Callable[[], Chunker], cardinality: int = UNKNOWN) -> Dataset:
     """A dataset whose passes make some elements at a time."""
 
     def begin() -> Pass:

@@ -51,8 +51,10 @@ class _Batched:
         self._begun = place["begun"]
 
 
-def batched(source: Dataset, size: int, drops: bool, stack: Stacking = stacked_rows) -> Dataset:
-    """So many elements of a dataset as one; the last ones, if they are fewer, are dropped on request."""
+def batch_elements(source: Dataset, size: int, drops: bool, stack: Stacking = stacked_rows) -> Dataset:
+    """The dataset of batches of `size` elements of another, made one by `stack`. The last batch may be smaller; with
+    `drops`, it is left out then.
+    """
     if size < 1:
         raise InvalidArgumentError("Batch size must be greater than zero.")
     known = source.cardinality
@@ -67,7 +69,9 @@ def padding(shapes: Sequence[Sequence[int]], values: Sequence[Any]) -> Stacking:
         if isinstance(rows, Columns):
             return tuple(map(_filled_up, rows.arrays, shapes, values, range(len(shapes))))
         columns = enumerate(zip(*rows, strict=True))
-        return tuple(_padded([as_array(item) for item in column], shapes[at], values[at], at) for at, column in columns)
+        return tuple(
+            _padded_batch([as_array(item) for item in column], shapes[at], values[at], at) for at, column in columns
+        )
 
     return stack
 
@@ -82,10 +86,10 @@ def _filled_up(array: Array, told: Sequence[int], value: Any, place: int) -> Arr
     wanted = tuple(n if size < 0 else size for n, size in zip(array.shape[1:], told, strict=False))
     if len(told) == array.ndim - 1 and array.shape[1:] == wanted:
         return array
-    return _padded([array[i, ...] for i in range(len(array))], told, value, place)
+    return _padded_batch([array[i, ...] for i in range(len(array))], told, value, place)
 
 
-def _padded(arrays: Sequence[Array], told: Sequence[int], value: Any, place: int) -> Array:
+def _padded_batch(arrays: Sequence[Array], told: Sequence[int], value: Any, place: int) -> Array:
     """Arrays of one rank in a batch, each filled up to what is told, or to the largest of them where that is -1."""
     if any(array.ndim != len(told) for array in arrays):
         raise InvalidArgumentError(
@@ -121,7 +125,7 @@ class _Unbatched:
             element = next_of(self._source)
             if element is None:
                 return []
-            self._rows, self._at = sliced(element), 0
+            self._rows, self._at = sliced_rows(element), 0
         found = self._rows[self._at : self._at + most]
         self._at += len(found)
         return found
@@ -133,7 +137,7 @@ class _Unbatched:
         self._rows, self._at = place["rows"], 0
 
 
-def sliced(components: Sequence[Any]) -> Rows:
+def sliced_rows(components: Sequence[Any]) -> Rows:
     """The rows of components along their first dimension, which must be of one size."""
     arrays = [component if isinstance(component, np.ndarray) else np.asarray(component) for component in components]
     if not all(array.ndim for array in arrays):
@@ -143,7 +147,7 @@ def sliced(components: Sequence[Any]) -> Rows:
     return Columns(arrays)
 
 
-def unbatched(source: Dataset) -> Dataset:
+def unbatch_elements(source: Dataset) -> Dataset:
     """The rows that the elements of a dataset are made of."""
     return chunked_over(source, _Unbatched)
 
@@ -176,8 +180,10 @@ class _Rebatched:
         self._turn = place["turn"]
 
 
-def rebatched(source: Dataset, sizes: Sequence[int], drops: bool) -> Dataset:
-    """The batches of a dataset cut anew, into batches of these sizes in turn."""
+def rebatch_elements(source: Dataset, sizes: Sequence[int], drops: bool) -> Dataset:
+    """The dataset of the rows of batches in other batches, of these sizes in turn. With `drops`, a last batch that is
+    too small is left out.
+    """
     if not sizes or any(size < 1 for size in sizes):
         raise InvalidArgumentError("Batch sizes must be greater than zero.")
-    return stepping_over(unbatched(source), lambda rows: _Rebatched(rows, sizes, drops))
+    return stepping_over(unbatch_elements(source), lambda rows: _Rebatched(rows, sizes, drops))

@@ -19,7 +19,7 @@ from tensorkeep.checkpoint.finding.opening import open_checkpoint
 from tensorkeep.checkpoint.reader import CheckpointReader
 from tensorkeep.errors import InvalidArgumentError
 from tensorkeep.io.files.filesystem import FileSystem
-from tensorkeep.ops.data.passes.basics import Dataset, Pass, State, chunked
+from tensorkeep.ops.data.passes.basics import Dataset, Pass, State, chunked_dataset
 from tensorkeep.ops.data.passes.joining import begun
 from tensorkeep.ops.data.passes.rows import Element, Rows, as_component
 
@@ -86,9 +86,9 @@ def _own(component: Any) -> Any:
     return component.copy() if isinstance(component, np.ndarray) and component.base is not None else component
 
 
-def remembered(source: Dataset, cache: MemoryCache) -> Dataset:
+def remember_elements(source: Dataset, cache: MemoryCache) -> Dataset:
     """A dataset that is gone through once; later passes take its elements from memory."""
-    return chunked(lambda: _Remembering(source, cache), source.cardinality)
+    return chunked_dataset(lambda: _Remembering(source, cache), source.cardinality)
 
 
 class _Writing:
@@ -167,7 +167,7 @@ def _name(element: int, component: int, count: int) -> str:
     return f"{element:>{_ELEMENT_PLACES}}_{component:>{len(str(count - 1))}}"
 
 
-def stored(source: Dataset, fs: FileSystem, path: str, count: int) -> Dataset:
+def store_elements(source: Dataset, fs: FileSystem, path: str, count: int) -> Dataset:
     """A dataset of `count` components that is gone through once; later passes take its elements from a file."""
 
     def begin() -> Any:
@@ -175,4 +175,4 @@ def stored(source: Dataset, fs: FileSystem, path: str, count: int) -> Dataset:
             return _Reading(fs, path, count)
         return _Writing(source.begin(), fs, path, count)
 
-    return chunked(begin, source.cardinality)
+    return chunked_dataset(begin, source.cardinality)

@@ -15,11 +15,12 @@ import numpy as np
 
 from tensorkeep.dtypes import DType
 from tensorkeep.errors import DataLossError, InvalidArgumentError
-from tensorkeep.io.coding.crc32c import MASK_DELTA
+from tensorkeep.io.coding.crc32c_arrays import mask_array
 from tensorkeep.io.files.filesystem import FileSystem, RandomAccessFile
 from tensorkeep.io.files.record_files import InflatedBytes, RecordCompression, read_inflated_record
 from tensorkeep.native.checksums import crc32c_of_stretches
-from tensorkeep.ops.data.passes.basics import Dataset, State, chunked
+from tensorkeep.native.records import sound_records
+from tensorkeep.ops.data.passes.basics import Dataset, State, chunked_dataset
 from tensorkeep.ops.data.passes.rows import Columns, Element, Rows
 from tensorkeep.ops.parsing.csv_records import column, split_record
 from tensorkeep.ops.shared.kernel_types import string_array
@@ -99,7 +100,7 @@ class _RowError(Exception):
 
 def parts_of(paths: Sequence[str], open_file: Opening) -> Dataset:
     """The dataset of the parts of files."""
-    return chunked(lambda: _Files(paths, open_file))
+    return chunked_dataset(lambda: _Files(paths, open_file))
 
 
 def _texts(items: Sequence[bytes]) -> Rows:
@@ -119,35 +120,36 @@ class _PlainRecords:
         self._start = position  # where the block begins in the file
 
     def more(self, most: int) -> Rows:
-        starts, lengths = self._found(most)
-        if not starts:
+        starts, ends = self._sound(most)
+        if not starts and not self._is_next_whole():
             self._read_on()
-            starts, lengths = self._found(most)
+            starts, ends = self._sound(most)
         if not starts:
+            if self._is_next_whole():
+                raise self._damage()
             return []
-        sound = self._sound(starts, lengths)
-        if not sound:
-            raise self._damage(starts[0], lengths[0])
         block = self._block
-        items = [block[at : at + size] for at, size in zip(starts[:sound], lengths[:sound], strict=True)]
-        self.position = self._start + starts[sound - 1] + lengths[sound - 1] + _TAIL
-        return _texts(items)
+        self.position = self._start + ends[-1] + _TAIL
+        return _texts([block[start:end] for start, end in zip(starts, ends, strict=True)])
+
+    def _is_next_whole(self) -> bool:
+        return bool(self._found(1)[0])
 
     def _found(self, most: int) -> tuple[list[int], list[int]]:
-        """Where records lie in the block, as far as it holds them whole."""
+        """Where records begin and end in the block, as far as it holds them whole."""
         starts: list[int] = []
-        lengths: list[int] = []
+        ends: list[int] = []
         block, at = self._block, self.position - self._start
-        end, unpack = len(block), _HEADER.unpack_from
-        while len(starts) < most and at + _HEADER.size <= end:
+        size, unpack = len(block), _HEADER.unpack_from
+        while len(starts) < most and at + _HEADER.size <= size:
             length, _ = unpack(block, at)
             at += _HEADER.size
-            if at + length + _TAIL > end:
+            if at + length + _TAIL > size:
                 break
             starts.append(at)
-            lengths.append(length)
+            ends.append(at + length)
             at += length + _TAIL
-        return starts, lengths
+        return starts, ends
 
     def _read_on(self) -> None:
         """Reads a block that begins with the next record and holds it whole; an error if the file does not."""
@@ -158,7 +160,7 @@ class _PlainRecords:
         if left < _HEADER.size:
             raise self._cut(f"{left} bytes are left")
         length, checksum = _HEADER.unpack_from(self._block)
-        (crc,) = _masked(crc32c_of_stretches(self._block, np.zeros(1, np.int64), np.full(1, 8, np.int64))).tolist()
+        (crc,) = mask_array(crc32c_of_stretches(self._block, np.zeros(1, np.int64), np.full(1, 8, np.int64))).tolist()
         if crc != checksum:
             raise DataLossError(
                 f'"{self._file.path}": corrupted record at {self.position}: the checksum of its length does not fit'
@@ -172,28 +174,29 @@ class _PlainRecords:
     def _cut(self, why: str) -> DataLossError:
         return DataLossError(f'"{self._file.path}": truncated record at {self.position}: {why}')
 
-    def _sound(self, starts: Sequence[int], lengths: Sequence[int]) -> int:
-        """How many of the records are as they were written, before the first that is not."""
-        at, sizes = np.array(starts, np.int64), np.array(lengths, np.int64)
+    def _sound(self, most: int) -> tuple[list[int], list[int]]:
+        """Where records begin and end in the block, before the first that is not whole or not as it was written."""
+        sound = sound_records(self._block, self.position - self._start, most)
+        if sound is not None:
+            return sound
+        starts, ends = self._found(most)
+        at, sizes = np.array(starts, np.int64), np.array(ends, np.int64) - np.array(starts, np.int64)
         bytes_of = np.frombuffer(self._block, np.uint8)
-        heads = _masked(crc32c_of_stretches(self._block, at - _HEADER.size, np.full(at.size, 8, np.int64)))
-        tails = _masked(crc32c_of_stretches(self._block, at, sizes))
+        heads = mask_array(crc32c_of_stretches(self._block, at - _HEADER.size, np.full(at.size, 8, np.int64)))
+        tails = mask_array(crc32c_of_stretches(self._block, at, sizes))
         wrong = (heads != _words(bytes_of, at - _TAIL)) | (tails != _words(bytes_of, at + sizes))
-        return int(wrong.argmax()) if wrong.any() else at.size
+        count = int(wrong.argmax()) if wrong.any() else at.size
+        return starts[:count], ends[:count]
 
-    def _damage(self, start: int, length: int) -> DataLossError:
-        at = self._start + start - _HEADER.size
+    def _damage(self) -> DataLossError:
+        length, _ = _HEADER.unpack_from(self._block, self.position - self._start)
         return DataLossError(
-            f'"{self._file.path}": corrupted record at {at}: a checksum of its length or of its {length} bytes does '
-            "not fit"
+            f'"{self._file.path}": corrupted record at {self.position}: a checksum of its length or of its {length} '
+            "bytes does not fit"
         )
 
     def close(self) -> None:
         self._file.close()
-
-
-def _masked(crcs: Any) -> Any:
-    return ((crcs >> np.uint32(15)) | (crcs << np.uint32(17))) + np.uint32(MASK_DELTA)
 
 
 def _words(data: Any, at: Any) -> Any:

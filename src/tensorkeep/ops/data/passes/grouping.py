@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 
 from tensorkeep.errors import InvalidArgumentError
-from tensorkeep.ops.data.passes.basics import UNKNOWN, Dataset, Pass, State, chunked, next_of, stepping_over
+from tensorkeep.ops.data.passes.basics import UNKNOWN, Dataset, Pass, State, chunked_dataset, next_of, stepping_over
 from tensorkeep.ops.data.passes.joining import begun
 from tensorkeep.ops.data.passes.rows import Element, Rows
-from tensorkeep.ops.data.passes.sources import listed
+from tensorkeep.ops.data.passes.sources import dataset_of_rows
 
 Key = Callable[[Element], int]
 
@@ -48,7 +48,7 @@ class _Windows:
         for _ in range(dropped):
             self._buffer.popleft()
         self._gap = self._shift - dropped if not self._is_over else 0
-        return tuple(listed([(component,) for component in column]) for column in zip(*window, strict=True))
+        return tuple(dataset_of_rows([(component,) for component in column]) for column in zip(*window, strict=True))
 
     def place(self) -> State:
         return {"buffer": list(self._buffer), "gap": self._gap, "over": self._is_over}
@@ -123,7 +123,7 @@ class _Grouped:
 
     def _begin(self, key: int, rows: list[Element]) -> None:
         self._made_of = (key, rows)
-        self._current = self._reduce(key, listed(rows)).begin()
+        self._current = self._reduce(key, dataset_of_rows(rows)).begin()
 
     def state(self) -> State:
         groups = [[key, rows] for key, rows in self._groups.items()]
@@ -142,7 +142,7 @@ class _Grouped:
         if state["made_of"] is not None:
             key, rows = state["made_of"]
             self._made_of = (key, list(rows))
-            self._current = begun(self._reduce(key, listed(self._made_of[1])), state["inner"])
+            self._current = begun(self._reduce(key, dataset_of_rows(self._made_of[1])), state["inner"])
 
     def close(self) -> None:
         self._source.close()
@@ -150,11 +150,11 @@ class _Grouped:
             self._current.close()
 
 
-def grouped(
+def group_elements(
     source: Dataset, key: Key, size: Callable[[int], int], reduce: Callable[[int, Dataset], Dataset]
 ) -> Dataset:
     """The datasets that are made of elements with the same key, so many of them at a time."""
-    return chunked(lambda: _Grouped(source.begin(), key, size, reduce))
+    return chunked_dataset(lambda: _Grouped(source.begin(), key, size, reduce))
 
 
 class _Reduced:
@@ -272,6 +272,6 @@ class _Sampled:
         self._at = place["at"]
 
 
-def sampled(source: Dataset, passes: Callable[[int], bool]) -> Dataset:
+def sample_elements(source: Dataset, passes: Callable[[int], bool]) -> Dataset:
     """The elements of a dataset whose number a function lets through."""
     return stepping_over(source, lambda rows: _Sampled(rows, passes))

@@ -12,7 +12,7 @@ from tensorkeep.ops.data.passes.basics import (
     Dataset,
     Pass,
     State,
-    chunked,
+    chunked_dataset,
     chunked_over,
     next_of,
     stepping,
@@ -44,7 +44,7 @@ class _Taken:
         self._left = place["left"]
 
 
-def taken(source: Dataset, count: int) -> Dataset:
+def take_elements(source: Dataset, count: int) -> Dataset:
     """The first elements of a dataset; all if the count is negative."""
     if count < 0:
         return source
@@ -75,10 +75,10 @@ class _Skipped:
         self._left = place["left"]
 
 
-def skipped(source: Dataset, count: int) -> Dataset:
+def skip_elements(source: Dataset, count: int) -> Dataset:
     """A dataset without its first elements; an empty one if the count is negative."""
     if count < 0:
-        return taken(source, 0)
+        return take_elements(source, 0)
     known = source.cardinality
     return chunked_over(source, lambda rows: _Skipped(rows, count), known if known < 0 else max(known - count, 0))
 
@@ -112,7 +112,7 @@ class _Sharded:
         self._at = place["at"]
 
 
-def sharded(source: Dataset, count: int, index: int, requires: bool) -> Dataset:
+def shard_elements(source: Dataset, count: int, index: int, requires: bool) -> Dataset:
     """The elements of a dataset whose number leaves `index` when divided by `count`."""
     if count <= 0:
         raise InvalidArgumentError(f"Number of shards must be greater than zero (currently num_shards = {count}).")
@@ -177,7 +177,7 @@ def begun(source: Dataset, state: State | None) -> Pass | None:
     return current
 
 
-def repeated(source: Dataset, times: int) -> Dataset:
+def repeat_elements(source: Dataset, times: int) -> Dataset:
     """A dataset several times over; without end if `times` is negative."""
     known = source.cardinality
     if not times or not known:
@@ -186,7 +186,7 @@ def repeated(source: Dataset, times: int) -> Dataset:
         size = INFINITE
     else:
         size = UNKNOWN if known == UNKNOWN else known * times
-    return chunked(lambda: _Repeated(source, times), size)
+    return chunked_dataset(lambda: _Repeated(source, times), size)
 
 
 class _Concatenated:
@@ -220,11 +220,11 @@ class _Concatenated:
             self._current.close()
 
 
-def concatenated(sources: Sequence[Dataset]) -> Dataset:
+def concatenate_datasets(sources: Sequence[Dataset]) -> Dataset:
     """Datasets one after the other."""
     sizes = [source.cardinality for source in sources]
     size = INFINITE if INFINITE in sizes else UNKNOWN if UNKNOWN in sizes else sum(sizes)
-    return chunked(lambda: _Concatenated(sources), size)
+    return chunked_dataset(lambda: _Concatenated(sources), size)
 
 
 class _Zipped:
@@ -266,7 +266,7 @@ class _Zipped:
             source.close()
 
 
-def zipped(sources: Sequence[Dataset]) -> Dataset:
+def zip_datasets(sources: Sequence[Dataset]) -> Dataset:
     """Datasets side by side."""
     finite = [source.cardinality for source in sources if source.cardinality != INFINITE]
     size = INFINITE if not finite else UNKNOWN if UNKNOWN in finite else min(finite)
@@ -309,9 +309,9 @@ class _Flattened:
             self._current.close()
 
 
-def flattened(source: Dataset, inner: Inner) -> Dataset:
+def flatten_datasets(source: Dataset, inner: Inner) -> Dataset:
     """The datasets that the elements of a dataset stand for, one after the other."""
-    return chunked(lambda: _Flattened(source.begin(), inner))
+    return chunked_dataset(lambda: _Flattened(source.begin(), inner))
 
 
 class _Interleaved:
@@ -388,7 +388,7 @@ class _Interleaved:
                 slot[1].close()
 
 
-def interleaved(source: Dataset, inner: Inner, cycle: int, block: int) -> Dataset:
+def interleave_datasets(source: Dataset, inner: Inner, cycle: int, block: int) -> Dataset:
     """The datasets that the elements of a dataset stand for, `cycle` at a time, `block` elements of each in turn."""
     for value, what in ((cycle, "cycle_length"), (block, "block_length")):
         if value < 1:
@@ -441,7 +441,7 @@ class _Directed:
             source.close()
 
 
-def directed(selector: Dataset, sources: Sequence[Dataset], stops: bool) -> Dataset:
+def choose_from_datasets(selector: Dataset, sources: Sequence[Dataset], stops: bool) -> Dataset:
     """Elements of several datasets in the order that a dataset of their numbers says."""
     return stepping(lambda: _Directed(selector.begin(), [source.begin() for source in sources], stops))
 

@@ -148,7 +148,7 @@ def in_threads(work: Callable[[Element], Any], rows: Rows, threads: int) -> list
     return results
 
 
-def mapped(source: Dataset, function: RowFunction, *, preserves: bool, parallel: int = 1) -> Dataset:
+def map_elements(source: Dataset, function: RowFunction, *, preserves: bool, parallel: int = 1) -> Dataset:
     """What a function makes of each element of a dataset; `parallel` calls at a time, as many as it likes if negative.
 
     Parallel calls are made before their results are asked for. A function that computes many elements in one call is
@@ -187,7 +187,7 @@ class _Chosen:
         self._is_over = place["over"]
 
 
-def chosen(source: Dataset, holds: Callable[[Element], bool], *, stops: bool = False) -> Dataset:
+def filter_elements(source: Dataset, holds: Callable[[Element], bool], *, stops: bool = False) -> Dataset:
     """The elements of a dataset of which a predicate is true; with `stops`, those before the first of which not."""
     return stepping_over(source, lambda rows: _Chosen(rows, holds, stops), source.cardinality and UNKNOWN)
 
@@ -216,7 +216,9 @@ class _Scanned:
         self._state = tuple(place["state"])
 
 
-def scanned(source: Dataset, first: Sequence[Any], function: Callable[..., Sequence[Any]], preserves: bool) -> Dataset:
+def scan_elements(
+    source: Dataset, first: Sequence[Any], function: Callable[..., Sequence[Any]], preserves: bool
+) -> Dataset:
     """What a function makes of a state and each element of a dataset, one after the other."""
     size = source.cardinality if preserves else UNKNOWN
     return stepping_over(source, lambda rows: _Scanned(rows, first, function), size)

@@ -67,7 +67,7 @@ def parquet_fields(fs: FileSystem, path: str) -> tuple[list[ParquetField], list[
     """The columns of a file that can be read, in its order, and those that cannot, with their types."""
     file = Input(fs.open(path))
     try:
-        with _told(path):
+        with _translate_arrow_errors(path):
             schema = import_pyarrow()[1].ParquetFile(file).schema_arrow
             return _known_fields(path, schema)
     finally:
@@ -95,7 +95,7 @@ def _kind(found: Any) -> tuple[DType, int] | None:
 
 
 @contextmanager
-def _told(path: str) -> Iterator[None]:
+def _translate_arrow_errors(path: str) -> Iterator[None]:
     """What pyarrow says of a file that it cannot read, as an error of ours."""
     arrow, _ = import_pyarrow()
     try:
@@ -118,7 +118,7 @@ class _Batches:
         self._options = options
         self.position = position
         self._arrow, parquet = import_pyarrow()
-        with _told(path):
+        with _translate_arrow_errors(path):
             stored = parquet.ParquetFile(file)
             self._check(stored.schema_arrow)
             groups, self._skipped = self._groups_from(stored.metadata, position)
@@ -152,7 +152,7 @@ class _Batches:
         return groups, position
 
     def more(self, most: int) -> Rows:
-        with _told(self._path):
+        with _translate_arrow_errors(self._path):
             self._read_up_to(self._options.batch_size)
             size = min(self._count, self._options.batch_size)
             if not size or (size < self._options.batch_size and self._options.drop_remainder):

@@ -160,7 +160,7 @@ def _rank(value: _Value) -> int:
     return value.shape.rank
 
 
-def _known(value: _Value) -> Array:
+def _known_array(value: _Value) -> Array:
     """The value of an input that is a constant."""
     found = None if value.is_rowed else constant_value(value.tensor)
     if found is None:
@@ -180,10 +180,10 @@ def _element_wise(op: Operation, inputs: Sequence[_Value]) -> tuple[list[Tensor]
 
 def _broadcasting(op: Operation, inputs: Sequence[_Value]) -> tuple[list[Tensor], dict[str, Any]]:
     largest = max(_rank(value) for value in inputs)
-    return [_widened(value, largest) for value in inputs], {}
+    return [_widen_tensor(value, largest) for value in inputs], {}
 
 
-def _widened(value: _Value, rank: int) -> Tensor:
+def _widen_tensor(value: _Value, rank: int) -> Tensor:
     """A tensor with rows, whose other dimensions stand where those of a larger rank are."""
     found = value.tensor
     for _ in range(rank - _rank(value) if value.is_rowed else 0):
@@ -197,14 +197,14 @@ def _parsing(op: Operation, inputs: Sequence[_Value]) -> tuple[list[Tensor], dic
     is_fixed = all(shape.dims is not None and None not in shape.dims for shape in op.attr("dense_shapes"))
     if _rank(inputs[0]) or op.attr("num_sparse") or op.attr("ragged_value_types") or not is_fixed:
         raise _NotRowWiseError
-    if constant_value(inputs[1].tensor) is None or _known(inputs[1]).size:
+    if constant_value(inputs[1].tensor) is None or _known_array(inputs[1]).size:
         raise _NotRowWiseError
     return [value.tensor for value in inputs], {}
 
 
 def _reshaping(op: Operation, inputs: Sequence[_Value]) -> tuple[list[Tensor], dict[str, Any]]:
     _only_first(inputs)
-    sizes = _known(inputs[1]).tolist()
+    sizes = _known_array(inputs[1]).tolist()
     if -1 in sizes:
         dims = inputs[0].shape.dims
         if dims is None or None in dims:
@@ -221,7 +221,7 @@ def _reshaping(op: Operation, inputs: Sequence[_Value]) -> tuple[list[Tensor], d
 
 def _expanding(op: Operation, inputs: Sequence[_Value]) -> tuple[list[Tensor], dict[str, Any]]:
     _only_first(inputs)
-    axis = int(_known(inputs[1]).reshape(-1)[0])
+    axis = int(_known_array(inputs[1]).reshape(-1)[0])
     return [inputs[0].tensor, constant(axis + (axis >= 0))], {"Tdim": constant(0).dtype}
 
 
@@ -239,7 +239,7 @@ def _squeezing(op: Operation, inputs: Sequence[_Value]) -> tuple[list[Tensor], d
 
 def _slicing(op: Operation, inputs: Sequence[_Value]) -> tuple[list[Tensor], dict[str, Any]]:
     _only_first(inputs)
-    parts = [_known(value) for value in inputs[1:]]
+    parts = [_known_array(value) for value in inputs[1:]]
     dtype = inputs[1].tensor.dtype
     heads = [0, 0, 1]
     tensors = [constant(np.concatenate([[head], part]), dtype) for head, part in zip(heads, parts, strict=True)]
@@ -263,7 +263,7 @@ def _packing(op: Operation, inputs: Sequence[_Value]) -> tuple[list[Tensor], dic
 
 def _concatenating(op: Operation, inputs: Sequence[_Value]) -> tuple[list[Tensor], dict[str, Any]]:
     *parts, axis = inputs
-    at = int(_known(axis))
+    at = int(_known_array(axis))
     if not all(value.is_rowed for value in parts):
         raise _NotRowWiseError
     return [*(value.tensor for value in parts), constant(at + (at >= 0))], {"Tidx": constant(0).dtype}
@@ -271,7 +271,7 @@ def _concatenating(op: Operation, inputs: Sequence[_Value]) -> tuple[list[Tensor
 
 def _transposing(op: Operation, inputs: Sequence[_Value]) -> tuple[list[Tensor], dict[str, Any]]:
     _only_first(inputs)
-    order = _known(inputs[1])
+    order = _known_array(inputs[1])
     return [inputs[0].tensor, constant(np.array([0, *(order + 1)], np.int32))], {"Tperm": constant(0).dtype}
 
 

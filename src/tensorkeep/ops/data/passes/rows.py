@@ -13,6 +13,7 @@ import numpy as np
 
 from tensorkeep.arrays import Array
 from tensorkeep.errors import InvalidArgumentError
+from tensorkeep.shapes import bracketed_shape
 
 Element: TypeAlias = tuple[Any, ...]
 
@@ -80,7 +81,7 @@ def stacked_component(components: Sequence[Any], place: int) -> Array:
         if array.shape != shape:
             raise InvalidArgumentError(
                 f"Cannot batch tensors with different shapes in component {place}. First element had shape "
-                f"{_bracketed(shape)} and element {number} had shape {_bracketed(array.shape)}."
+                f"{bracketed_shape(shape)} and element {number} had shape {bracketed_shape(array.shape)}."
             )
     found = np.empty((len(arrays), *shape), arrays[0].dtype)
     for number, array in enumerate(arrays):
@@ -112,7 +113,3 @@ def as_columns(rows: Rows) -> Columns | None:
         return Columns(stacked_rows(rows), len(rows))
     except InvalidArgumentError:
         return None
-
-
-def _bracketed(shape: tuple[int, ...]) -> str:
-    return "[" + ",".join(map(str, shape)) + "]"

@@ -11,17 +11,23 @@ from collections import deque
 from dataclasses import dataclass
 from random import SystemRandom
 from threading import Lock
-from typing import Final
+from typing import Final, TypeAlias
 
 import numpy as np
+import numpy.typing as npt
 
 from tensorkeep.arrays import Array
 from tensorkeep.errors import InvalidArgumentError
-from tensorkeep.ops.data.passes.basics import INFINITE, UNKNOWN, Dataset, Pass, State, chunked, stepping
+from tensorkeep.native.streams import ring_draw
+from tensorkeep.ops.data.passes.basics import INFINITE, UNKNOWN, Dataset, Pass, State, chunked_dataset, stepping
 from tensorkeep.ops.data.passes.joining import begun
 from tensorkeep.ops.data.passes.rows import Columns, Element, Rows, as_columns
 from tensorkeep.ops.random.philox import PhiloxGenerator
 
+Numbers: TypeAlias = npt.NDArray[np.int64]
+
+_NONE: Final[Numbers] = np.empty(0, np.int64)
+_NO_WORDS: Final[npt.NDArray[np.uint32]] = np.empty(0, np.uint32)
 _BLOCKS: Final = 256  # of four words, that are drawn at a time
 _MOST_PASSES: Final = 3  # through the source, of which rows may be in the buffer before it is filled no more
 
@@ -33,15 +39,15 @@ class Draws:
         self.seeds = (seed, seed2)
         self.used = used
         self._generator = PhiloxGenerator.of_seeds(seed, seed2)
-        self._words: list[int] = []
+        self._words = _NO_WORDS
         self._first = 0  # the number of the first of these words
 
     def next(self) -> int:
         at = self._place()
         self.used += 1
-        return self._words[at]
+        return int(self._words[at])
 
-    def some(self, most: int) -> list[int]:
+    def some(self, most: int) -> npt.NDArray[np.uint32]:
         """The next words: at least one, and so many at most."""
         at = self._place()
         found = self._words[at : at + most]
@@ -54,7 +60,7 @@ class Draws:
         if not 0 <= at < len(self._words):
             block = self.used // 4
             self._first, at = block * 4, self.used % 4
-            self._words = self._generator.words(_BLOCKS, block).reshape(-1).tolist()
+            self._words = self._generator.words(_BLOCKS, block).reshape(-1)
         return at
 
 
@@ -91,30 +97,34 @@ class _Store:
     def __init__(self) -> None:
         self._columns: list[Array] | None = None
         self._rows: dict[int, Element] = {}
-        self._free: list[int] = []
+        self._free = _NONE
         self._size = 0
 
-    def put(self, rows: Rows) -> list[int]:
+    def put(self, rows: Rows) -> Numbers:
         """The numbers under which rows are kept."""
-        if not rows:
-            return []
         places = self._places(len(rows))
+        if not rows:
+            return places
         columns = as_columns(rows) if self._columns is not None or not self._rows else None
         if columns is None or not self._takes(columns):
             self._as_rows()
-            self._rows.update(zip(places, rows, strict=True))
+            self._rows.update(zip(places.tolist(), rows, strict=True))
             return places
         assert self._columns is not None
         for array, column in zip(self._columns, columns.arrays, strict=True):
             array[places] = column
         return places
 
-    def _places(self, count: int) -> list[int]:
-        reused = self._free[len(self._free) - min(count, len(self._free)) :]
-        del self._free[len(self._free) - len(reused) :]
-        fresh = list(range(self._size, self._size + count - len(reused)))
-        self._size += len(fresh)
-        return reused + fresh
+    def _places(self, count: int) -> Numbers:
+        """As many numbers that are free: those that have been in use before, then others."""
+        reused = min(count, len(self._free))
+        kept = len(self._free) - reused
+        places = np.empty(count, np.int64)
+        places[:reused] = self._free[kept:]
+        places[reused:] = np.arange(self._size, self._size + count - reused)
+        self._free = self._free[:kept]
+        self._size += count - reused
+        return places
 
     def _takes(self, columns: Columns) -> bool:
         """Makes room for rows of these columns; False if they are of other shapes than those before."""
@@ -132,22 +142,22 @@ class _Store:
 
     def _as_rows(self) -> None:
         if self._columns is not None:
-            free = set(self._free)
+            free = set(self._free.tolist())
             held = [at for at in range(min(self._size, len(self._columns[0]))) if at not in free]
             self._rows = {at: tuple(array[at, ...].copy() for array in self._columns) for at in held}
             self._columns = None
 
-    def get(self, places: list[int]) -> Rows:
+    def get(self, places: Numbers) -> Rows:
         """The rows of these numbers, which stay."""
-        if self._columns is None or not places:
-            return [self._rows[place] for place in places]
+        if self._columns is None or not len(places):
+            return [self._rows[place] for place in places.tolist()]
         return Columns([array[places] for array in self._columns], len(places))
 
-    def drop(self, places: list[int]) -> None:
+    def drop(self, places: Numbers) -> None:
         """Forgets rows."""
-        self._free.extend(places)
+        self._free = np.concatenate([self._free, places])
         if self._columns is None:
-            for place in places:
+            for place in places.tolist():
                 del self._rows[place]
 
 
@@ -161,9 +171,9 @@ class _Shuffled:
         self._count = count
         self._begun = 0  # passes through the source
         self._current: Pass | None = None
-        self._incoming: deque[int] = deque()  # rows of the source that are not in the buffer so far
+        self._incoming = _NONE  # rows of the source that are not in the buffer so far
         self._store = _Store()
-        self._buffer: list[int] = []
+        self._buffer = _NONE  # as much of it as has been needed so far
         self._held = 0  # rows in the buffer
         self._slices: deque[_Slice] = deque()
         self._is_fruitless = True  # whether the source has given nothing so far
@@ -174,76 +184,68 @@ class _Shuffled:
         if self._error is not None:
             error, self._error = self._error, None
             raise error
-        drawn: list[int] = []
-        while len(drawn) < most:
+        drawn: list[Numbers] = []
+        count = 0
+        while count < most:
             try:
-                self._fill(most - len(drawn))
+                self._fill(most - count)
             except Exception as error:
-                if not drawn:
+                if not count:
                     raise
                 self._error = error
                 break
             if not self._held:
                 break
-            drawn.append(self._drawn())
-            self._draw_on(drawn, most)
-        return self._out(drawn)
+            drawn.append(self._drawn(most - count))
+            count += len(drawn[-1])
+        return self._out(drawn[0] if len(drawn) == 1 else np.concatenate([_NONE, *drawn]))
 
-    def _out(self, drawn: list[int]) -> Rows:
+    def _out(self, drawn: Numbers) -> Rows:
         rows = self._store.get(drawn)
         self._store.drop(drawn)
         return rows
 
-    def _drawn(self) -> int:
-        """The number of the next row, at random from the pass that comes first."""
+    def _drawn(self, most: int) -> Numbers:
+        """The numbers of some of the next rows, at random from the pass that comes first.
+
+        While there are rows that come in, one takes the place of each that goes out. Without them only one is drawn:
+        the source may have more to fill the buffer with, unless it is known that it has not.
+        """
         first = self._slices[0]
         while first.start == first.end and first.is_over:
             self._slices.popleft()
             first = self._slices[0]
             self._draws = Draws(*self._seeds.seeds())
-        buffer, size = self._buffer, self._size
-        index = (first.start + self._draws.next() % (first.end - first.start)) % size
-        place = first.start % size
-        found = buffer[index]
-        buffer[index] = buffer[place]
-        first.start += 1
-        self._held -= 1
-        return found
-
-    def _draw_on(self, drawn: list[int], most: int) -> None:
-        """Draws while there are rows that come in as others go out, of one pass: the same by itself, in fewer steps.
-
-        The buffer lacks one row, and does so again in the end.
-        """
-        count = min(most - len(drawn), len(self._incoming))
-        if count < 1 or self._held != self._size - 1 or len(self._slices) > 1:
-            return
-        first, buffer, size, incoming = self._slices[0], self._buffer, self._size, self._incoming
-        place = first.end % size
+        last = self._slices[-1]
+        if self._held == self._size:
+            count = min(most, 1 + len(self._incoming))
+        else:
+            count = most if self._begun == self._count and self._current is None else 1
+        if first is not last or self._held < self._size:
+            count = min(count, first.end - first.start)
         words = self._draws.some(count)
-        for word in words:
-            buffer[place] = incoming.popleft()
-            place = place + 1 if place + 1 < size else 0  # of the first row: the buffer is full
-            index = (place + word) % size
-            drawn.append(buffer[index])
-            buffer[index] = buffer[place]
+        coming = self._incoming[: len(words)]
+        drawn = ring_draw(self._buffer, self._size, (first.start, first.end, last.end), coming, words)
+        self._incoming = self._incoming[len(coming) :]
         first.start += len(words)
-        first.end += len(words)
+        last.end += len(coming)
+        self._held += len(coming) - len(words)
+        return drawn
 
     # ------------------------------------------------------------------------------------------------ filling
 
     def _fill(self, wanted: int) -> None:
         """Fills the buffer. `wanted` is how many rows will be drawn, each of which makes room for another one."""
         while self._held < self._size:
-            if self._incoming:
-                self._add(self._incoming.popleft())
+            if len(self._incoming):
+                self._add(self._incoming[: self._size - self._held])
                 continue
             if self._current is None and not self._is_next_begun():
                 return
             assert self._current is not None
             rows = self._current.take(self._size - self._held + wanted - 1)
             if rows:
-                self._incoming.extend(self._store.put(rows))
+                self._incoming = self._store.put(rows)
                 continue
             self._slices[-1].is_over = True
             self._current.close()
@@ -262,26 +264,28 @@ class _Shuffled:
         self._begun += 1
         return True
 
-    def _add(self, row: int) -> None:
+    def _add(self, rows: Numbers) -> None:
+        """Puts the first of the rows that come in, for which there is room, into the buffer."""
         self._is_fruitless = False
         last = self._slices[-1]
-        index = last.end % self._size
-        if index == len(self._buffer):
-            self._buffer.append(row)
-        else:
-            self._buffer[index] = row
-        last.end += 1
-        self._held += 1
+        end = last.end + len(rows)
+        if len(self._buffer) < min(end, self._size):
+            grown = np.empty(min(max(end, 2 * len(self._buffer)), self._size), np.int64)
+            grown[: len(self._buffer)] = self._buffer
+            self._buffer = grown
+        self._buffer[np.arange(last.end, end) % self._size] = rows
+        last.end = end
+        self._held += len(rows)
+        self._incoming = self._incoming[len(rows) :]
 
     # -------------------------------------------------------------------------------------------------- state
 
     def state(self) -> State:
         slices = [[item.start, item.end, int(item.is_over)] for item in self._slices]
-        places = [at % self._size for start, end, _ in slices for at in range(start, end)]
         return {
             "source": None if self._current is None else self._current.state(),
-            "rows": list(self._store.get([self._buffer[at] for at in places])),
-            "incoming": list(self._store.get(list(self._incoming))),
+            "rows": list(self._store.get(self._buffer[self._held_places()])),
+            "incoming": list(self._store.get(self._incoming)),
             "slices": slices,
             "passes": [self._begun, self._count],
             "draws": [*self._draws.seeds, self._draws.used],
@@ -289,18 +293,19 @@ class _Shuffled:
             "fruitless": self._is_fruitless,
         }
 
+    def _held_places(self) -> Numbers:
+        """Where the rows of all passes are in the buffer, in their order."""
+        return np.concatenate([_NONE, *(np.arange(item.start, item.end) for item in self._slices)]) % self._size
+
     def restore(self, state: State) -> None:
         self._current = begun(self._source, state["source"])
         self._store = _Store()
         self._slices = deque(_Slice(start, end, bool(over)) for start, end, over in state["slices"])
-        numbers = iter(self._store.put(state["rows"]))
         ends = [item.end for item in self._slices]
-        self._buffer = [-1] * min(self._size, max(ends, default=0))
-        for item in self._slices:
-            for at in range(item.start, item.end):
-                self._buffer[at % self._size] = next(numbers)
+        self._buffer = np.empty(min(self._size, max(ends, default=0)), np.int64)
+        self._buffer[self._held_places()] = self._store.put(state["rows"])
         self._held = len(state["rows"])
-        self._incoming = deque(self._store.put(state["incoming"]))
+        self._incoming = self._store.put(state["incoming"])
         self._begun, self._count = state["passes"]
         self._draws = Draws(*state["draws"])
         self._seeds.restore(state["seeds"])
@@ -320,7 +325,7 @@ class _Slice:
     is_over: bool
 
 
-def shuffled(source: Dataset, size: int, seeds: SeedGenerator, count: int = 1) -> Dataset:
+def shuffle_elements(source: Dataset, size: int, seeds: SeedGenerator, count: int = 1) -> Dataset:
     """A dataset at random, drawn from a buffer of so many elements; with `count`, so many times over."""
     if size < 1:
         raise InvalidArgumentError(f"buffer_size must be greater than zero or UNKNOWN_CARDINALITY: {size}")
@@ -331,7 +336,7 @@ def shuffled(source: Dataset, size: int, seeds: SeedGenerator, count: int = 1) -
         total = INFINITE
     else:
         total = UNKNOWN if known == UNKNOWN else known * count
-    return chunked(lambda: _Shuffled(source, size, seeds, count), total)
+    return chunked_dataset(lambda: _Shuffled(source, size, seeds, count), total)
 
 
 class _Random:

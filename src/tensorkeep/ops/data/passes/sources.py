@@ -36,7 +36,7 @@ class _ListedRows:
         pass
 
 
-def listed(rows: Rows) -> Dataset:
+def dataset_of_rows(rows: Rows) -> Dataset:
     """The dataset of these rows."""
     return Dataset(lambda: _ListedRows(rows), len(rows), rows)
 
@@ -82,7 +82,9 @@ def range_of(numbers: range, dtype: np.dtype[Any]) -> Dataset:
 
 
 class _Generated:
-    """What a function of a state gives again and again, until it says that nothing is left."""
+    """The elements that `advance` makes of a state, again and again, until it raises OutOfRangeError; then `finish` is
+    told.
+    """
 
     def __init__(
         self,
@@ -125,10 +127,12 @@ class _Generated:
         self._is_over = True
 
 
-def generated(
+def generate_elements(
     begin: Callable[[], Sequence[Any]],
     advance: Callable[..., Sequence[Any]],
     finish: Callable[..., Sequence[Any]],
 ) -> Dataset:
-    """The dataset of what functions give: a first state, an element of it, and a last word to it."""
+    """The dataset of the elements that `advance` makes of the state that `begin` gives, again and again until it raises
+    OutOfRangeError; `finish` is called with the state in the end.
+    """
     return stepping(lambda: _Generated(begin, advance, finish))

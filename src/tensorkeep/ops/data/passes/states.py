@@ -20,7 +20,7 @@ from tensorkeep.arrays import Array
 from tensorkeep.errors import DataLossError, InvalidArgumentError, UnimplementedError
 from tensorkeep.ops.data.passes.basics import Dataset, State
 from tensorkeep.ops.data.passes.rows import Columns
-from tensorkeep.ops.data.passes.sources import listed
+from tensorkeep.ops.data.passes.sources import dataset_of_rows
 from tensorkeep.ops.parsing.stored_tensors import StoredTensor, bytes_of_tensor, tensor_of_bytes
 from tensorkeep.ops.ragged.rows import RaggedVariant
 from tensorkeep.proto.wire import encode_bytes_field, fields
@@ -110,7 +110,7 @@ def _value(plain: Any, tensors: list[Array]) -> Any:
     if "@tuple" in plain:
         return tuple(_value(item, tensors) for item in plain["@tuple"])
     if "@dataset" in plain:
-        return listed(_value(plain["@dataset"], tensors))
+        return dataset_of_rows(_value(plain["@dataset"], tensors))
     if "@bytes" in plain:
         return plain["@bytes"].encode("latin-1")
     if "@array" in plain:
