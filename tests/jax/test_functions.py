@@ -249,6 +249,30 @@ def test_shapes_that_depend_on_values_are_refused_by_name_before_anything_runs()
 # --------------------------------------------------------------------------------------------------------- bad input
 
 
+def test_params_that_do_not_fit_a_device_are_told_of_and_none_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    def build() -> None:
+        x = tf.placeholder(tf.float32, [2], name="x")
+        tf.identity(x + sum(tf.get_variable(f"w{at}", initializer=np.float32([at, 1])) for at in range(4)), name="y")
+
+    session, fn = function_of(build, "y")
+    real, calls = jnp.asarray, []
+
+    def put(*given: Any, **options: Any) -> Any:
+        calls.append(given)
+        if len(calls) == 3:
+            raise jax.errors.JaxRuntimeError("RESOURCE_EXHAUSTED: Out of memory while trying to allocate 8 bytes.")
+        return real(*given, **options)
+
+    held = {id(array) for array in jax.live_arrays()}
+    with session:
+        with monkeypatch.context() as patched:
+            patched.setattr(jnp, "asarray", put)
+            with pytest.raises(tk.ResourceExhaustedError, match=r'variable "w\d" could not be brought.*EXHAUSTED'):
+                assert fn.params
+        assert not [item for item in jax.live_arrays() if id(item) not in held and not item.is_deleted()]
+        assert fn(fn.params, x=np.zeros(2, np.float32))["y"].tolist() == [6, 4]
+
+
 def test_wrong_inputs_are_one_error_that_says_all(net: Net) -> None:
     with pytest.raises(tk.InvalidArgumentError, match=r'no input "z".*"x" is missing.*takes x'):
         net.fn(net.fn.params, z=1)

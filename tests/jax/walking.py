@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -62,51 +62,129 @@ def _known_inputs(node: OneNode) -> set[Tensor]:
 
 def walk_sample(name: str, sample: Sample, what: str) -> Seen:
     """Compares a traced sample with our kernel. Raises AssertionError where they differ."""
-    node = OneNode(name, sample)
-    function, free = traced_node(node)
-    if any(tensor.dtype.base_dtype is STRING or tensor.dtype.quantized for tensor in (*free, *node.outputs)):
-        return Seen("refused", "strings and quantised numbers stay on the host")
-    with jax.enable_x64(True):
-        try:
-            theirs = function([jnp.asarray(node.feeds[tensor]) for tensor in free])
-        except UnimplementedError as error:
-            return Seen("refused", str(error))
-    ours = Session(node.graph).run(list(node.outputs), node.feeds)
-    for tensor, mine, other in zip(node.outputs, ours, theirs, strict=True):
-        if tensor.index not in sample.unspecified:
-            allowed = _tolerance(sample, tensor.dtype)
-            assert_close(np.asarray(other), mine, tensor.dtype, allowed, f"{what}, {tensor.name}")
+    traced = Traced.of(name, sample)
+    if isinstance(traced, Seen):
+        return traced
+    traced.compare(Session(traced.node.graph).run(list(traced.node.outputs), traced.node.feeds), what)
     return Seen("equal")
+
+
+@dataclass(frozen=True)
+class Traced:
+    """A sample, and what JAX computes for it."""
+
+    node: OneNode
+    sample: Sample
+    found: list[Any]
+
+    @classmethod
+    def of(cls, name: str, sample: Sample) -> Traced | Seen:
+        """What there is to compare, or why there is nothing."""
+        node = OneNode(name, sample)
+        function, free = traced_node(node)
+        if any(tensor.dtype.base_dtype is STRING or tensor.dtype.quantized for tensor in (*free, *node.outputs)):
+            return Seen("refused", "strings and quantised numbers stay on the host")
+        with jax.enable_x64(True):
+            try:
+                found = function([jnp.asarray(node.feeds[tensor]) for tensor in free])
+            except UnimplementedError as error:
+                return Seen("refused", str(error))
+        return cls(node, sample, found)
+
+    def compare(self, others: Sequence[Any], what: str) -> None:
+        """Raises AssertionError where what JAX computes differs from other results of the same node."""
+        for tensor, found, other in zip(self.node.outputs, self.found, others, strict=True):
+            if tensor.index not in self.sample.unspecified:
+                allowed = _tolerance(self.sample, tensor.dtype)
+                assert_close(np.asarray(found), other, tensor.dtype, allowed, f"{what}, {tensor.name}")
 
 
 def walk_gradient(name: str, sample: Sample, what: str) -> Seen:
     """Compares what JAX derives of a lowering with what our graph has for the gradient of the op."""
-    node = OneNode(name, sample)
-    function, free = traced_node(node)
-    floats = [tensor for tensor in free if tensor.dtype.base_dtype.name in ("float32", "float64")]
-    outputs = [tensor for tensor in node.outputs if tensor.dtype.base_dtype.name in ("float32", "float64")][:1]
-    if not floats or not outputs or (len(floats) < len(free) and any(tensor.dtype.is_object for tensor in free)):
-        return Seen("refused", "nothing to differentiate")
-    try:
-        with building(node.graph):
-            wanted = gradients(outputs, floats)
-            dense = [item if item is None else convert_to_tensor(item) for item in wanted]
-    except LookupError as error:
-        return Seen("refused", str(error))
-    if any(item is None for item in wanted):
-        return Seen("refused", "the graph has no gradient")
-    ours = Session(node.graph).run(dense, node.feeds)
-    others = {tensor: node.feeds[tensor] for tensor in free if tensor not in floats}
-
-    def total(arrays: list[Any]) -> Any:
-        given = {**others, **dict(zip(floats, arrays, strict=True))}
-        return function([jnp.asarray(given[tensor]) for tensor in free])[outputs[0].index].sum()
-
-    with jax.enable_x64(True):
-        theirs = jax.grad(total)([jnp.asarray(node.feeds[tensor]) for tensor in floats])
-    for tensor, mine, other in zip(floats, ours, theirs, strict=True):
-        assert_close(np.asarray(other), mine, tensor.dtype, 1e-3, f"{what}, gradient of {tensor.name}")
+    derived = Derived.of(name, sample)
+    if isinstance(derived, Seen):
+        return derived
+    ours = Session(derived.node.graph).run(derived.graph_gradients, derived.node.feeds)
+    derived.compare(ours, what)
     return Seen("equal")
+
+
+@dataclass(frozen=True)
+class Derived:
+    """A sample whose op has gradients, and what JAX derives for the inputs that have them."""
+
+    node: OneNode
+    sample: Sample
+    inputs: list[Tensor]
+    outputs: list[Tensor]
+    weights: list[Any]
+    """What the gradients of the outputs are said to be: numbers that differ from each other."""
+    graph_gradients: list[Tensor]
+    found: list[Any]
+    """What JAX derives."""
+
+    @classmethod
+    def of(cls, name: str, sample: Sample) -> Derived | Seen:
+        """What there is to compare, or why there is nothing."""
+        node = OneNode(name, sample)
+        function, free = traced_node(node)
+        if any(tensor.dtype.is_object or tensor.dtype.quantized for tensor in (*free, *node.outputs)):
+            return Seen("refused", "strings and quantised numbers stay on the host")
+        inputs = [tensor for tensor in free if _has_fraction(tensor.dtype)]
+        outputs = [y for y in node.outputs if _has_fraction(y.dtype) and y.index not in sample.unspecified]
+        if not inputs or not outputs:
+            return Seen("refused", "nothing to differentiate")
+        weights = [_weights(value) for value in Session(node.graph).run(outputs, node.feeds)]
+        try:
+            with building(node.graph):
+                wanted = dict(zip(inputs, gradients(outputs, inputs, weights), strict=True))
+                dense = {x: convert_to_tensor(item) for x, item in wanted.items() if item is not None}
+        except LookupError as error:
+            return Seen("refused", str(error))
+        if not dense:
+            return Seen("refused", "the graph has no gradient")
+        with jax.enable_x64(True):
+            try:
+                found = _pulled_back(function, free, node, list(dense), outputs, weights)
+            except UnimplementedError as error:
+                return Seen("refused", str(error))
+        return cls(node, sample, list(dense), outputs, weights, list(dense.values()), found)
+
+    def compare(self, others: Sequence[Any], what: str) -> None:
+        """Raises AssertionError where what JAX derives differs from other gradients of the same inputs."""
+        for tensor, found, other in zip(self.inputs, self.found, others, strict=True):
+            allowed = max(self.sample.tolerance or 0, 5 * TOLERANCES[tensor.dtype.base_dtype.name], 1e-6)
+            assert_close(found, other, tensor.dtype.base_dtype, allowed, f"{what}, gradient of {tensor.name}")
+
+
+def _has_fraction(dtype: DType) -> bool:
+    return dtype.base_dtype.is_floating or dtype.base_dtype.is_complex
+
+
+def _weights(value: Any) -> Any:
+    weights = (np.arange(np.size(value), dtype=np.float64) % 7 - 2.5) / 2
+    return weights.reshape(np.shape(value)).astype(np.asarray(value).dtype)
+
+
+def _pulled_back(
+    function: Function,
+    free: list[Tensor],
+    node: OneNode,
+    inputs: list[Tensor],
+    outputs: list[Tensor],
+    weights: list[Any],
+) -> list[Any]:
+    """What JAX derives, for weights of the outputs. Of complex numbers, TensorFlow's gradients are the conjugates."""
+    given = {tensor: jnp.asarray(node.feeds[tensor]) for tensor in free}
+
+    def results(arrays: list[Any]) -> list[Any]:
+        values = {**given, **dict(zip(inputs, arrays, strict=True))}
+        found = function([values[tensor] for tensor in free])
+        return [jnp.asarray(found[tensor.index]) for tensor in outputs]
+
+    _, pull = jax.vjp(results, [given[tensor] for tensor in inputs])
+    (found,) = pull([jnp.conj(jnp.asarray(weight)) for weight in weights])
+    return [np.asarray(jnp.conj(item)) for item in found]
 
 
 def _tolerance(sample: Sample, dtype: DType) -> float | None:

@@ -117,13 +117,16 @@ def repeat(tracing: Tracing, rounds: Rounds) -> list[Value]:
     with_state = _with_state(tracing, rounds, keys)
     with tracing.leaving_open():
         known = _known_of(rounds)
-    found = _repeated(with_state, known)
+    found = _run_rounds(with_state, known)
     results = found[: len(rounds.starts)]
     tracing.state.update(zip(keys, found[len(results) :], strict=True))
     return results
 
 
-def _repeated(rounds: Rounds, known: _Known) -> list[Value]:
+def _run_rounds(rounds: Rounds, known: _Known) -> list[Value]:
+    """What the variables of a loop are after its last round: by JAX's `while_loop`, or by `scan` if the number of
+    rounds is known; a few rounds that cannot be scanned are written out.
+    """
     if known.count is None:
         return _JaxLoop(rounds, known).run_while()
     if known.count == 0:
@@ -178,7 +181,7 @@ def _known_of(rounds: Rounds) -> _Known:
     known = {at: value for at, value in enumerate(starts) if is_known(value) and value.size <= _SMALL}
     try:
         known = _stable(rounds, {**known, **{at: starts[at] for at in held}})
-        same = _unchanged(rounds, known)
+        same = _unchanged_values(rounds, known)
     except TensorKeepError:
         return _Known(same={at: starts[at] for at in held})
     found = _Known(same=same)
@@ -186,7 +189,7 @@ def _known_of(rounds: Rounds) -> _Known:
     return found
 
 
-def _opened(rounds: Rounds, known: dict[int, Value]) -> list[Value]:
+def _partly_known_values(rounds: Rounds, known: dict[int, Value]) -> list[Value]:
     return [known.get(at, UNKNOWN) for at in range(len(rounds.starts))]
 
 
@@ -195,7 +198,7 @@ def _stable(rounds: Rounds, known: dict[int, Value]) -> dict[int, Value]:
     return _lasting(rounds, known, _same_kind)
 
 
-def _unchanged(rounds: Rounds, known: dict[int, Value]) -> dict[int, Value]:
+def _unchanged_values(rounds: Rounds, known: dict[int, Value]) -> dict[int, Value]:
     """Those of some variables that are the same after a round, whatever the others are."""
     return _lasting(rounds, known, _equal)
 
@@ -204,7 +207,7 @@ def _lasting(rounds: Rounds, known: dict[int, Value], lasts: Callable[[Value, Va
     """Those of some variables that last through a round in which no others are known."""
     kept = known
     while kept:
-        before, after = kept, rounds.once(_opened(rounds, kept))
+        before, after = kept, rounds.once(_partly_known_values(rounds, kept))
         kept = {at: value for at, value in before.items() if lasts(value, after[at])}
         if len(kept) == len(before):
             break
@@ -227,13 +230,13 @@ def _count(rounds: Rounds, known: dict[int, Value], found: _Known) -> None:
     series: dict[int, list[Value]] = {at: [known[at]] for at in varying}
     values = dict(known)
     for number in range(_MOST_COUNTED):
-        goes_on = known_truth(rounds.goes_on(_opened(rounds, values)))
+        goes_on = known_truth(rounds.goes_on(_partly_known_values(rounds, values)))
         if goes_on is None:
             return
         if not goes_on:
             found.count, found.series = number, series
             return
-        after = rounds.once(_opened(rounds, values))
+        after = rounds.once(_partly_known_values(rounds, values))
         if not all(_same_kind(value, after[at]) for at, value in values.items()):
             return
         values = {at: after[at] for at in values}

@@ -234,19 +234,19 @@ _module_call.multiple_results = True
 
 
 @lru_cache(maxsize=16)
-def _jitted(module: CompiledModule, node: str) -> Any:
+def _jitted_module(module: CompiledModule, node: str) -> Any:
     return jax.jit(partial(_module_call.bind, module=module, node=node))
 
 
 def _run(*arguments: Any, module: CompiledModule, node: str) -> Any:
-    return _jitted(module, node)(*arguments)
+    return _jitted_module(module, node)(*arguments)
 
 
 def _results(*arguments: Any, module: CompiledModule, node: str) -> list[Any]:
     return [jax.core.ShapedArray(result.shape, result.dtype) for result in module.results]
 
 
-def _inlined(context: Any, *arguments: Any, module: CompiledModule, node: str) -> Any:
+def _inline_module(context: Any, *arguments: Any, module: CompiledModule, node: str) -> Any:
     """Puts the module's functions into the one that is compiled, and calls them."""
     whole = context.module_context
     number = module.platform_number(whole.platforms, node)
@@ -263,7 +263,7 @@ def _inlined(context: Any, *arguments: Any, module: CompiledModule, node: str) -
 def _one_by_one(
     arguments: Sequence[Any], axes: Sequence[Any], *, module: CompiledModule, node: str
 ) -> tuple[Any, list[int]]:
-    """A module has the sizes that it has: those of a batch are given to it one after the other."""
+    """What a module gives for a batch (`jax.vmap`): its sizes are fixed, so it is called row by row."""
     batched = [at for at, axis in enumerate(axes) if axis is not None]
     rows = [jax.numpy.moveaxis(arguments[at], axes[at], 0) for at in batched]
 
@@ -285,6 +285,6 @@ def _no_gradient(primals: Any, tangents: Any, *, module: CompiledModule, node: s
 
 _module_call.def_impl(_run)
 _module_call.def_abstract_eval(_results)
-mlir.register_lowering(_module_call, _inlined)
+mlir.register_lowering(_module_call, _inline_module)
 batching.primitive_batchers[_module_call] = _one_by_one
 ad.primitive_jvps[_module_call] = _no_gradient

@@ -10,13 +10,15 @@ import jax
 import numpy as np
 
 from tensorkeep.arrays import Array
+from tensorkeep.devices.jax_arrays import is_exhaustion
 from tensorkeep.dtypes import STRING
-from tensorkeep.errors import InvalidArgumentError, WrongTypeError
+from tensorkeep.errors import InvalidArgumentError, ResourceExhaustedError, UnknownError, WrongTypeError
 from tensorkeep.graph.graph import Operation, Tensor
+from tensorkeep.graph.scopes import free_name
 from tensorkeep.io.files.filesystem import PathLike
 from tensorkeep.io.showing.amounts import some_of
 from tensorkeep.jax.bodies import Bodies
-from tensorkeep.jax.host_parts import HostPart, host_part, listed, split_for_jax
+from tensorkeep.jax.host_parts import HostPart, format_refused, host_part, split_for_jax
 from tensorkeep.jax.survey import Survey, survey
 from tensorkeep.jax.tracing import KEY, Tracing
 from tensorkeep.jax.values import CannotTraceError, device_type, on_device
@@ -73,7 +75,7 @@ class JaxFunction:
         if self._found.inside:
             raise CannotTraceError(
                 f"{ends.where} cannot become a function of JAX, as these operations are inside branches or loops and "
-                f"have to stay on the host:\n{listed(self._found.inside)}"
+                f"have to stay on the host:\n{format_refused(self._found.inside)}"
             )
         self._cut()
         self._names = _unique_names(self._found.variables, self._ends.names)
@@ -126,7 +128,7 @@ class JaxFunction:
                         and op.spec.schema.is_stateful for tensor in op.inputs)]  # fmt: skip
         if host_changes:
             refused = [self._found.refused[op] for op in host_changes]
-            raise CannotTraceError(f"{ends.where} changes variables on the host:\n{listed(refused)}")
+            raise CannotTraceError(f"{ends.where} changes variables on the host:\n{format_refused(refused)}")
         middle.variables.update(self._found.variables)
         middle.refused = self._found.refused
         self._found = middle
@@ -162,12 +164,21 @@ class JaxFunction:
         return self._ends.shapes.get(name, self._ends.inputs[name].static_shape)
 
     def _arrays(self, variables: Mapping[str, VariableResource]) -> dict[str, jax.Array]:
+        """Values of variables on the device. If they do not all fit, none of those that were not there stays."""
+        new: dict[str, jax.Array] = {}
         for name, variable in variables.items():
             if name not in self._values:
                 try:
-                    self._values[name] = on_device(self._stored[name] if name in self._stored else variable.read())
+                    new[name] = on_device(self._stored[name] if name in self._stored else variable.read())
                 except CannotTraceError as error:
                     raise CannotTraceError(f'{self._ends.where}, variable "{name}": {error}') from error
+                except jax.errors.JaxRuntimeError as error:
+                    for array in new.values():
+                        array.delete()
+                    kind = ResourceExhaustedError if is_exhaustion(error) else UnknownError
+                    text = f"could not be brought to its device: {error}"
+                    raise kind(f'{self._ends.where}, variable "{name}" {text}') from None
+        self._values.update(new)
         return {name: self._values[name] for name in variables}
 
     def describe(self) -> str:
@@ -187,7 +198,7 @@ class JaxFunction:
             if part is not None:
                 own = [self._found.refused[op] for op in part.part.ops if op in self._found.refused]
                 lines.append(f"  on the host {word} JAX: {len(part.part.ops)} operations, for the sake of")
-                lines.append(listed(own))
+                lines.append(format_refused(own))
         if self._before is not None or self._after is not None:
             lines.append(f"  into JAX: {', '.join(tensor.name for tensor in self._entering)}")
             lines.append(f"  out of JAX: {', '.join(tensor.name for tensor in self._leaving)}")
@@ -383,11 +394,7 @@ def _unique_names(
     found: dict[VariableResource, str] = {}
     taken: set[str] = set()
     for variable in variables:
-        name = wanted = names.get(variable, variable.name)
-        number = 0
-        while name in taken:
-            number += 1
-            name = f"{wanted}_{number}"
+        name = free_name(names.get(variable, variable.name), taken)
         taken.add(name)
         found[variable] = name
     return found

@@ -58,7 +58,7 @@ def split_for_jax(plan: Plan, found: Survey, captured: Mapping[Tensor, object]) 
     except UnstructuredError as error:
         raise CannotTraceError(f"the branches and loops of the graph cannot be told apart: {error}") from error
     if not split.middle.outputs:
-        raise CannotTraceError("nothing of it is left for JAX:\n" + listed(list(found.refused.values())))
+        raise CannotTraceError("nothing of it is left for JAX:\n" + format_refused(list(found.refused.values())))
     return split
 
 
@@ -82,7 +82,7 @@ def _reads(op: Operation) -> bool:
     return op.type == "ReadVariableOp" or (op.type in VARIABLES and op.type != "VarHandleOp")
 
 
-def listed(refused: Sequence[Refused], most: int = 20) -> str:
+def format_refused(refused: Sequence[Refused], most: int = 20) -> str:
     """Operations that cannot be traced, one line each."""
     lines = [f"  {item}" for item in refused[:most]]
     return "\n".join(lines + ([f"  and {len(refused) - most} more"] if len(refused) > most else []))

@@ -84,14 +84,14 @@ def _per_block(dtype: Any) -> int:
     return 2 if np.dtype(dtype).itemsize == 8 else WORDS
 
 
-def _filled(generator: Generator, shape: Sequence[int], dtype: Any, convert: Any) -> Any:
+def _draw_numbers(generator: Generator, shape: Sequence[int], dtype: Any, convert: Any) -> Any:
     count = math.prod(shape)
     blocks = -(-count // _per_block(dtype))
     return convert(generator.words(blocks)).reshape(-1)[:count].reshape(tuple(shape))
 
 
 def _units(dtype: Any) -> Any:
-    """From words to numbers of [0, 1)."""
+    """A function from random words to numbers of [0, 1) of a type."""
     if dtype == jnp.float16:
         return lambda words: ((words & np.uint32(0x3FF)).astype(jnp.float32) * np.float32(2**-10)).astype(dtype)
     if dtype == jnp.bfloat16:
@@ -111,7 +111,7 @@ def _unit_doubles(words: Any) -> Any:
 
 def uniform(generator: Generator, shape: Sequence[int], dtype: Any) -> Any:
     """Numbers of [0, 1)."""
-    return _filled(generator, shape, dtype, _units(dtype))
+    return _draw_numbers(generator, shape, dtype, _units(dtype))
 
 
 def _long_integers(words: Any) -> Any:
@@ -126,7 +126,7 @@ def uniform_integers(generator: Generator, shape: Sequence[int], low: Any, high:
     low, high = jnp.asarray(low, dtype), jnp.asarray(high, dtype)
     size = lax.bitcast_convert_type(high - low, unsigned)
     start = lax.bitcast_convert_type(low, unsigned)
-    bits = _filled(generator, shape, dtype, _long_integers if is_long else lambda words: words)
+    bits = _draw_numbers(generator, shape, dtype, _long_integers if is_long else lambda words: words)
     return lax.bitcast_convert_type(bits % size + start, dtype)
 
 
@@ -134,7 +134,7 @@ def full_integers(generator: Generator, shape: Sequence[int], dtype: Any) -> Any
     """Any integers of a type."""
     _require_wide(dtype)
     is_long = np.dtype(dtype).itemsize == 8
-    bits = _filled(generator, shape, dtype, _long_integers if is_long else lambda words: words)
+    bits = _draw_numbers(generator, shape, dtype, _long_integers if is_long else lambda words: words)
     return lax.bitcast_convert_type(bits, dtype)
 
 
@@ -146,7 +146,7 @@ def _require_wide(dtype: Any) -> None:
 
 
 def _normals(dtype: Any) -> Any:
-    """From words to normal numbers, by Box and Muller's transform."""
+    """A function from random words to normal numbers of a type, by Box and Muller's transform."""
     if dtype == jnp.float64:
         return _normal_doubles
     return lambda words: _normal_singles(words).astype(dtype)
@@ -206,7 +206,7 @@ def _normal_doubles(words: Any) -> Any:
 
 def standard_normal(generator: Generator, shape: Sequence[int], dtype: Any) -> Any:
     """Normal numbers, of mean 0 and deviation 1."""
-    return _filled(generator, shape, dtype, _normals(dtype))
+    return _draw_numbers(generator, shape, dtype, _normals(dtype))
 
 
 def truncated_normal(generator: Generator, shape: Sequence[int], dtype: Any) -> Any:

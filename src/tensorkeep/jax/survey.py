@@ -138,7 +138,7 @@ class _Surveyor:
         if op.type in CHECKS:
             self.found.unchecked.append(name)
         if op.type not in _READS and facts.lowering is not None and facts.lowering.takes_tracing:
-            self.found.changed.update(dict.fromkeys(_changed(op, held)))
+            self.found.changed.update(dict.fromkeys(_changed_variables(op, held)))
 
     def _refuse(self, op: Operation, reason: str, scope: str, in_flow: bool) -> None:
         refused = Refused(f"{scope}{op.name}", op.type, reason)
@@ -230,7 +230,7 @@ def _inside_flow(plan: Plan) -> set[Operation]:
     return {op for op in plan.ops if frames.of[op] is not frames.root or liveness.of.get(op, ALWAYS) != ALWAYS}
 
 
-def _changed(op: Operation, held: Mapping[Tensor, object]) -> list[VariableResource]:
+def _changed_variables(op: Operation, held: Mapping[Tensor, object]) -> list[VariableResource]:
     """The variables that an operation is given to change them: those whose values it does not merely read."""
     found = []
     for tensor in op.inputs:
@@ -245,7 +245,7 @@ def _passes_strings(op: Operation, known: set[Tensor]) -> bool:
 
 
 def _is_varied(op: Operation, at: int, known: set[Tensor]) -> bool:
-    """Whether which of several known values an operation gives is not known: that of a branch, or after a loop."""
+    """Whether the output `at` of a branch or loop is one of several known values, and which one is not known."""
     if op.type in _BRANCHES:
         return op.inputs[0] not in known
     return op.type in _LOOPS and op.inputs[_LOOPS[op.type] + at] not in known

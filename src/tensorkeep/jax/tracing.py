@@ -229,12 +229,12 @@ class Tracing:
         try:
             return function()
         except TensorKeepError as error:
-            raise _named(error, self.scope, op) from error
+            raise _error_naming(error, self.scope, op) from error
         except RecursionError as error:
             text = "its functions, branches and loops are too deep in each other"
-            raise _named(CannotTraceError(text), self.scope, op) from error
+            raise _error_naming(CannotTraceError(text), self.scope, op) from error
         except (TypeError, ValueError, IndexError, NotImplementedError) as error:
-            raise _named(InvalidArgumentError(str(error).partition("\n")[0]), self.scope, op) from error
+            raise _error_naming(InvalidArgumentError(str(error).partition("\n")[0]), self.scope, op) from error
         finally:
             self.operation = saved
 
@@ -293,7 +293,9 @@ class Tracing:
         if not found.raw:
             names = found.function.__code__.co_varnames[found.takes_tracing : found.function.__code__.co_argcount]
             arguments = [
-                _known_argument(value, names[at]) if at < len(names) and names[at] in found.known else _prepared(value)
+                _known_argument(value, names[at])
+                if at < len(names) and names[at] in found.known
+                else _device_argument(value)
                 for at, value in enumerate(arguments)
             ]
         first = [self] if found.takes_tracing else []
@@ -334,7 +336,9 @@ def _calls(op: Operation) -> bool:
 
 
 def _spreads(op: Operation, inputs: Sequence[Value]) -> bool:
-    """Whether an operation may make much of little, which the device had better do."""
+    """Whether an operation makes so much of known inputs that it had better be computed on the device than copied
+    there.
+    """
     if op.type not in _SPREADING:
         return False
     if op.type in ("Fill", "BroadcastTo"):
@@ -342,7 +346,7 @@ def _spreads(op: Operation, inputs: Sequence[Value]) -> bool:
     return bool(inputs[0].size * (np.prod(inputs[1], dtype=np.int64) if len(inputs) > 1 else 1) > _MOST_SPREAD)
 
 
-def _prepared(value: Value) -> Value:
+def _device_argument(value: Value) -> Value:
     return [on_device(item) for item in value] if isinstance(value, list) else on_device(value)
 
 
@@ -362,7 +366,7 @@ def not_known(name: str, value: Value) -> CannotTraceError:
     )
 
 
-def _named(error: TensorKeepError, scope: str, op: Operation) -> TensorKeepError:
+def _error_naming(error: TensorKeepError, scope: str, op: Operation) -> TensorKeepError:
     """An error whose message begins with an operation, unless it names one already. Its `op` is the outermost of those
     that it came through.
     """
@@ -372,7 +376,7 @@ def _named(error: TensorKeepError, scope: str, op: Operation) -> TensorKeepError
 
 
 def _take_arm(arm: Arm, values: dict[Tensor, Value]) -> None:
-    """A merge takes one of its inputs, and says which."""
+    """Has a merge take one of its inputs, and say which."""
     merge = arm.merge
     values[merge.outputs[0]] = values[merge.inputs[arm.index]]
     values[merge.outputs[1]] = np.array(arm.index, np.int32)

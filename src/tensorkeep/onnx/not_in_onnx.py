@@ -19,10 +19,12 @@ _FAMILIES: Final = {
     "codecs.image_files": ("ONNX has no operator that reads or writes files of pictures which every runtime has", CUT),
     "control.batching": ("a file cannot wait for other requests to make one batch of them", LEAVE),
     "control.script": ("it calls a Python function, which is not in the graph", CUT),
+    "data.barriers": ("a file has no queues: whoever runs it brings the data", CUT),
     "data.buffers": ("a file computes nothing ahead: whoever runs it brings the data", CUT),
     "data.datasets": ("a file has no datasets: whoever runs it brings the data", CUT),
     "data.queues": ("a file has no queues: whoever runs it brings the data", CUT),
     "data.readers": ("a file reads no other files: whoever runs it brings the data", CUT),
+    "data.stages": ("a file computes nothing ahead: whoever runs it brings the data", CUT),
     "data.work_queues": ("a file has no queues: whoever runs it brings the data", CUT),
     "embedding.checkpoints": ("a file reads and writes no checkpoints", LEAVE),
     "embedding.hash_table_checkpoints": ("a file reads and writes no checkpoints", LEAVE),
@@ -45,6 +47,7 @@ _FAMILIES: Final = {
     "random.generators": ("a file keeps nothing from run to run, no state of a generator either", CUT),
     "sparse.maps": ("a file keeps nothing from run to run, and so no map of tensors", CUT),
     "state.scatter_updates": ("a file keeps nothing from run to run, and so changes no variables", LEAVE),
+    "state.session_tensors": ("a file keeps nothing from run to run, and so no tensors", CUT),
     "training.optimizer_steps": ("a file keeps nothing from run to run, and so does not train", LEAVE),
 }
 """By family: why none of its ops is in ONNX, and what to do."""
@@ -55,6 +58,7 @@ _CUDNN: Final = (
     "its weights are one array in the order of a library for graphics processors, which the graph does not tell",
     "export the layers as they are without that library, or " + CUT,
 )
+_MEMORY: Final = ("ONNX has no operator that tells how much memory there is", CUT)
 _SETS: Final = ("ONNX has no operators for sets, and what they are made of is sparse", CUT)
 _SOUNDS: Final = ("ONNX has no operators for sound files", CUT)
 _TEXT: Final = "ONNX has no operator that {}"
@@ -103,6 +107,9 @@ _OPS: Final[Mapping[str, tuple[str, str]]] = {
     "AssignSub": _TRAINS,
     "CountUpTo": _TRAINS,
     "ResourceCountUpTo": _TRAINS,
+    "BytesInUse": _MEMORY,
+    "BytesLimit": _MEMORY,
+    "MaxBytesInUse": _MEMORY,
     "Timestamp": ("ONNX has no operator that tells the time", CUT),
     "CTCBeamSearchDecoder": ("ONNX has no search for the best sequences", CUT),
     "CudnnRNN": _CUDNN,

@@ -15,7 +15,7 @@ import pytest
 import tensorkeep as tk
 import tensorkeep.v1 as tf
 from tensorkeep.errors import AbortedError, InvalidArgumentError, NotFoundError, PermissionDeniedError
-from tensorkeep.jax.engine import parts
+from tensorkeep.jax.engine import device_values, parts
 from tensorkeep.jax.engine.device_values import DeviceValue
 from tensorkeep.jax.engine.parts import JaxPart
 from tensorkeep.runtime.resources import VariableResource
@@ -273,9 +273,72 @@ def test_an_operation_that_cannot_be_traced_stays_on_the_host(caplog: pytest.Log
     x = tf.placeholder(tf.float32, [None])
     count = tf.while_loop(lambda n: n * n < tf.reduce_sum(x), lambda n: n + 1.0, [0.0])  # how often is not known
     made = tf.fill([tf.cast(count, tf.int32)], 2.0) + 1
-    with tf.Session(engine="jax") as session:
+    with caplog.at_level(logging.WARNING, "tensorkeep"), tf.Session(engine="jax") as session:
         for _ in range(2):
             assert session.run(made, {x: [4.0, 5.0]}).tolist() == [3, 3, 3]
+    assert '"Fill"' in caplog.text
+
+
+def test_a_loop_with_an_op_that_only_the_host_has_runs_there_and_says_so(caplog: pytest.LogCaptureFixture) -> None:
+    x = tf.placeholder(tf.float32, [None])
+    weight = tf.get_variable("w", initializer=2.0, use_resource=True)
+    loop = tf.while_loop(lambda i, a: i < 3, lambda i, a: (i + 1, tf.unique(a * weight)[0]), [0, x],
+                         shape_invariants=[tf.TensorShape([]), tf.TensorShape([None])])  # fmt: skip
+    with caplog.at_level(logging.WARNING, "tensorkeep"), tf.Session(engine="jax") as session:
+        session.run(weight.initializer)
+        assert session.run(loop[1], {x: [1.0, 3.0, 1.0]}).tolist() == [8, 24]
+    (record,) = [record for record in caplog.records if "run on the host" in record.message]
+    assert '"while/Unique" (Unique)' in record.message
+
+
+def test_a_device_on_which_variables_do_not_fit_says_so_and_keeps_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    network = Network()
+    train = tf.train.MomentumOptimizer(0.1, 0.9).minimize(network.loss)
+    real, calls = jax.device_put, []
+
+    def put(*given: Any, **options: Any) -> Any:
+        calls.append(given)
+        if len(calls) == 3:
+            raise jax.errors.JaxRuntimeError("RESOURCE_EXHAUSTED: Out of memory while trying to allocate 120 bytes.")
+        return real(*given, **options)
+
+    with tf.Session(engine="jax") as session:
+        session.run(tf.global_variables_initializer())
+        before = session.run(tf.global_variables())
+        held = {id(array) for array in jax.live_arrays()}
+        with monkeypatch.context() as patched:
+            patched.setattr(device_values.jax, "device_put", put)
+            with pytest.raises(tk.ResourceExhaustedError, match=r'RESOURCE_EXHAUSTED.*where the variable "net/'):
+                session.run(train, network.feeds)
+        assert not [item for item in jax.live_arrays() if id(item) not in held and not item.is_deleted()]
+        for value, was in zip(session.run(tf.global_variables()), before, strict=True):
+            np.testing.assert_array_equal(value, was)
+        session.run(train, network.feeds)  # when there is room again
+
+
+def test_all_that_leaves_the_device_is_on_its_way_before_any_of_it_is_waited_for(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    x = tf.placeholder(tf.float32, [None])
+    results = [tf.exp(x), tf.tanh(x) + 1, tf.reduce_sum(tf.sqrt(x))]
+    seen: list[str] = []
+    kind, copy = type(jax.numpy.zeros(1)), parts.host_copy
+    begin = kind.copy_to_host_async
+
+    def begun(array: Any) -> None:
+        seen.append("begun")
+        begin(array)
+
+    def copied(array: Any) -> Any:
+        seen.append("copied")
+        return copy(array)
+
+    with tf.Session(engine="jax") as session:
+        session.run(results, {x: [1.0, 4.0]})
+        monkeypatch.setattr(kind, "copy_to_host_async", begun)
+        monkeypatch.setattr(parts, "host_copy", copied)
+        session.run(results, {x: [1.0, 4.0]})
+    assert seen == ["begun"] * 3 + ["copied"] * 3
 
 
 def test_embedding_rows_travel_and_the_table_stays() -> None:

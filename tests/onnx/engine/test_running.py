@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
+import onnxruntime
 import pytest
 
 from tensorkeep._lazy import later
@@ -18,6 +20,7 @@ from tensorkeep.graph.functions import function_def
 from tensorkeep.graph.graph import Graph, Tensor
 from tensorkeep.graph.messages.attrs import FunctionRef
 from tensorkeep.graph.registry.opspec import get_op
+from tensorkeep.onnx.engine import parts
 from tensorkeep.onnx.engine.engine import OnnxRuntimeEngine
 from tensorkeep.onnx.engine.options import OnnxRuntime
 from tensorkeep.onnx.engine.parts import VARIABLE, FasterPart, OnnxPart
@@ -218,18 +221,22 @@ def test_several_threads_may_call(graph: Graph) -> None:
             np.testing.assert_allclose(answer, wanted[at % 8], rtol=1e-5, atol=1e-6)
 
 
-@pytest.mark.skipif("GatherV2" not in RULES, reason="rows are looked up by our kernels")
-def test_a_table_that_rows_are_looked_up_in_is_not_copied(graph: Graph) -> None:
+@pytest.mark.parametrize("providers", [(), ("AzureExecutionProvider",)], ids=["processor", "elsewhere"])
+def test_a_table_that_rows_are_looked_up_in_is_not_copied(graph: Graph, providers: tuple[str, ...]) -> None:
+    if missing := set(providers) - set(onnxruntime.get_available_providers()):
+        pytest.skip(f"this build of ONNX Runtime has no {missing}")
     x = placeholder(INT32, [None])
     table = get_variable("w", initializer=np.ones((300_000, 64), np.float32), use_resource=True)
     y = tanh(get_op("GatherV2")(table, x, np.int32(0)))
-    with session_of(graph) as session:
+    engine = OnnxRuntimeEngine(OnnxRuntime(providers=providers, smallest=0))
+    with session_of(graph, engine=engine) as session:
         np.testing.assert_allclose(session.run(y, {x: [1, 999]}), np.tanh(np.ones((2, 64))), rtol=1e-6)
         split = session._programs.compiled[-1].split
         assert split is not None
         (part,) = split.parts
         assert isinstance(part.run, OnnxPart)
-        assert f"{VARIABLE}0" in part.run._models[0].session.inputs
+        is_given = f"{VARIABLE}0" in part.run._models[0].session.inputs
+        assert is_given == (not providers)  # another device keeps it: what is given is copied there in every call
         with pytest.raises(InvalidArgumentError):
             session.run(y, {x: [-1]})
 
@@ -282,6 +289,53 @@ def test_the_faster_of_two_engines_is_found_by_the_first_calls(graph: Graph) -> 
         assert len(part.run._chosen) == 1
 
 
+class Disturbing:
+    """A part that takes ONNX Runtime 2 seconds and our kernels 1, or 5 while its threads are still about."""
+
+    arrays = 1
+
+    def __init__(self) -> None:
+        self.now = 0.0
+        self.calls: list[str] = []
+
+    def __call__(self, *values: Any) -> Any:
+        return self.results(values)
+
+    def results(self, values: Any) -> Any:
+        self.now += 2
+        self.calls.append("theirs")
+        return values
+
+    def own(self, *values: Any) -> Any:
+        self.now += 5 if self.calls[-1] == "theirs" else 1
+        self.calls.append("ours")
+        return values
+
+
+def test_engines_are_timed_without_disturbing_each_other(monkeypatch: pytest.MonkeyPatch) -> None:
+    disturbing = Disturbing()
+    monkeypatch.setattr(parts, "perf_counter", lambda: disturbing.now)
+    part: Any = FasterPart(disturbing)  # type: ignore[arg-type]
+    for _ in range(10):
+        part(x_of(2))
+    assert disturbing.calls == ["theirs"] * 4 + ["ours"] * 6
+
+
+def test_a_part_inside_one_that_our_kernels_run_is_theirs_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What a function has parts of is not timed as our kernels' work while ONNX Runtime does it."""
+    inside = Disturbing()
+    monkeypatch.setattr(parts, "perf_counter", lambda: inside.now)
+    inner: Any = FasterPart(inside)  # type: ignore[arg-type]
+    outer: Any = FasterPart(around := Disturbing())  # type: ignore[arg-type]
+    around.results = lambda values: inside.results(values)  # type: ignore[method-assign]
+    around.own = inner  # type: ignore[method-assign]
+    for _ in range(12):
+        outer(x_of(2))
+    assert inside.calls == ["theirs"] * 4 + ["ours"] * 8
+    inner(x_of(2))  # by itself it is timed anew
+    assert inside.calls[-1] == "theirs"
+
+
 def test_engines_have_names() -> None:
     assert engine_of("numpy") is None
     assert engine_of("onnxruntime") is not None
@@ -312,6 +366,28 @@ def test_an_engine_that_cannot_be_imported_says_so(graph: Graph, monkeypatch: py
 def test_a_provider_that_is_not_there_is_an_error() -> None:
     with pytest.raises(InvalidArgumentError, match=r"no NoSuchProvider; it has .*CPUExecutionProvider"):
         OnnxRuntimeEngine(OnnxRuntime(providers=("NoSuchProvider",)))
+
+
+def test_a_provider_that_cannot_work_on_this_machine_is_an_error_and_not_left_out(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(
+        onnxruntime, "get_available_providers", lambda: ["CUDAExecutionProvider", "CPUExecutionProvider"]
+    )
+    for provider in ("CUDAExecutionProvider", ("CUDAExecutionProvider", {"device_id": 7})):
+        with pytest.raises(InvalidArgumentError, match="cannot use CUDAExecutionProvider on this machine"):
+            OnnxRuntimeEngine(OnnxRuntime(providers=(provider,)))  # type: ignore[arg-type]
+
+
+def test_providers_may_have_options_of_their_own(graph: Graph) -> None:
+    wanted = ("CPUExecutionProvider", {"use_arena": 0})
+    options = OnnxRuntime(providers=(wanted,), smallest=0)  # type: ignore[arg-type]
+    assert options.providers == (("CPUExecutionProvider", {"use_arena": "0"}),)
+    with Session(graph, engine=engine_of(options)) as session:
+        assert session.run(tanh(placeholder(FLOAT32, [])), {"Placeholder:0": 0.0}) == 0.0
+    for wrong in (5, ("CPUExecutionProvider",), ("CPUExecutionProvider", "use_arena")):
+        with pytest.raises(InvalidArgumentError, match="a name, or a pair of a name and a dictionary of options"):
+            OnnxRuntime(providers=(wrong,))  # type: ignore[arg-type]
 
 
 def get_variable_of(graph: Graph) -> Any:
@@ -396,3 +472,27 @@ def test_a_table_that_is_also_multiplied_by_is_seen_to_change(graph: Graph) -> N
             np.testing.assert_array_equal(found_rows, value[[5]])
             np.testing.assert_allclose(found, given @ value.T, rtol=1e-5)
         assert is_running(session)
+
+
+@pytest.mark.parametrize("is_theirs", [False, True])
+def test_engines_are_timed_one_after_the_other(is_theirs: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Threads of one that wait for work would slow the other down if they took turns."""
+    ran: list[str] = []
+    now = [0.0]
+    monkeypatch.setattr("tensorkeep.onnx.engine.parts.perf_counter", lambda: now[0])
+
+    def run(name: str, seconds: float) -> Callable[..., list[Any]]:
+        def call(*values: Any) -> list[Any]:
+            ran.append(name)
+            now[0] += seconds
+            return []
+
+        return call
+
+    part = OnnxPart(1, lambda variables, constants: pytest.fail("it is not opened"), lambda: run("ours", 2.0))
+    theirs = run("theirs", 1.0 if is_theirs else 3.0)
+    monkeypatch.setattr(part, "results", lambda values: theirs(*values))
+    faster = FasterPart(part)
+    for _ in range(10):
+        faster(np.zeros(5))
+    assert ran == ["theirs"] * 4 + ["ours"] * 4 + ["theirs" if is_theirs else "ours"] * 2

@@ -86,15 +86,19 @@ def test_a_choice_of_another_row_stays() -> None:
     assert index_of(passed(model_of(*below("i", "beyond", "g"), last="g", beyond=3))) == "g"
 
 
-def columns_of(*more: str, outputs: str = "float[N, 2] y") -> ir.Model:
-    """Rows looked up by two columns of a table of keys, each of which is looked at for itself."""
+def columns_of(*more: str, outputs: str = "float[N, 2] y", instead: str = "") -> ir.Model:
+    """Rows looked up by two columns of a table of keys, each of which is looked at for itself.
+
+    `instead` names the constant that takes the place of what is below zero in the second; in the first it is row 1.
+    """
+    first, second = ("known", instead) if instead else ("beyond", "beyond")
     lines = [
         "a = Slice(i, zeros, ones, ones)",
         "a_below = Less(a, zero)",
-        "a_checked = Where(a_below, beyond, a)",
+        f"a_checked = Where(a_below, {first}, a)",
         "b = Gather <axis = 1> (i, one)",
         "b_below = Less(b, zero)",
-        "b_checked = Where(b_below, beyond, b)",
+        f"b_checked = Where(b_below, {second}, b)",
         "c = Squeeze(a_checked, ones)",
         "first = Gather(rows, c)",
         "second = Gather(rows, b_checked)",
@@ -103,7 +107,8 @@ def columns_of(*more: str, outputs: str = "float[N, 2] y") -> ir.Model:
     ]
     text = f"""<ir_version: 8, opset_import: ["": 18]> g (int32[N, 2] i) => ({outputs})
         <float[5, 2] rows = {{0, 1, 2, 3, 4, 5, 6, 7, 8, 9}}, int32 zero = {{0}}, int32 beyond = {{{2**31 - 1}}},
-         int64[1] zeros = {{0}}, int64[1] ones = {{1}}, int64 one = {{1}}> {{ {" ".join(lines)} }}"""
+         int64[1] zeros = {{0}}, int64[1] ones = {{1}}, int64 one = {{1}}, int32 known = {{1}},
+         int32 other = {{3}}, int32[1, 1] in_a_matrix = {{1}}, int32[3] three = {{2, 1, 0}}> {{ {" ".join(lines)} }}"""
     return ir.from_onnx_text(text)
 
 
@@ -135,3 +140,14 @@ def test_a_column_that_something_else_takes_is_looked_at_for_itself() -> None:
     proto = once(columns_of("z = Neg(b)", outputs="float[N, 2] y, int32[N] z"))
     assert sum(node.op_type == "Less" for node in proto.graph.node) == 2
     np.testing.assert_array_equal(found_in(proto, [0, 4]), ROWS[[0]] + ROWS[[4]])
+
+
+@pytest.mark.parametrize("instead", ["other", "in_a_matrix", "three"])
+def test_columns_that_become_different_numbers_are_looked_at_for_themselves(instead: str) -> None:
+    """Each column has its own number for those below zero, or one with axes that the other does not have."""
+    outputs = "float[1, N, 2] y" if instead == "in_a_matrix" else "float[N, 2] y"
+    before = ir.to_proto(columns_of(instead=instead, outputs=outputs))
+    proto = once(columns_of(instead=instead, outputs=outputs))
+    keys = ([0, -1], [-1, 3], [-1, -1])
+    np.testing.assert_array_equal(found_in(proto, *keys), found_in(before, *keys))
+    assert sum(node.op_type == "Less" for node in proto.graph.node) == 2

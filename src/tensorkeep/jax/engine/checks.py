@@ -26,44 +26,44 @@ def _within(indices: Value, size: int) -> Any:
     return jnp.all((jnp.asarray(indices) >= 0) & (jnp.asarray(indices) < size))
 
 
-def _gathered(op: Operation, inputs: Sequence[Value], results: Sequence[Value]) -> Any:
+def _rows_are_there(op: Operation, inputs: Sequence[Value], results: Sequence[Value]) -> Any:
     axis = int(inputs[2]) if len(inputs) > 2 else (op.attr("batch_dims") if op.type == "ResourceGather" else 0)
     return _within(inputs[1], shape_of(inputs[0])[axis])
 
 
-def _gathered_by_several(op: Operation, inputs: Sequence[Value], results: Sequence[Value]) -> Any:
+def _elements_are_there(op: Operation, inputs: Sequence[Value], results: Sequence[Value]) -> Any:
     depth = shape_of(inputs[1])[-1]
     return _all(_within(inputs[1][..., at], shape_of(inputs[0])[at]) for at in range(depth))
 
 
-def _scattered(op: Operation, inputs: Sequence[Value], results: Sequence[Value]) -> Any:
+def _changed_rows_are_there(op: Operation, inputs: Sequence[Value], results: Sequence[Value]) -> Any:
     names = [arg.name for arg in op.spec.schema.inputs]
     return _within(inputs[names.index("indices")], shape_of(inputs[0])[0])
 
 
-def _labelled(op: Operation, inputs: Sequence[Value], results: Sequence[Value]) -> Any:
+def _labels_are_there(op: Operation, inputs: Sequence[Value], results: Sequence[Value]) -> Any:
     return _within(inputs[1], shape_of(inputs[0])[-1])
 
 
-def _divided(op: Operation, inputs: Sequence[Value], results: Sequence[Value]) -> Any:
+def _divisors_are_not_zero(op: Operation, inputs: Sequence[Value], results: Sequence[Value]) -> Any:
     if not op.inputs[1].dtype.is_integer or (is_known(inputs[1]) and np.all(inputs[1] != 0)):
         return None
     return jnp.all(jnp.asarray(inputs[1]) != 0)
 
 
-def _segmented(op: Operation, inputs: Sequence[Value], results: Sequence[Value]) -> Any:
+def _segments_are_there(op: Operation, inputs: Sequence[Value], results: Sequence[Value]) -> Any:
     return jnp.all(jnp.asarray(inputs[1]) < inputs[2])
 
 
-def _asserted(op: Operation, inputs: Sequence[Value], results: Sequence[Value]) -> Any:
+def _assertion_holds(op: Operation, inputs: Sequence[Value], results: Sequence[Value]) -> Any:
     return jnp.all(jnp.asarray(inputs[0]))
 
 
-def _bounded(op: Operation, inputs: Sequence[Value], results: Sequence[Value]) -> Any:
+def _bounds_are_in_order(op: Operation, inputs: Sequence[Value], results: Sequence[Value]) -> Any:
     return jnp.all(jnp.asarray(inputs[1]) < jnp.asarray(inputs[2]))
 
 
-def _finite_result(op: Operation, inputs: Sequence[Value], results: Sequence[Value]) -> Any:
+def _results_are_finite(op: Operation, inputs: Sequence[Value], results: Sequence[Value]) -> Any:
     return _all(jnp.all(jnp.isfinite(result)) for result in results if is_on_device(result))
 
 
@@ -85,16 +85,17 @@ _CHANGES_OF_ELEMENTS: Final = tuple(
 def checks() -> dict[str, Check]:
     """The checks of ops, by name; of those ops that have a lowering."""
     found: dict[str, Check] = {
-        **dict.fromkeys(("Gather", "GatherV2", "ResourceGather"), _gathered),
-        **dict.fromkeys(("GatherNd", "ResourceGatherNd", *_CHANGES_OF_ELEMENTS), _gathered_by_several),
-        **dict.fromkeys(_CHANGES_OF_ROWS, _scattered),
-        **dict.fromkeys((op for op in LOWERINGS if op.startswith(("SparseApply", "ResourceSparseApply"))), _scattered),
-        **dict.fromkeys(("Div", "FloorDiv", "Mod", "FloorMod", "TruncateDiv", "TruncateMod"), _divided),
-        **dict.fromkeys((f"UnsortedSegment{how}" for how in ("Sum", "Prod", "Min", "Max")), _segmented),
+        **dict.fromkeys(("Gather", "GatherV2", "ResourceGather"), _rows_are_there),
+        **dict.fromkeys(("GatherNd", "ResourceGatherNd", *_CHANGES_OF_ELEMENTS), _elements_are_there),
+        **dict.fromkeys(_CHANGES_OF_ROWS, _changed_rows_are_there),
+        **dict.fromkeys((op for op in LOWERINGS if op.startswith(("SparseApply", "ResourceSparseApply"))),
+                        _changed_rows_are_there),
+        **dict.fromkeys(("Div", "FloorDiv", "Mod", "FloorMod", "TruncateDiv", "TruncateMod"), _divisors_are_not_zero),
+        **dict.fromkeys((f"UnsortedSegment{how}" for how in ("Sum", "Prod", "Min", "Max")), _segments_are_there),
         **dict.fromkeys(("CheckNumerics", "CheckNumericsV2", "Cholesky", "MatrixInverse", "MatrixSolve"),
-                        _finite_result),
-        "SparseSoftmaxCrossEntropyWithLogits": _labelled,
-        "RandomUniformInt": _bounded,
-        "Assert": _asserted,
+                        _results_are_finite),
+        "SparseSoftmaxCrossEntropyWithLogits": _labels_are_there,
+        "RandomUniformInt": _bounds_are_in_order,
+        "Assert": _assertion_holds,
     }  # fmt: skip
     return {op: check for op, check in found.items() if op in LOWERINGS}

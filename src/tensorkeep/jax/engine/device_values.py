@@ -34,7 +34,7 @@ def host_copy(array: jax.Array) -> Array:
 
 
 @contextmanager
-def locked(variables: Sequence[VariableResource]) -> Iterator[None]:
+def lock_variables(variables: Sequence[VariableResource]) -> Iterator[None]:
     """Holds the locks of variables, taken in the order that kernels take them in as well."""
     held = sorted(variables, key=id)
     for variable in held:

@@ -106,7 +106,9 @@ class JaxEngine:
         return Split(tuple(parts), tuple(kept), graph)
 
     def _surveyed(self, question: PlanToSplit) -> ItemSurvey:
-        """What each item does. What is fed and decides a shape counts as known, if it is a few whole numbers."""
+        """What each item does, and why it may have to stay on the host. Feeds that decide shapes count as known, if
+        they are a few integers each.
+        """
         items = [
             (tuple(dict.fromkeys(operations_in(item))), not isinstance(item, Step)) for item in question.block.items
         ]
@@ -205,7 +207,9 @@ def _is_free(item: Item, free: Collection[Tensor]) -> bool:
 
 
 def _free_tensors(question: PlanToSplit, reasons: Sequence[str], device: Device) -> set[Tensor]:
-    """Constants, what is computed from them alone, and variables."""
+    """Tensors that a part can have at no cost: handles of variables, constants, and what is computed from constants
+    alone.
+    """
     free = {tensor for tensor, held in question.resources.items() if isinstance(held, VariableResource)}
     handles = set(free)
     for item, reason in zip(question.block.items, reasons, strict=True):
@@ -220,7 +224,7 @@ def _free_tensors(question: PlanToSplit, reasons: Sequence[str], device: Device)
 
 
 def _is_fed(ends: Ends) -> bool:
-    """Whether a group computes with anything: with what it is given, or with the values of variables."""
+    """Whether a group of items needs any value: an array that is given, or the value of a variable that it reads."""
     if any(not is_resource(tensor) for tensor in ends.arrays):
         return True
     return any(
@@ -231,7 +235,9 @@ def _is_fed(ends: Ends) -> bool:
 
 
 def _feeds_behind(tensor: Tensor, question: PlanToSplit, known: Collection[Tensor]) -> set[Tensor]:
-    """The feeds of few whole numbers that a value is computed from, if from these and what is known alone."""
+    """The fed tensors, each of a few integers, that a value is computed from; none if it depends on anything else that
+    is not known before the run.
+    """
     fed, found = frozenset(question.plan.feeds), set()
     pending, seen = [tensor], {tensor}
     while pending:

@@ -20,10 +20,11 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from tensorkeep.errors import AbortedError, ResourceExhaustedError, TensorKeepError
+from tensorkeep.devices.jax_arrays import is_exhaustion
+from tensorkeep.errors import AbortedError, ResourceExhaustedError, TensorKeepError, UnknownError
 from tensorkeep.graph.graph import Operation, Tensor
 from tensorkeep.jax.bodies import Bodies
-from tensorkeep.jax.engine.device_values import DeviceValue, host_copy, locked, value_on
+from tensorkeep.jax.engine.device_values import DeviceValue, host_copy, lock_variables, value_on
 from tensorkeep.jax.engine.step_tracing import FAILED, StepTracing, place_of, words_of
 from tensorkeep.jax.survey import survey_items
 from tensorkeep.jax.values import CannotTraceError, is_known, on_device
@@ -113,7 +114,7 @@ class JaxPart:
             return self._by_kernels()(*map(_on_host, values))
         with self._device.lock:
             variables = self._variables(handles)
-            with locked(variables), self._device.settings():
+            with lock_variables(variables), self._device.settings():
                 try:
                     return self._run(arrays, handles, variables)
                 except TensorKeepError as error:
@@ -142,10 +143,10 @@ class JaxPart:
         order = {variable: number for number, variable in enumerate(variables)}
         if any(variable not in order for variable in self._inner.values()):  # those of functions have just been found
             more = [variable for variable in dict.fromkeys(self._inner.values()) if variable not in order]
-            with locked(more):
+            with lock_variables(more):
                 return self._run(arrays, handles, [*variables, *more])
-        given = [value_on(self._device.place, variables[at]) for at in call.given]
-        read = [value_on(self._device.place, variables[at]) for at in call.read]
+        there = self._on_device([variables[at] for at in (*call.given, *call.read)])
+        given, read = there[: len(call.given)], there[len(call.given) :]
         places = [words_of(stream.place) for stream, _, _ in call.streams]
         values = [self._sent(array) for tensor, array in zip(self._ends.arrays, arrays, strict=True)
                   if tensor not in self._ends.known]  # fmt: skip
@@ -172,6 +173,26 @@ class JaxPart:
                 stream.reserve(traced.drawn[op])
         return self._handed_back(call, outputs)
 
+    def _on_device(self, variables: Sequence[VariableResource]) -> list[Any]:
+        """The values of variables on the device. If they do not all fit, those brought just now are let go."""
+        found: list[Any] = []
+        brought: list[tuple[VariableResource, Any]] = []
+        for variable in variables:
+            before = variable.elsewhere
+            try:
+                found.append(value_on(self._device.place, variable))
+            except jax.errors.JaxRuntimeError as error:
+                for other, array in brought:
+                    other.mirror(None)
+                    array.delete()
+                text = str(error).partition("\n")[0]
+                kind = ResourceExhaustedError if is_exhaustion(error) else UnknownError
+                told = f'{text}, on {self._device.place}, where the variable "{variable.name}" was to go'
+                raise _DeviceError(kind(told)) from None
+            if variable.elsewhere is not before:
+                brought.append((variable, found[-1]))
+        return found
+
     def _sent(self, array: Any) -> Any:
         """An array to be taken by a call. On its way to another memory nobody may change it."""
         if isinstance(array, jax.Array):
@@ -180,20 +201,23 @@ class JaxPart:
         return array if self._device.place.platform == "cpu" else np.array(array)
 
     def _handed_back(self, call: _Call, outputs: Sequence[Any]) -> list[Any]:
-        found = iter(outputs)
-        results: list[Any] = []
-        for at, tensor in enumerate(self._ends.outputs):
-            if at in call.fixed:
-                results.append(call.fixed[at])
-            else:
-                value = next(found)
-                results.append(value if tensor in self._ends.staying else host_copy(value))
-        return results
+        """What the part gives. All that goes to the host is on its way before the first is waited for."""
+        values = iter(outputs)
+        found = [call.fixed[at] if at in call.fixed else next(values) for at in range(len(self._ends.outputs))]
+        leaving = [
+            at for at, tensor in enumerate(self._ends.outputs)
+            if at not in call.fixed and tensor not in self._ends.staying
+        ]  # fmt: skip
+        for at in leaving:
+            found[at].copy_to_host_async()
+        for at in leaving:
+            found[at] = host_copy(found[at])
+        return found
 
     def _key(
         self, arrays: Sequence[Any], handles: Sequence[VariableResource], variables: Sequence[VariableResource]
     ) -> Any:
-        """What a call is compiled for."""
+        """By what a compiled call is found again: types and shapes of its inputs, and the values that are known."""
         places = {id(variable): number for number, variable in enumerate(variables)}
         kinds = []
         for tensor, array in zip(self._ends.arrays, arrays, strict=True):
@@ -262,7 +286,9 @@ class JaxPart:
             if after is None:
                 raise CannotTraceError(f'the variable "{known[at].name}" gets no value in every run')
             new.append(
-                _guarded(on_device(after), before.get(known[at]), failed if tracing.has_checks else None, entered)
+                _value_unless_failed(
+                    on_device(after), before.get(known[at]), failed if tracing.has_checks else None, entered
+                )
             )
         call.traced[:] = [tracing]
         return outputs, new, [tracing.state[op] for _, op, _ in call.streams], failed
@@ -361,7 +387,7 @@ class JaxPart:
         return CannotTraceError(text)
 
 
-def _guarded(after: Any, before: Any, failed: Any, entered: set[int]) -> Any:
+def _value_unless_failed(after: Any, before: Any, failed: Any, entered: set[int]) -> Any:
     """The new value of a variable; the old one if the step failed. Never another variable's own memory."""
     if before is not None and after is not before and failed is not None:
         if after.shape != before.shape:

@@ -47,10 +47,10 @@ class StepTracing(Tracing):
         blocks = count * BLOCKS_PER_OUTPUT
         self.drawn[self.operation] += blocks
         words = self.state[self.operation]
-        low = _joined(words[_KEY], words[_KEY + 1])
+        low = _join_words(words[_KEY], words[_KEY + 1])
         total = low + np.uint64(blocks)
-        high = _joined(words[_KEY + 2], words[_KEY + 3]) + (total < low).astype(jnp.uint64)
-        self.state[self.operation] = jnp.stack([words[0], words[1], *_parted(total), *_parted(high)])
+        high = _join_words(words[_KEY + 2], words[_KEY + 3]) + (total < low).astype(jnp.uint64)
+        self.state[self.operation] = jnp.stack([words[0], words[1], *_split_words(total), *_split_words(high)])
         return Generator(words[:_KEY], words[_KEY:])
 
     def lowered(self, op: Operation, facts: Facts, inputs: list[Value]) -> list[Value]:
@@ -66,11 +66,11 @@ class StepTracing(Tracing):
         return results
 
 
-def _joined(low: Any, high: Any) -> Any:
+def _join_words(low: Any, high: Any) -> Any:
     return low.astype(jnp.uint64) | high.astype(jnp.uint64) << _WORD
 
 
-def _parted(number: Any) -> tuple[Any, Any]:
+def _split_words(number: Any) -> tuple[Any, Any]:
     return (number & np.uint64(_MASK)).astype(jnp.uint32), (number >> _WORD).astype(jnp.uint32)
 
 

@@ -96,7 +96,9 @@ def softsign_grad(gradients: Any, features: Any) -> Any:
 
 
 def _grad(op: str, factor: Callable[[Any], Any]) -> None:
-    """The gradient of a function by its result: `dy` times a factor."""
+    """Defines the lowering of an op that gives the gradient of a function from the function's result `y`: `dy` times
+    `factor(y)`.
+    """
 
     @lowering(op)
     def gradient(y: Any, dy: Any) -> Any:
@@ -135,7 +137,8 @@ def softmax_cross_entropy(features: Any, labels: Any) -> tuple[Any, Any]:
     wanted = jnp.broadcast_to(_as_single(labels), shape)
     scores = jax.nn.log_softmax(logits)
     loss = -jnp.sum(jnp.where(wanted == 0, jnp.zeros_like(wanted), wanted * scores), -1)
-    return loss.astype(features.dtype), (jnp.exp(scores) - wanted).astype(features.dtype)
+    # To TensorFlow the second result, which is the gradient of the first, does not depend on the labels.
+    return loss.astype(features.dtype), (jnp.exp(scores) - jax.lax.stop_gradient(wanted)).astype(features.dtype)
 
 
 @lowering("SparseSoftmaxCrossEntropyWithLogits")

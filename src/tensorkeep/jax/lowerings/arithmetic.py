@@ -11,6 +11,7 @@ from jax import lax
 from jax.scipy import special
 
 from tensorkeep.dtypes import DType
+from tensorkeep.jax.derivatives import own_derivative
 from tensorkeep.jax.registry import lowering, same_function
 from tensorkeep.jax.values import CannotTraceError
 
@@ -23,7 +24,7 @@ def _is_whole(x: Any) -> bool:
     return bool(jnp.issubdtype(x.dtype, jnp.integer))
 
 
-def _stretched(x: Any, y: Any) -> tuple[Any, Any]:
+def _broadcast_pair(x: Any, y: Any) -> tuple[Any, Any]:
     shape = jnp.broadcast_shapes(x.shape, y.shape)
     return jnp.broadcast_to(x, shape), jnp.broadcast_to(y, shape)
 
@@ -64,7 +65,6 @@ same_function(
         "Cosh": jnp.cosh,
         "Tanh": jnp.tanh,
         "Asinh": jnp.arcsinh,
-        "Acosh": jnp.arccosh,
         "Atanh": jnp.arctanh,
         "Atan2": jnp.arctan2,
         "Floor": jnp.floor,
@@ -94,7 +94,9 @@ same_function(
 
 @lowering("NextAfter")
 def next_after(x1: Any, x2: Any) -> Any:
-    """The derivative is that of `x1`; JAX has none."""
+    """The next number from `x1` towards `x2`. JAX has no derivative of it; here it is 1 in `x1`, as in TensorFlow's
+    math_grad.py.
+    """
     found = jnp.nextafter(lax.stop_gradient(x1), lax.stop_gradient(x2))
     passed = jnp.broadcast_to(x1, found.shape)
     return found + jnp.where(jnp.isfinite(passed), passed - lax.stop_gradient(passed), 0)
@@ -102,18 +104,48 @@ def next_after(x1: Any, x2: Any) -> Any:
 
 @lowering("Betainc")
 def incomplete_beta(a: Any, b: Any, x: Any) -> Any:
-    """JAX gives 0 where a number is none, or `b` is 0."""
+    """The regularised incomplete beta function; NaN where a number is NaN or `a` or `b` is not positive, where JAX
+    gives 0.
+    """
     is_none = jnp.isnan(a) | jnp.isnan(b) | jnp.isnan(x) | (a <= 0) | (b <= 0)
     return jnp.where(is_none, jnp.nan, special.betainc(a, b, x))
 
 
 @lowering("Abs")
 def absolute(x: Any) -> Any:
+    return _absolute(x) if _is_real(x) else jnp.abs(x)
+
+
+@own_derivative
+def _absolute(x: Any) -> Any:
+    """The size of a number. At zero the derivative is 0, as TensorFlow has it, not JAX's 1; of NaN it is NaN."""
     return jnp.abs(x)
 
 
+@_absolute.defjvp
+def _absolute_derived(given: tuple[Any], moved: tuple[Any]) -> tuple[Any, Any]:
+    return jnp.abs(given[0]), moved[0] * jnp.sign(given[0])
+
+
+@lowering("Acosh")
+def area_cosine(x: Any) -> Any:
+    return _area_cosine(x)
+
+
+@own_derivative
+def _area_cosine(x: Any) -> Any:
+    """JAX derives by a root, and for complex numbers takes the wrong one."""
+    return jnp.arccosh(x)
+
+
+@_area_cosine.defjvp
+def _area_cosine_derived(given: tuple[Any], moved: tuple[Any]) -> tuple[Any, Any]:
+    found = _area_cosine(*given)
+    return found, moved[0] / jnp.sinh(found)
+
+
 @lowering("Round")
-def rounded(x: Any) -> Any:
+def round_numbers(x: Any) -> Any:
     return x if _is_whole(x) else jnp.round(x)
 
 
@@ -124,17 +156,17 @@ def reciprocal(x: Any) -> Any:
 
 @lowering("RealDiv", "Div")
 def quotient(x: Any, y: Any) -> Any:
-    return lax.div(*_stretched(x, y))
+    return lax.div(*_broadcast_pair(x, y))
 
 
 @lowering("FloorDiv")
 def quotient_downwards(x: Any, y: Any) -> Any:
-    return jnp.floor(lax.div(*_stretched(x, y))) if _is_real(x) else jnp.floor_divide(x, y)
+    return jnp.floor(lax.div(*_broadcast_pair(x, y))) if _is_real(x) else jnp.floor_divide(x, y)
 
 
 @lowering("TruncateDiv")
 def quotient_towards_zero(x: Any, y: Any) -> Any:
-    found = lax.div(*_stretched(x, y))
+    found = lax.div(*_broadcast_pair(x, y))
     return jnp.trunc(found) if _is_real(found) else found
 
 
@@ -145,7 +177,7 @@ def floor_remainder(x: Any, y: Any) -> Any:
 
 @lowering("Mod", "TruncateMod")
 def remainder(x: Any, y: Any) -> Any:
-    return lax.rem(*_stretched(x, y))
+    return lax.rem(*_broadcast_pair(x, y))
 
 
 @lowering("Pow")
@@ -184,7 +216,7 @@ def product_or_zero(x: Any, y: Any) -> Any:
 
 
 def _nothing_times(function: Any) -> Any:
-    """What is 0 where the first number is, even if the function of the second has no value there."""
+    """`function(x, y)`, but 0 wherever x is 0, even where the function has no value: x times log(y), and the like."""
 
     def product(x: Any, y: Any) -> Any:
         is_zero = x == 0
@@ -205,6 +237,12 @@ same_function(
 
 @lowering("Polygamma")
 def polygamma(a: Any, x: Any) -> Any:
+    return _polygamma(*_broadcast_pair(lax.stop_gradient(a), x))
+
+
+@own_derivative
+def _polygamma(a: Any, x: Any) -> Any:
+    """A derivative of the digamma function; its own, by `x`, is the next one. By `a` there is none."""
     whole = jnp.round(a)
     size = special.zeta(whole + 1, x) * jnp.exp(lax.lgamma(whole + 1))
     signed = jnp.where(jnp.mod(whole, 2) == 0, -size, size)
@@ -212,13 +250,19 @@ def polygamma(a: Any, x: Any) -> Any:
     return jnp.where((a < 0) | (a != whole), jnp.nan, found)
 
 
+@_polygamma.defjvp
+def _polygamma_derived(given: tuple[Any, Any], moved: tuple[Any, Any]) -> tuple[Any, Any]:
+    a, x = given
+    return _polygamma(a, x), moved[1] * _polygamma(a + 1, x)
+
+
 @lowering("AddN", "AccumulateNV2")
-def added(inputs: list[Any]) -> Any:
+def add_n(inputs: list[Any]) -> Any:
     return reduce(jnp.add, inputs)
 
 
 @lowering("ClipByValue")
-def clipped(t: Any, clip_value_min: Any, clip_value_max: Any) -> Any:
+def clip_by_value(t: Any, clip_value_min: Any, clip_value_max: Any) -> Any:
     below = jnp.where(t > clip_value_max, clip_value_max, t)
     return jnp.where(below < clip_value_min, clip_value_min, below)
 
@@ -309,7 +353,7 @@ def cast(x: Any, *, DstT: DType, Truncate: bool) -> Any:  # noqa: N803 - TensorF
 
 @lowering("Complex")
 def complex_of(real: Any, imag: Any) -> Any:
-    return lax.complex(*_stretched(real, imag))
+    return lax.complex(*_broadcast_pair(real, imag))
 
 
 @lowering("Bitcast")

@@ -61,7 +61,7 @@ def _convolve(tracing: Tracing, x: Any, weights: Any, sliding: Sliding, is_depth
 
 
 def _cropping(axis: Placement) -> tuple[int, int]:
-    """What is added before and after an axis, so that as many windows fit as there are results."""
+    """How many elements are added before and after an axis, so that as many windows fit as there are results."""
     needed = (axis.output - 1) * axis.stride + axis.effective
     return axis.before, max(needed - axis.before - axis.input, axis.after if axis.after else 0)
 
@@ -100,7 +100,7 @@ def fused_conv2d(
     return with_fused(found, args, fused_ops)
 
 
-def _transposed(function: Any, shape: Sequence[int], dy: Any) -> Any:
+def _apply_transpose(function: Any, shape: Sequence[int], dy: Any) -> Any:
     """What a linear function's transpose makes of a gradient; `shape` is that of what the function takes."""
     return jax.linear_transpose(function, jax.ShapeDtypeStruct(tuple(shape), dy.dtype))(dy)[0]
 
@@ -118,7 +118,7 @@ def _backprops(kind: str, is_depthwise: bool) -> None:
         if len(wanted) == 2:  # height and width alone
             layout = layout_of(data_format, 4)
             wanted = list(layout.with_space(out_backprop.shape, wanted, filter.shape[-2]))
-        return _transposed(lambda x: _convolve(tracing, x, filter, sliding, is_depthwise), wanted, out_backprop)
+        return _apply_transpose(lambda x: _convolve(tracing, x, filter, sliding, is_depthwise), wanted, out_backprop)
 
     @traced_lowering(f"{kind}BackpropFilter", known=("filter_sizes",), raw=False)
     def of_filter(
@@ -127,7 +127,7 @@ def _backprops(kind: str, is_depthwise: bool) -> None:
     ) -> Any:  # fmt: skip
         sliding = _sliding(strides, padding, data_format, explicit_paddings, dilations)
         shape = sizes(filter_sizes)
-        return _transposed(lambda own: _convolve(tracing, input, own, sliding, is_depthwise), shape, out_backprop)
+        return _apply_transpose(lambda own: _convolve(tracing, input, own, sliding, is_depthwise), shape, out_backprop)
 
 
 _backprops("Conv2D", is_depthwise=False)
@@ -140,7 +140,7 @@ def conv3d_backprop_input(
     data_format: bytes, dilations: Sequence[int],
 ) -> Any:  # fmt: skip
     sliding = _sliding(strides, padding, data_format, (), dilations)
-    return _transposed(lambda x: _convolve(tracing, x, filter, sliding), sizes(input_sizes), out_backprop)
+    return _apply_transpose(lambda x: _convolve(tracing, x, filter, sliding), sizes(input_sizes), out_backprop)
 
 
 @traced_lowering("Conv3DBackpropFilterV2", known=("filter_sizes",), raw=False)
@@ -149,7 +149,7 @@ def conv3d_backprop_filter(
     data_format: bytes, dilations: Sequence[int],
 ) -> Any:  # fmt: skip
     sliding = _sliding(strides, padding, data_format, (), dilations)
-    return _transposed(lambda own: _convolve(tracing, input, own, sliding), sizes(filter_sizes), out_backprop)
+    return _apply_transpose(lambda own: _convolve(tracing, input, own, sliding), sizes(filter_sizes), out_backprop)
 
 
 # -------------------------------------------------------------------------------------------------------------- biases
@@ -263,7 +263,7 @@ def max_pool_3d_grad(
 
 
 def _average_gradient(shape: Any, grad: Any, ksize: Sequence[int], sliding: Sliding) -> Any:
-    return _transposed(lambda x: _average_pool(x, ksize, sliding), sizes(shape), grad)
+    return _apply_transpose(lambda x: _average_pool(x, ksize, sliding), sizes(shape), grad)
 
 
 @lowering("AvgPoolGrad", known=("orig_input_shape",))

@@ -8,12 +8,13 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from tensorkeep.jax.derivatives import own_derivative
 from tensorkeep.jax.registry import lowering
 from tensorkeep.jax.values import sizes
 from tensorkeep.ops.images.resampling import Taps, bicubic_taps, bilinear_taps, nearest_places
 
 
-def _resampled(images: Any, rows: Taps, columns: Taps) -> Any:
+def _resample_images(images: Any, rows: Taps, columns: Taps) -> Any:
     """Images whose pixels are weighted sums of others, line by line."""
     wide = images if images.dtype == jnp.float64 else images.astype(jnp.float32)
     for axis, taps in ((1, rows), (2, columns)):
@@ -37,14 +38,14 @@ def resize_nearest(images: Any, size: Any, *, align_corners: bool, half_pixel_ce
 def resize_bilinear(images: Any, size: Any, *, align_corners: bool, half_pixel_centers: bool) -> Any:
     height, width = sizes(size)
     rows = bilinear_taps(images.shape[1], height, align_corners, half_pixel_centers)
-    return _resampled(images, rows, bilinear_taps(images.shape[2], width, align_corners, half_pixel_centers))
+    return _resample_images(images, rows, bilinear_taps(images.shape[2], width, align_corners, half_pixel_centers))
 
 
 @lowering("ResizeBicubic", known=("size",))
 def resize_bicubic(images: Any, size: Any, *, align_corners: bool, half_pixel_centers: bool) -> Any:
     height, width = sizes(size)
     rows = bicubic_taps(images.shape[1], height, align_corners, half_pixel_centers)
-    return _resampled(images, rows, bicubic_taps(images.shape[2], width, align_corners, half_pixel_centers))
+    return _resample_images(images, rows, bicubic_taps(images.shape[2], width, align_corners, half_pixel_centers))
 
 
 @lowering("ResizeNearestNeighborGrad", known=("size",))
@@ -106,7 +107,28 @@ def adjust_contrast(images: Any, contrast_factor: Any) -> Any:
 def crop_and_resize(
     image: Any, boxes: Any, box_ind: Any, crop_size: Any, *, method: bytes, extrapolation_value: float
 ) -> Any:
-    height, width = sizes(crop_size)
+    def crops(image: Any, boxes: Any, method: bytes) -> Any:
+        return _crops(image, boxes, box_ind, sizes(crop_size), method, extrapolation_value)
+
+    @own_derivative
+    def nearest(image: Any, boxes: Any) -> Any:
+        return crops(image, boxes, b"nearest")
+
+    @nearest.defjvp
+    def derived(given: tuple[Any, Any], moved: tuple[Any, Any]) -> tuple[Any, Any]:
+        """The gradient of boxes is that of the other method, which TensorFlow has for both."""
+        image, boxes = given
+        found, of_image = jax.jvp(lambda image: crops(image, boxes, b"nearest"), (image,), moved[:1])
+        of_boxes = jax.jvp(lambda boxes: crops(image, boxes, b"bilinear"), (boxes,), moved[1:])[1]
+        return found, of_image + of_boxes
+
+    return nearest(image, boxes) if method == b"nearest" else crops(image, boxes, method)
+
+
+def _crops(
+    image: Any, boxes: Any, box_ind: Any, size: tuple[int, ...], method: bytes, extrapolation_value: float
+) -> Any:
+    height, width = size
 
     def places(first: Any, last: Any, size: int, count: int) -> Any:
         scale = (last - first) * (size - 1) / (count - 1) if count > 1 else jnp.zeros_like(first)

@@ -10,24 +10,23 @@ import numpy as np
 from jax import lax
 
 from tensorkeep.jax.registry import lowering, same_function, traced_lowering
-from tensorkeep.jax.values import CannotTraceError
 
 if TYPE_CHECKING:
     from tensorkeep.jax.tracing import Tracing
 
 
-def _accumulated(x: Any) -> Any:
+def _accumulator_type(x: Any) -> Any:
     """The type that products are added up in: of halves, float32."""
     return jnp.float32 if x.dtype in (jnp.float16, jnp.bfloat16) else x.dtype
 
 
-def _turned(x: Any, is_adjoint: bool) -> Any:
+def _adjoint_if(x: Any, is_adjoint: bool) -> Any:
     return jnp.conj(jnp.swapaxes(x, -1, -2)) if is_adjoint else x
 
 
 def product(tracing: Tracing, a: Any, b: Any) -> Any:
     """A product of matrices, or of stacks of them, in the precision that was asked for."""
-    wide = jnp.promote_types(_accumulated(a), _accumulated(b))
+    wide = jnp.promote_types(_accumulator_type(a), _accumulator_type(b))
     found = jnp.matmul(a, b, precision=tracing.precision, preferred_element_type=wide)
     return found.astype(a.dtype)
 
@@ -46,14 +45,18 @@ def sparse_matmul(tracing: Tracing, a: Any, b: Any, *, transpose_a: bool, transp
 
 @traced_lowering("BatchMatMul", "BatchMatMulV2", raw=False)
 def batch_matmul(tracing: Tracing, x: Any, y: Any, *, adj_x: bool, adj_y: bool) -> Any:
-    return product(tracing, _turned(x, adj_x), _turned(y, adj_y))
+    return product(tracing, _adjoint_if(x, adj_x), _adjoint_if(y, adj_y))
 
 
 @traced_lowering("BatchMatMulV3", raw=False)
 def batch_matmul_typed(tracing: Tracing, x: Any, y: Any, *, adj_x: bool, adj_y: bool, Tout: Any) -> Any:  # noqa: N803
     wanted = Tout.array_dtype
-    wide = wanted if jnp.issubdtype(wanted, jnp.integer) else jnp.promote_types(_accumulated(x), _accumulated(y))
-    return jnp.matmul(_turned(x, adj_x), _turned(y, adj_y), precision=tracing.precision, preferred_element_type=wide)
+    wide = (
+        wanted if jnp.issubdtype(wanted, jnp.integer) else jnp.promote_types(_accumulator_type(x), _accumulator_type(y))
+    )
+    return jnp.matmul(
+        _adjoint_if(x, adj_x), _adjoint_if(y, adj_y), precision=tracing.precision, preferred_element_type=wide
+    )
 
 
 @traced_lowering("_FusedMatMul", raw=False)
@@ -76,13 +79,31 @@ def with_fused(found: Any, args: list[Any], fused_ops: Any) -> Any:
 
 @traced_lowering("Einsum", raw=False)
 def einsum(tracing: Tracing, inputs: list[Any], *, equation: bytes) -> Any:
-    wide = _accumulated(inputs[0])
+    wide = _accumulator_type(inputs[0])
     text = equation.decode().replace(" ", "")
-    result = text.partition("->")[2].replace("...", "")
-    if len(set(result)) < len(result):
-        raise CannotTraceError(f"JAX makes no diagonals by an equation such as {text}")
-    found = jnp.einsum(text, *inputs, precision=tracing.precision, preferred_element_type=wide)
-    return found.astype(inputs[0].dtype)
+    left, arrow, result = text.partition("->")
+    plain = left + arrow + _labels_without_repeats(result)
+    found = jnp.einsum(plain, *inputs, precision=tracing.precision, preferred_element_type=wide)
+    return _put_on_diagonals(found, result).astype(inputs[0].dtype)
+
+
+def _labels_without_repeats(labels: str) -> str:
+    """The labels of a result, each once, where it is met first; dots stay."""
+    return "".join(label for at, label in enumerate(labels) if label == "." or label not in labels[:at])
+
+
+def _put_on_diagonals(x: Any, labels: str) -> Any:
+    """A value whose labels are repeated: along two axes with one label it is their diagonal, with zeros beside."""
+    plain = _labels_without_repeats(labels)
+    own = labels.replace("...", "." * (x.ndim - len(plain.replace(".", ""))))
+    for at, label in enumerate(own):
+        if label == "." or label not in own[:at]:
+            continue
+        first = own.index(label)
+        size = x.shape[first]
+        is_same = np.eye(size, dtype=bool).reshape([size if axis in (first, at) else 1 for axis in range(x.ndim + 1)])
+        x = jnp.where(is_same, jnp.expand_dims(x, at), jnp.zeros((), x.dtype))
+    return x
 
 
 # ---------------------------------------------------------------------------------------------------------- diagonals
@@ -133,27 +154,33 @@ same_function(
     {
         "Cholesky": lambda x: jnp.linalg.cholesky(x) if x.size else x,
         "BatchCholesky": lambda x: jnp.linalg.cholesky(x) if x.size else x,
-        "MatrixDeterminant": jnp.linalg.det,
-        "BatchMatrixDeterminant": jnp.linalg.det,
+        "MatrixDeterminant": lambda x: _determinant(x),
+        "BatchMatrixDeterminant": lambda x: _determinant(x),
     }
 )
 
 
+def _determinant(x: Any) -> Any:
+    """JAX derives none of a matrix without elements, whose determinant is 1."""
+    return jnp.linalg.det(x) if x.shape[-1] else jnp.ones(x.shape[:-2], x.dtype)
+
+
 @lowering("LogMatrixDeterminant")
 def log_determinant(input: Any) -> tuple[Any, Any]:
+    """TensorFlow's gradient is that of the logarithm alone."""
     sign, size = jnp.linalg.slogdet(input)
-    return sign, size
+    return lax.stop_gradient(sign), size
 
 
 @lowering("MatrixInverse", "BatchMatrixInverse")
 def matrix_inverse(input: Any, *, adjoint: bool) -> Any:
     found = jnp.linalg.inv(input)
-    return _turned(found, adjoint)
+    return _adjoint_if(found, adjoint)
 
 
 @lowering("MatrixSolve", "BatchMatrixSolve")
 def matrix_solve(matrix: Any, rhs: Any, *, adjoint: bool) -> Any:
-    return jnp.linalg.solve(_turned(matrix, adjoint), rhs)
+    return jnp.linalg.solve(_adjoint_if(matrix, adjoint), rhs)
 
 
 @lowering("MatrixTriangularSolve", "BatchMatrixTriangularSolve")
@@ -168,7 +195,10 @@ def triangular_solve(matrix: Any, rhs: Any, *, lower: bool, adjoint: bool) -> An
 
 @lowering("SelfAdjointEigV2")
 def self_adjoint_eigen(input: Any, *, compute_v: bool) -> tuple[Any, Any]:
-    values, vectors = jnp.linalg.eigh(input, symmetrize_input=False, UPLO="L")
+    # Only what is below the diagonal is read, and has a gradient.
+    below = jnp.tril(input, -1)
+    whole = jnp.tril(input) + jnp.conj(jnp.swapaxes(below, -1, -2))
+    values, vectors = jnp.linalg.eigh(whole, symmetrize_input=False, UPLO="L")
     return values, vectors if compute_v else jnp.zeros((0,), input.dtype)
 
 

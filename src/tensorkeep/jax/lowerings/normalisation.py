@@ -19,7 +19,7 @@ def _channel(x: Any, data_format: bytes) -> int:
     return 1 if data_format.startswith(b"NC") else x.ndim - 1
 
 
-def _spread(vector: Any, x: Any, channel: int) -> Any:
+def _vector_along_channel(vector: Any, x: Any, channel: int) -> Any:
     return vector.reshape([-1 if axis == channel else 1 for axis in range(x.ndim)])
 
 
@@ -30,24 +30,27 @@ def fused_batch_norm(
 ) -> tuple[Any, ...]:  # fmt: skip
     channel, wide = _channel(x, data_format), _wide(x)
     if not is_training:
-        y = _normalized(wide, scale, offset, mean, variance, epsilon, channel)
-        return y.astype(x.dtype), mean, variance, mean, variance
+        y = _normalize_channels(wide, scale, offset, mean, variance, epsilon, channel)
+        return y.astype(x.dtype), *map(lax.stop_gradient, (mean, variance, mean, variance))
     axes = tuple(axis for axis in range(x.ndim) if axis != channel)
     size = x.size // max(x.shape[channel], 1)
     batch_mean = jnp.mean(wide, axes)
-    batch_variance = jnp.mean(jnp.square(wide - _spread(batch_mean, x, channel)), axes)
-    y = _normalized(wide, scale, offset, batch_mean, batch_variance, epsilon, channel)
+    batch_variance = jnp.mean(jnp.square(wide - _vector_along_channel(batch_mean, x, channel)), axes)
+    y = _normalize_channels(wide, scale, offset, batch_mean, batch_variance, epsilon, channel)
     new_mean, new_variance = batch_mean, batch_variance * np.float32(size / max(1, size - 1))
     if exponential_avg_factor != 1:
         part = np.float32(exponential_avg_factor)
         new_mean = np.float32(1 - exponential_avg_factor) * mean + part * new_mean
         new_variance = np.float32(1 - exponential_avg_factor) * variance + part * new_variance
-    return y.astype(x.dtype), new_mean, new_variance, batch_mean, batch_variance
+    # TensorFlow's gradient is that of the first result alone.
+    return y.astype(x.dtype), *map(lax.stop_gradient, (new_mean, new_variance, batch_mean, batch_variance))
 
 
-def _normalized(x: Any, scale: Any, offset: Any, mean: Any, variance: Any, epsilon: float, channel: int) -> Any:
+def _normalize_channels(x: Any, scale: Any, offset: Any, mean: Any, variance: Any, epsilon: float, channel: int) -> Any:
     inverse = lax.rsqrt(_wide(variance) + np.float32(epsilon)) * _wide(scale)
-    return (x - _spread(_wide(mean), x, channel)) * _spread(inverse, x, channel) + _spread(_wide(offset), x, channel)
+    return (x - _vector_along_channel(_wide(mean), x, channel)) * _vector_along_channel(
+        inverse, x, channel
+    ) + _vector_along_channel(_wide(offset), x, channel)
 
 
 @lowering("FusedBatchNormV3")
@@ -69,13 +72,17 @@ def fused_batch_norm_grad(
 ) -> tuple[Any, ...]:  # fmt: skip
     channel, dy = _channel(x, data_format), _wide(y_backprop)
     axes = tuple(axis for axis in range(x.ndim) if axis != channel)
-    centered = _wide(x) - _spread(_wide(reserve_space_1), x, channel)
+    centered = _wide(x) - _vector_along_channel(_wide(reserve_space_1), x, channel)
     inverse = lax.rsqrt(_wide(reserve_space_2) + np.float32(epsilon))
     products, offsets = jnp.sum(dy * centered, axes), jnp.sum(dy, axes)
     if is_training:
         size = max(x.size // max(x.shape[channel], 1), 1)
-        dy = dy - _spread(offsets / size, x, channel) - centered * _spread(inverse**2 * products / size, x, channel)
-    dx = dy * _spread(_wide(scale) * inverse, x, channel)
+        dy = (
+            dy
+            - _vector_along_channel(offsets / size, x, channel)
+            - centered * _vector_along_channel(inverse**2 * products / size, x, channel)
+        )
+    dx = dy * _vector_along_channel(_wide(scale) * inverse, x, channel)
     empty = jnp.zeros(0, scale.dtype)
     return dx.astype(x.dtype), products * inverse, offsets, empty, empty
 

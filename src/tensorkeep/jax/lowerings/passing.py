@@ -37,17 +37,17 @@ def identities(input: list[Value]) -> list[Value]:
 
 
 @lowering("StopGradient", "PreventGradient", raw=True)
-def stopped(input: Value) -> Value:
+def stop_gradient(input: Value) -> Value:
     return lax.stop_gradient(input) if is_on_device(input) else input
 
 
 @lowering("CheckNumerics", "CheckNumericsV2", raw=True)
-def unchecked(tensor: Value) -> Value:
+def skip_numerics_check(tensor: Value) -> Value:
     return tensor
 
 
 @lowering("Print", raw=True)
-def unprinted(input: Value, data: list[Value]) -> Value:
+def skip_printing(input: Value, data: list[Value]) -> Value:
     return input
 
 
@@ -57,15 +57,15 @@ def not_printed(input: Value) -> tuple[Value, ...]:
 
 
 @traced_lowering("Assert")
-def asserted(tracing: Tracing, condition: Value, data: list[Value]) -> tuple[Value, ...]:
+def assert_known_condition(tracing: Tracing, condition: Value, data: list[Value]) -> tuple[Value, ...]:
     """Checks what is known, such as shapes; what is computed is not checked."""
     if tracing.is_certain and is_known(condition) and not np.all(condition):
-        shown = [" ".join(map(_shown, np.ravel(item)[:_SHOWN])) for item in data if is_known(item)]
+        shown = [" ".join(map(_shown_item, np.ravel(item)[:_SHOWN])) for item in data if is_known(item)]
         raise InvalidArgumentError(f"assertion failed: {' '.join(f'[{text}]' for text in shown)}")
     return ()
 
 
-def _shown(item: Any) -> str:
+def _shown_item(item: Any) -> str:
     return item.decode(errors="replace") if isinstance(item, bytes) else str(item)
 
 

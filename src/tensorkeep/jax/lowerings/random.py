@@ -96,7 +96,7 @@ def _words(numbers: Any) -> Any:
     return jnp.stack([low, high], -1).reshape(-1)
 
 
-def _keyed(key: Value, counter: Value, alg: Value) -> Generator:
+def _keyed_generator(key: Value, counter: Value, alg: Value) -> Generator:
     """The generator of a key and a counter."""
     if is_known(key) and is_known(counter):
         algorithm = int(alg) if is_known(alg) else PHILOX
@@ -117,7 +117,7 @@ def _stateless(op: str, draw: Draw) -> None:
 
     @lowering(f"{op}V2", known=("shape",), raw=True)
     def keyed(shape: Value, key: Value, counter: Value, alg: Value, *, dtype: DType) -> Any:
-        return draw(_keyed(key, counter, alg), _shape(shape), device_type(dtype))
+        return draw(_keyed_generator(key, counter, alg), _shape(shape), device_type(dtype))
 
 
 _stateless("StatelessRandomUniform", philox.uniform)
@@ -137,7 +137,7 @@ def stateless_integers_keyed(
     shape: Value, key: Value, counter: Value, alg: Value, minval: Value, maxval: Value, *, dtype: DType
 ) -> Any:
     bounds = on_device(minval), on_device(maxval)
-    return philox.uniform_integers(_keyed(key, counter, alg), _shape(shape), *bounds, device_type(dtype))
+    return philox.uniform_integers(_keyed_generator(key, counter, alg), _shape(shape), *bounds, device_type(dtype))
 
 
 @lowering("StatelessRandomGetKeyCounter", raw=True)

@@ -9,6 +9,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
+from tensorkeep.jax.derivatives import own_derivative
 from tensorkeep.jax.registry import lowering
 from tensorkeep.jax.values import NotKnownError, Value, is_known, is_wide, on_device, sizes
 
@@ -18,7 +19,9 @@ def _axes(x: Any, indices: Any) -> tuple[int, ...]:
 
 
 def _reducing(function: Any, of_nothing: Any = None) -> Any:
-    """A reduction by a function of JAX, with what it gives of no elements where JAX does not say."""
+    """The lowering of a reduction by a function of JAX; `of_nothing` gives the result for no elements, by type, where
+    JAX raises.
+    """
 
     def reduce(input: Any, reduction_indices: Any, *, keep_dims: bool) -> Any:
         axes = _axes(input, reduction_indices)
@@ -96,6 +99,36 @@ def _segments(data: Any, ids: Any, count: int, how: str, first: Any) -> Any:
     return getattr(start.at[places], how)(flat, mode="drop")
 
 
+def _segment_products(data: Any, ids: Any, count: int) -> Any:
+    """The product of rows with one id. JAX derives none where several have the same."""
+
+    @own_derivative
+    def products(data: Any) -> Any:
+        return _segments(data, ids, count, "multiply", 1)
+
+    @products.defjvp
+    def derived(given: tuple[Any], moved: tuple[Any]) -> tuple[Any, Any]:
+        (data,) = given
+        found = products(data)
+        others = _products_of_others(data, ids, count, found)
+        return found, _segments(moved[0] * others, ids, count, "add", 0)
+
+    return products(data)
+
+
+def _products_of_others(data: Any, ids: Any, count: int, products: Any) -> Any:
+    """For each element the product of the others of its segment, of which some may be zero."""
+    is_zero = data == 0
+    safe = jnp.where(is_zero, jnp.ones_like(data), data)
+    zeros = _segments(is_zero.astype(jnp.int32), ids, count, "add", 0)
+    without_zeros = _segments(safe, ids, count, "multiply", 1)
+    own = jnp.clip(ids, 0, max(count - 1, 0))
+    if not count:
+        return jnp.zeros_like(data)
+    alone = jnp.where(jnp.take(zeros, own, 0) > 1, jnp.zeros_like(data), jnp.take(without_zeros, own, 0))
+    return jnp.where(is_zero, alone, jnp.take(products, own, 0) / safe)
+
+
 def _finite_lowest(dtype: Any) -> Any:
     return jnp.finfo(dtype).min if jnp.issubdtype(dtype, jnp.floating) else np.iinfo(dtype).min
 
@@ -111,7 +144,7 @@ def unsorted_segment_sum(data: Any, segment_ids: Any, num_segments: Any) -> Any:
 
 @lowering("UnsortedSegmentProd", known=("num_segments",))
 def unsorted_segment_prod(data: Any, segment_ids: Any, num_segments: Any) -> Any:
-    return _segments(data, segment_ids, int(num_segments), "multiply", 1)
+    return _segment_products(data, segment_ids, int(num_segments))
 
 
 @lowering("UnsortedSegmentMax", known=("num_segments",))
@@ -146,7 +179,7 @@ def segment_mean(data: Value, segment_ids: Value) -> Any:
 
 @lowering("SegmentProd", known=("segment_ids",), raw=True)
 def segment_prod(data: Value, segment_ids: Value) -> Any:
-    return _segments(on_device(data), on_device(segment_ids), _segment_count(segment_ids), "multiply", 1)
+    return _segment_products(on_device(data), on_device(segment_ids), _segment_count(segment_ids))
 
 
 @lowering("SegmentMax", known=("segment_ids",), raw=True)
@@ -175,7 +208,9 @@ def _means(data: Any, ids: Any, count: int, divisor: Any) -> Any:
 
 
 def _sparse_segments(divisor: Any) -> Any:
-    """Rows that are looked up by number and then combined."""
+    """The lowering of an op that looks up rows by number and adds them up by segment; `divisor` gives what sums are
+    divided by.
+    """
 
     def reduce(data: Value, indices: Value, segment_ids: Value) -> Any:
         rows = jnp.take(on_device(data), on_device(indices), 0)
@@ -223,15 +258,17 @@ for _name, _divisor in (("Sum", jnp.ones_like), ("Mean", lambda count: count), (
 
 @lowering("Bincount", known=("size",))
 def bincount(arr: Any, size: Any, weights: Any) -> Any:
-    return _counted(arr.reshape(-1), int(size), weights.reshape(-1), weights.dtype)
+    return _count_values(arr.reshape(-1), int(size), weights.reshape(-1), weights.dtype)
 
 
 @lowering("DenseBincount", known=("size",))
 def dense_bincount(input: Any, size: Any, weights: Any, *, binary_output: bool) -> Any:
     def row(values: Any, own: Any) -> Any:
-        found = _counted(values, int(size), own, weights.dtype)
+        found = _count_values(values, int(size), own, weights.dtype)
         return (
-            (_counted(values, int(size), own[:0], weights.dtype) > 0).astype(weights.dtype) if binary_output else found
+            (_count_values(values, int(size), own[:0], weights.dtype) > 0).astype(weights.dtype)
+            if binary_output
+            else found
         )
 
     if input.ndim < 2:
@@ -240,7 +277,7 @@ def dense_bincount(input: Any, size: Any, weights: Any, *, binary_output: bool) 
     return jax.vmap(row)(input, own)
 
 
-def _counted(values: Any, size: int, weights: Any, dtype: Any) -> Any:
+def _count_values(values: Any, size: int, weights: Any, dtype: Any) -> Any:
     amounts = weights if weights.size else jnp.ones(values.shape, dtype)
     places = jnp.where(values < 0, size, values)
     return jnp.zeros(size, dtype).at[places].add(amounts, mode="drop")

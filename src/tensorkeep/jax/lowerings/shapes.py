@@ -104,7 +104,9 @@ def mirror_pad(input: Any, paddings: Any, *, mode: bytes) -> Any:
 
 @lowering("MirrorPadGrad", known=("paddings",))
 def mirror_pad_grad(input: Any, paddings: Any, *, mode: bytes) -> Any:
-    """What is cut off is added to the elements that it was a mirror image of."""
+    """The gradient of a mirrored padding: the paddings are cut off, and what lies there is added to the elements that
+    it mirrors.
+    """
     skip = mode == b"REFLECT"
     for axis, (before, after) in enumerate(_widths(paddings)):
         moved = jnp.moveaxis(input, axis, 0)

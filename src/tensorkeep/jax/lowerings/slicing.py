@@ -10,6 +10,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
+from tensorkeep.jax.derivatives import own_derivative
 from tensorkeep.jax.registry import lowering
 from tensorkeep.jax.values import CannotTraceError, NotKnownError, Value, is_known, on_device, shape_of, sizes
 from tensorkeep.ops.arrays.slicing import Masks, slice_layout, slice_spec
@@ -216,7 +217,7 @@ def gather_nd(params: Any, indices: Any) -> Any:
 # --------------------------------------------------------------------------------------------------------- scattering
 
 
-def scattered(whole: Any, indices: Any, updates: Any, how: str) -> Any:
+def scatter_updates(whole: Any, indices: Any, updates: Any, how: str) -> Any:
     """A value with updates put in, added, or otherwise combined at places given by index; others are left out."""
     depth = indices.shape[-1]
     updates = jnp.broadcast_to(updates, (*indices.shape[:-1], *whole.shape[depth:]))
@@ -232,17 +233,33 @@ def scattered(whole: Any, indices: Any, updates: Any, how: str) -> Any:
 
 @lowering("ScatterNd", known=("shape",))
 def scatter_nd(indices: Any, updates: Any, shape: Any) -> Any:
-    return scattered(jnp.zeros(sizes(shape), updates.dtype), indices, updates, "add")
+    return scatter_updates(jnp.zeros(sizes(shape), updates.dtype), indices, updates, "add")
 
 
 def _scattering(how: str) -> Any:
     def scatter(tensor: Any, indices: Any, updates: Any) -> Any:
-        return scattered(tensor, indices, updates, how)
+        return scatter_updates(tensor, indices, updates, how)
 
     return scatter
 
 
-lowering("TensorScatterUpdate")(_scattering("set"))
+@lowering("TensorScatterUpdate")
+def scatter_update(tensor: Any, indices: Any, updates: Any) -> Any:
+    """Updates put in their places. Of several for one place, each has its gradient, as TensorFlow has it."""
+
+    @own_derivative
+    def put(tensor: Any, updates: Any) -> Any:
+        return scatter_updates(tensor, indices, updates, "set")
+
+    @put.defjvp
+    def derived(given: tuple[Any, Any], moved: tuple[Any, Any]) -> tuple[Any, Any]:
+        is_kept = scatter_updates(jnp.ones(tensor.shape, bool), indices, jnp.zeros(updates.shape, bool), "set")
+        kept = jnp.where(is_kept, moved[0], jnp.zeros_like(moved[0]))
+        return put(*given), scatter_updates(kept, indices, moved[1], "add")
+
+    return put(tensor, updates)
+
+
 lowering("TensorScatterAdd", "ScatterNdNonAliasingAdd")(_scattering("add"))
 lowering("TensorScatterMax")(_scattering("max"))
 lowering("TensorScatterMin")(_scattering("min"))
@@ -250,39 +267,57 @@ lowering("TensorScatterMin")(_scattering("min"))
 
 @lowering("TensorScatterSub")
 def scatter_sub(tensor: Any, indices: Any, updates: Any) -> Any:
-    return scattered(tensor, indices, -updates, "add")
+    return scatter_updates(tensor, indices, -updates, "add")
 
 
 @lowering("InplaceUpdate", "AliasInplaceUpdate")
 def rows_set(x: Any, i: Any, v: Any) -> Any:
-    return x.at[i].set(v)
+    """Rows put in places that count from the beginning again beyond the last; of several for one, the last stays."""
+    if not x.size or not i.size:
+        return x
+    last = jnp.full(x.shape[0], -1, jnp.int32).at[i % x.shape[0]].max(jnp.arange(i.shape[0], dtype=jnp.int32))
+    is_set = (last >= 0).reshape(-1, *(1,) * (x.ndim - 1))
+    return jnp.where(is_set, jnp.take(v, jnp.maximum(last, 0), 0), x)
 
 
 @lowering("InplaceAdd", "AliasInplaceAdd")
 def rows_added(x: Any, i: Any, v: Any) -> Any:
-    return x.at[i].add(v)
+    return x.at[i % x.shape[0]].add(v) if x.size else x
 
 
 @lowering("InplaceSub", "AliasInplaceSub")
 def rows_subtracted(x: Any, i: Any, v: Any) -> Any:
-    return x.at[i].add(-v)
+    return x.at[i % x.shape[0]].add(-v) if x.size else x
 
 
 @lowering("DynamicStitch", "ParallelDynamicStitch", known=("indices",), raw=True)
 def dynamic_stitch(indices: list[Value], data: list[Value]) -> Any:
-    """Rows put in places that are known; how many there are is not, else."""
+    """The rows of `data` at the places that `indices` name. These must be known: they say how many rows there are."""
     if not all(map(is_known, indices)):
         raise NotKnownError("how many rows it gives depends on indices that are computed by the function")
     count = max((int(item.max()) + 1 for item in indices if item.size), default=0)
     rank = np.ndim(indices[0])
     element = shape_of(data[0])[rank:]
-    whole = jnp.zeros((count, *element), on_device(data[0]).dtype)
-    for places, values in zip(indices, data, strict=True):
-        flat, at = on_device(values).reshape(-1, *element), np.reshape(places, -1)
-        last = {int(place): number for number, place in enumerate(at)}  # of rows for one place, the last counts
-        chosen = np.array(sorted(last.values()), np.int32)
-        whole = whole.at[at[chosen]].set(flat[chosen])
-    return whole
+    flat = jnp.concatenate([on_device(values).reshape(-1, *element) for values in data])
+    places = np.concatenate([np.reshape(item, -1) for item in indices])
+    return _stitch_rows(flat, places, count)
+
+
+def _stitch_rows(rows: Any, places: Any, count: int) -> Any:
+    """Rows put in known places. Of several for one the last counts, but each has its gradient, as in TensorFlow."""
+    last = {int(place): number for number, place in enumerate(places)}
+    chosen = np.array(sorted(last.values()), np.int32)
+    nothing = jnp.zeros((count, *rows.shape[1:]), rows.dtype)
+
+    @own_derivative
+    def put(rows: Any) -> Any:
+        return nothing.at[places[chosen]].set(rows[chosen])
+
+    @put.defjvp
+    def derived(given: tuple[Any], moved: tuple[Any]) -> tuple[Any, Any]:
+        return put(*given), nothing.at[places].add(moved[0])
+
+    return put(rows) if len(last) < len(places) else nothing.at[places].set(rows)
 
 
 @lowering("Where", known=("input",), raw=True)
@@ -312,7 +347,7 @@ def arg_max(input: Any, dimension: Any) -> Any:
 
 
 def _without_nan(x: Any, instead: float) -> Any:
-    """Numbers none of which is NaN, which is neither the largest nor the smallest to TensorFlow."""
+    """The numbers with `instead` in the place of NaN, which TensorFlow's extremes pass over."""
     return jnp.where(jnp.isnan(x), instead, x) if jnp.issubdtype(x.dtype, jnp.floating) else x
 
 
@@ -372,5 +407,17 @@ def upper_bound(sorted_inputs: Any, values: Any) -> Any:
 
 @lowering("NthElement", known=("n",))
 def nth_element(input: Any, n: Any, *, reverse: bool) -> Any:
-    ordered = jnp.sort(input, -1)
-    return ordered[..., -1 - int(n)] if reverse else ordered[..., int(n)]
+    """One element of each row in their order. Those that are equal to it share its gradient."""
+
+    @own_derivative
+    def chosen(rows: Any) -> Any:
+        ordered = jnp.sort(rows, -1)
+        return ordered[..., -1 - int(n)] if reverse else ordered[..., int(n)]
+
+    @chosen.defjvp
+    def derived(given: tuple[Any], moved: tuple[Any]) -> tuple[Any, Any]:
+        found = chosen(*given)
+        is_it = (given[0] == found[..., None]).astype(found.dtype)
+        return found, jnp.sum(moved[0] * is_it, -1) / jnp.sum(is_it, -1)
+
+    return chosen(input)

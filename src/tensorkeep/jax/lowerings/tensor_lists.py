@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from tensorkeep.jax.tracing import Tracing
 
 
-def _stated(element_shape: Value) -> tuple[int | None, ...] | None:
+def _stated_shape(element_shape: Value) -> tuple[int | None, ...] | None:
     """The shape of tensors that an input states: None for an unknown number of axes, or for an unknown size."""
     if not is_known(element_shape):
         raise NotKnownError("the shape of the tensors of its list is computed by the function")
@@ -59,7 +59,7 @@ def _list(value: Value) -> ListValue:
     return value
 
 
-def _shaped(held: ListValue, element: Any = None) -> ListValue:
+def _shaped_list(held: ListValue, element: Any = None) -> ListValue:
     """A list whose tensors have a known shape."""
     if held.rows is not None:
         return held
@@ -69,7 +69,7 @@ def _shaped(held: ListValue, element: Any = None) -> ListValue:
     return held.with_rows(shape or ())
 
 
-def _written(held: ListValue, index: Any, item: Any) -> ListValue:
+def _write_item(held: ListValue, index: Any, item: Any) -> ListValue:
     """A list with one tensor set; or added to, where gradients are collected."""
     held = held.with_rows(item.shape)
     rows = jnp.asarray(held.rows)
@@ -82,15 +82,15 @@ def _written(held: ListValue, index: Any, item: Any) -> ListValue:
     return held.replaced(place.add(item) if held.adds else place.set(item))
 
 
-def _scattered(held: ListValue, indices: Any, values: Any) -> ListValue:
+def _scatter_items(held: ListValue, indices: Any, values: Any) -> ListValue:
     held = held.with_rows(values.shape[1:])
     place = jnp.asarray(held.rows).at[indices]
     return held.replaced(place.add(values) if held.adds else place.set(values))
 
 
-def _stacked(held: ListValue, element: Any = None) -> Any:
+def _stack_items(held: ListValue, element: Any = None) -> Any:
     count = held.known_length
-    return jnp.asarray(_shaped(held, element).rows)[:count]
+    return jnp.asarray(_shaped_list(held, element).rows)[:count]
 
 
 # -------------------------------------------------------------------------------------------------------------- lists
@@ -98,12 +98,12 @@ def _stacked(held: ListValue, element: Any = None) -> Any:
 
 @lowering("EmptyTensorList", known=("element_shape",), raw=True)
 def empty_list(element_shape: Value, max_num_elements: Value, *, element_dtype: DType) -> Any:
-    return _new(element_dtype, _stated(element_shape), 0)
+    return _new(element_dtype, _stated_shape(element_shape), 0)
 
 
 @lowering("TensorListReserve", known=("element_shape", "num_elements"), raw=True)
 def reserved_list(element_shape: Value, num_elements: Value, *, element_dtype: DType) -> Any:
-    return _new(element_dtype, _stated(element_shape), _count(num_elements, "the length of its list"))
+    return _new(element_dtype, _stated_shape(element_shape), _count(num_elements, "the length of its list"))
 
 
 @lowering("TensorListFromTensor", raw=True)
@@ -114,12 +114,12 @@ def list_of_rows(tensor: Value, element_shape: Value, *, element_dtype: DType) -
 
 @lowering("TensorListStack", raw=True)
 def stacked_list(input_handle: Value, element_shape: Value) -> Any:
-    return _stacked(_list(input_handle), _stated(element_shape))
+    return _stack_items(_list(input_handle), _stated_shape(element_shape))
 
 
 @lowering("TensorListGetItem", raw=True)
 def list_item(input_handle: Value, index: Value, element_shape: Value) -> Any:
-    held = _shaped(_list(input_handle), _stated(element_shape))
+    held = _shaped_list(_list(input_handle), _stated_shape(element_shape))
     return lax.dynamic_index_in_dim(jnp.asarray(held.rows), on_device(index), 0, keepdims=False)
 
 
@@ -127,16 +127,16 @@ def list_item(input_handle: Value, index: Value, element_shape: Value) -> Any:
 def list_with_item(input_handle: Value, index: Value, item: Value, *, resize_if_index_out_of_bounds: bool) -> Any:
     held = _list(input_handle)
     if resize_if_index_out_of_bounds:
-        held = _grown(held, index, on_device(item).shape)
-    return _written(held, on_device(index), on_device(item))
+        held = _grow_list(held, index, on_device(item).shape)
+    return _write_item(held, on_device(index), on_device(item))
 
 
-def _grown(held: ListValue, index: Value, shape: Any) -> ListValue:
+def _grow_list(held: ListValue, index: Value, shape: Any) -> ListValue:
     """A list that is written to, and grows if that is beyond its end."""
     if not is_known(index):
         raise NotKnownError("its list grows if it is written to beyond its end, and where is computed by the function")
     count = int(index) + 1
-    return _resized(held.with_rows(shape), count) if count > held.known_length else held
+    return _resize_list(held.with_rows(shape), count) if count > held.known_length else held
 
 
 @lowering("TensorListLength", raw=True)
@@ -146,7 +146,7 @@ def list_length(input_handle: Value) -> Any:
 
 
 @lowering("TensorListPushBack", raw=True)
-def pushed(input_handle: Value, tensor: Value) -> Any:
+def push_back(input_handle: Value, tensor: Value) -> Any:
     return push(_list(input_handle), on_device(tensor))
 
 
@@ -161,8 +161,8 @@ def push(held: ListValue, item: Any) -> ListValue:
 
 
 @lowering("TensorListPopBack", raw=True)
-def popped(input_handle: Value, element_shape: Value) -> tuple[Any, Any]:
-    return pop(_shaped(_list(input_handle), _stated(element_shape)))
+def pop_back(input_handle: Value, element_shape: Value) -> tuple[Any, Any]:
+    return pop(_shaped_list(_list(input_handle), _stated_shape(element_shape)))
 
 
 def pop(held: ListValue) -> tuple[ListValue, Any]:
@@ -174,7 +174,7 @@ def pop(held: ListValue) -> tuple[ListValue, Any]:
     return held.replaced(rows, last), lax.dynamic_index_in_dim(rows, jnp.asarray(last), 0, keepdims=False)
 
 
-def _resized(held: ListValue, count: int) -> ListValue:
+def _resize_list(held: ListValue, count: int) -> ListValue:
     if held.rows is None:
         return replace(held, length=count)
     rows = jnp.asarray(held.rows)[: min(count, held.known_length)]
@@ -183,12 +183,12 @@ def _resized(held: ListValue, count: int) -> ListValue:
 
 @lowering("TensorListResize", known=("size",), raw=True)
 def resized_list(input_handle: Value, size: Value) -> Any:
-    return _resized(_list(input_handle), _count(size, "the length of its list"))
+    return _resize_list(_list(input_handle), _count(size, "the length of its list"))
 
 
 @lowering("TensorListGather", raw=True)
 def gathered_list(input_handle: Value, indices: Value, element_shape: Value) -> Any:
-    held = _shaped(_list(input_handle), _stated(element_shape))
+    held = _shaped_list(_list(input_handle), _stated_shape(element_shape))
     return jnp.take(jnp.asarray(held.rows), on_device(indices), 0)
 
 
@@ -202,12 +202,12 @@ def scattered_list(
     if count < 0:
         raise NotKnownError("the length of its list depends on indices that are computed by the function")
     values = on_device(tensor)
-    return _scattered(_new(element_dtype, tuple(values.shape[1:]), count), on_device(indices), values)
+    return _scatter_items(_new(element_dtype, tuple(values.shape[1:]), count), on_device(indices), values)
 
 
 @lowering("TensorListScatterIntoExistingList", raw=True)
 def scattered_into(input_handle: Value, tensor: Value, indices: Value) -> Any:
-    return _scattered(_list(input_handle), on_device(indices), on_device(tensor))
+    return _scatter_items(_list(input_handle), on_device(indices), on_device(tensor))
 
 
 @lowering("TensorListElementShape", raw=True)
@@ -221,7 +221,7 @@ def element_shape(input_handle: Value, *, shape_type: DType) -> Any:
 
 @lowering("TensorListConcatV2", raw=True)
 def concatenated_list(input_handle: Value, element_shape: Value, leading_dims: Value) -> tuple[Any, Any]:
-    rows = _stacked(_list(input_handle), _stated(element_shape))
+    rows = _stack_items(_list(input_handle), _stated_shape(element_shape))
     lengths = np.full(rows.shape[0], rows.shape[1], np.int64)
     return rows.reshape(-1, *rows.shape[2:]), lengths
 
@@ -237,13 +237,13 @@ class ArrayHandle:
     grows: bool
 
 
-def _declared(element_shape: Shape) -> tuple[int | None, ...] | None:
+def _declared_shape(element_shape: Shape) -> tuple[int | None, ...] | None:
     return element_shape.dims
 
 
 @lowering("TensorArrayV3", known=("size",), raw=True)
 def tensor_array(size: Value, *, dtype: DType, element_shape: Shape, dynamic_size: bool) -> tuple[Any, Any]:
-    held = _new(dtype, _declared(element_shape), _count(size, "the size of its array"))
+    held = _new(dtype, _declared_shape(element_shape), _count(size, "the size of its array"))
     return ArrayHandle(dtype, dynamic_size), held
 
 
@@ -251,19 +251,19 @@ def tensor_array(size: Value, *, dtype: DType, element_shape: Shape, dynamic_siz
 def array_written(handle: Value, index: Value, value: Value, flow_in: Value) -> Any:
     held = _list(flow_in)
     if isinstance(handle, ArrayHandle) and handle.grows:
-        held = _grown(held, index, on_device(value).shape)
-    return _written(held, on_device(index), on_device(value))
+        held = _grow_list(held, index, on_device(value).shape)
+    return _write_item(held, on_device(index), on_device(value))
 
 
 @lowering("TensorArrayReadV3", raw=True)
 def array_read(handle: Value, index: Value, flow_in: Value) -> Any:
-    held = _shaped(_list(flow_in))
+    held = _shaped_list(_list(flow_in))
     return lax.dynamic_index_in_dim(jnp.asarray(held.rows), on_device(index), 0, keepdims=False)
 
 
 @lowering("TensorArrayGatherV3", raw=True)
 def array_gathered(handle: Value, indices: Value, flow_in: Value, *, element_shape: Shape) -> Any:
-    held = _shaped(_list(flow_in), _declared(element_shape))
+    held = _shaped_list(_list(flow_in), _declared_shape(element_shape))
     return jnp.take(jnp.asarray(held.rows), on_device(indices), 0)
 
 
@@ -272,8 +272,8 @@ def array_scattered(handle: Value, indices: Value, value: Value, flow_in: Value)
     held, values = _list(flow_in), on_device(value)
     if is_known(indices) and isinstance(held.length, int) and np.size(indices):
         most = int(np.max(indices)) + 1
-        held = _resized(held.with_rows(values.shape[1:]), most) if most > held.length else held
-    return _scattered(held, on_device(indices), values)
+        held = _resize_list(held.with_rows(values.shape[1:]), most) if most > held.length else held
+    return _scatter_items(held, on_device(indices), values)
 
 
 @lowering("TensorArraySizeV3", raw=True)
@@ -283,7 +283,7 @@ def array_size(handle: Value, flow_in: Value) -> Any:
 
 @lowering("TensorArrayConcatV3", raw=True)
 def array_concatenated(handle: Value, flow_in: Value, *, element_shape_except0: Shape) -> tuple[Any, Any]:
-    rows = _stacked(_list(flow_in))
+    rows = _stack_items(_list(flow_in))
     return rows.reshape(-1, *rows.shape[2:]), np.full(rows.shape[0], rows.shape[1], np.int64)
 
 
@@ -339,7 +339,7 @@ def stack_push(tracing: Tracing, handle: Value, elem: Value) -> Any:
 
 @traced_lowering("StackPopV2")
 def stack_pop(tracing: Tracing, handle: Value) -> Any:
-    held, item = pop(_shaped(_list(tracing.read(handle))))
+    held, item = pop(_shaped_list(_list(tracing.read(handle))))
     tracing.assign(handle, held)
     return item
 

@@ -12,7 +12,7 @@ import numpy as np
 import tensorkeep.ops.training.optimizer_steps  # noqa: F401 - its ops are walked over
 from tensorkeep.dtypes import RESOURCE, DType
 from tensorkeep.graph.registry.opspec import registered_ops
-from tensorkeep.jax.lowerings.slicing import gather_along, gather_nd, scattered
+from tensorkeep.jax.lowerings.slicing import gather_along, gather_nd, scatter_updates
 from tensorkeep.jax.registry import LOWERINGS, traced_lowering
 from tensorkeep.jax.values import Value, as_type, on_device, shape_of
 
@@ -49,7 +49,7 @@ def is_initialized(tracing: Tracing, resource: Value) -> Any:
 # --------------------------------------------------------------------------------------------------------- assignment
 
 
-def _changed(tracing: Tracing, variable: Value, change: Callable[[Any], Any]) -> Any:
+def _change_variable(tracing: Tracing, variable: Value, change: Callable[[Any], Any]) -> Any:
     """Gives a variable what a function makes of its value; it keeps its type."""
     new = change(on_device(tracing.read(variable)))
     dtype = getattr(variable, "dtype", None)
@@ -72,11 +72,11 @@ def assign(tracing: Tracing, ref: Value, value: Value) -> Any:
 def _updates(op: str, resource_op: str, combine: Any) -> None:
     @traced_lowering(op)
     def of_reference(tracing: Tracing, ref: Value, value: Value) -> Any:
-        return _changed(tracing, ref, lambda old: combine(old, on_device(value)))
+        return _change_variable(tracing, ref, lambda old: combine(old, on_device(value)))
 
     @traced_lowering(resource_op)
     def of_resource(tracing: Tracing, resource: Value, value: Value) -> tuple[Any, ...]:
-        _changed(tracing, resource, lambda old: combine(old, on_device(value)))
+        _change_variable(tracing, resource, lambda old: combine(old, on_device(value)))
         return ()
 
 
@@ -94,11 +94,11 @@ def _row_changes(name: str, how: str, prepared: Any = lambda updates: updates) -
 
     @traced_lowering(f"Scatter{name}")
     def of_reference(tracing: Tracing, ref: Value, indices: Value, updates: Value) -> Any:
-        return _changed(tracing, ref, lambda old: rows(old, on_device(indices), on_device(updates)))
+        return _change_variable(tracing, ref, lambda old: rows(old, on_device(indices), on_device(updates)))
 
     @traced_lowering(f"ResourceScatter{name}")
     def of_resource(tracing: Tracing, resource: Value, indices: Value, updates: Value) -> tuple[Any, ...]:
-        _changed(tracing, resource, lambda old: rows(old, on_device(indices), on_device(updates)))
+        _change_variable(tracing, resource, lambda old: rows(old, on_device(indices), on_device(updates)))
         return ()
 
 
@@ -111,11 +111,15 @@ _row_changes("Div", "divide")
 def _element_changes(name: str, how: str, sign: int = 1) -> None:
     @traced_lowering(f"ScatterNd{name}")
     def of_reference(tracing: Tracing, ref: Value, indices: Value, updates: Value) -> Any:
-        return _changed(tracing, ref, lambda old: scattered(old, on_device(indices), sign * on_device(updates), how))
+        return _change_variable(
+            tracing, ref, lambda old: scatter_updates(old, on_device(indices), sign * on_device(updates), how)
+        )
 
     @traced_lowering(f"ResourceScatterNd{name}")
     def of_resource(tracing: Tracing, ref: Value, indices: Value, updates: Value) -> tuple[Any, ...]:
-        _changed(tracing, ref, lambda old: scattered(old, on_device(indices), sign * on_device(updates), how))
+        _change_variable(
+            tracing, ref, lambda old: scatter_updates(old, on_device(indices), sign * on_device(updates), how)
+        )
         return ()
 
 

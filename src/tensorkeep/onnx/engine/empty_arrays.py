@@ -166,7 +166,7 @@ def why_dangerous(node: ir.Node) -> str:
 
 
 def _of_fused(node: ir.Node) -> Iterator[ir.Value | None]:
-    """What a node is given by way of operators that ONNX Runtime makes one of with it."""
+    """The inputs of the operators before a node that ONNX Runtime fuses with it."""
     before = ENDS_PROCESS_FUSED.get(node.op_type)
     pending = [node.inputs[0]] if before else []
     while pending:

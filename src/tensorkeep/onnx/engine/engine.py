@@ -13,7 +13,7 @@ from tensorkeep.io.machine.mapped_memory import leave_in_files
 from tensorkeep.onnx.engine.empty_arrays import FilledValues, why_dangerous
 from tensorkeep.onnx.engine.options import OnnxRuntime
 from tensorkeep.onnx.engine.parts import ARRAY, VARIABLE, Constants, FasterPart, OnnxPart, note_fault
-from tensorkeep.onnx.engine.sessions import CannotRunError, OnnxSession, providers_of
+from tensorkeep.onnx.engine.sessions import CannotRunError, OnnxSession, check_providers
 from tensorkeep.onnx.engine.trial import Translation, Trial, passes_border, resource_term, try_plan
 from tensorkeep.onnx.models import TranslateOptions, assembled_model
 from tensorkeep.onnx.terms import Term
@@ -33,7 +33,7 @@ class OnnxRuntimeEngine:
     """Runs what translates to ONNX in ONNX Runtime."""
 
     def __init__(self, options: OnnxRuntime = OnnxRuntime()) -> None:
-        providers_of(options)
+        check_providers(options)
         self.options = options
 
     def split(self, question: PlanToSplit) -> Split:
@@ -78,8 +78,12 @@ class OnnxRuntimeEngine:
         def build(variables: Sequence[VariableResource], constants: Constants) -> OnnxSession:
             done, known[0] = known[0], None
             if done is not None:
-                return OnnxSession(_model(done, ends, _given_terms(done, ends), constants), options, constants)
-            return OnnxSession(_translate_part(ends, variables, constants), options, constants)
+                model = _model(done, ends, _given_terms(done, ends), constants)
+            else:
+                model = _translate_part(ends, variables, constants)
+            if options.is_of_processor:  # what is given to another device is copied there in every call
+                _take_tables(model, constants)
+            return OnnxSession(model, options, constants)
 
         def make_own() -> Own:
             return question.own(Plan((*ends.arrays, *ends.variables), ends.outputs, ends.operations), ends.items)
@@ -143,7 +147,6 @@ def _model(done: Translation, ends: Ends, inputs: Mapping[str, Term], constants:
     for node in ir.traversal.RecursiveGraphIterator(model.graph):
         for value in node.outputs:
             value.meta.clear()  # what passes were told, with the arrays that operations took
-    _take_tables(model, constants)
     for value in list(model.graph.inputs):
         if not value.uses() and not value.is_graph_output():
             model.graph.inputs.remove(value)

@@ -8,6 +8,7 @@ changing becomes an input. What ONNX Runtime cannot run, our kernels do, so that
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextvars import ContextVar
 from threading import Lock
 from time import perf_counter
 from typing import Any, Final, TypeAlias
@@ -25,6 +26,8 @@ _MOST_CHANGES: Final = 2  # of a variable, for which a new model is made; one th
 _MOST_MODELS: Final = 4  # for other sets of variables, which functions are called with
 _MOST_FAILURES: Final = 3  # runs that our kernels had to do, before ONNX Runtime is not asked any more
 _TIMED: Final = 3  # calls of each engine by which the faster one is found
+
+_BY_OUR_KERNELS: Final = ContextVar("whether a part around this one is run by our kernels", default=False)
 
 # What the names of a session's inputs begin with, before the number; no operation has such a name.
 ARRAY: Final = ":i"
@@ -189,23 +192,33 @@ class FasterPart:
         self._times: dict[int, tuple[list[float], list[float]]] = {}
 
     def __call__(self, *values: Any) -> Sequence[Any]:
+        if _BY_OUR_KERNELS.get():
+            return self._part.own(*values)
         size = 0
         for value in values[: self._part.arrays]:
             size += value.size
         is_theirs = self._chosen.get(size.bit_length())
         if is_theirs is None:
             return self._run_timed(size.bit_length(), values)
-        return self._part.results(values) if is_theirs else self._part.own(*values)
+        return self._part.results(values) if is_theirs else self._run_own(values)
+
+    def _run_own(self, values: Sequence[Any]) -> Sequence[Any]:
+        """Runs the part by our kernels, with the parts of functions that it calls."""
+        before = _BY_OUR_KERNELS.set(True)
+        try:
+            return self._part.own(*values)
+        finally:
+            _BY_OUR_KERNELS.reset(before)
 
     def _run_timed(self, size: int, values: Sequence[Any]) -> Sequence[Any]:
-        """Runs the part by ONNX Runtime or by our kernels, whichever ran less often, and notes the time. The first run
-        of each is not counted.
+        """Runs the part by ONNX Runtime some times, then by our kernels as often, and notes the time. The first run of
+        each is not counted. They do not take turns: threads of one wait for work for a while, in the way of others.
         """
         theirs, ours = times = self._times.setdefault(size, ([], []))
-        at = 0 if len(theirs) <= len(ours) else 1
+        at = 0 if len(theirs) <= _TIMED else 1
         start = perf_counter()
-        results = (self._part if at == 0 else self._part.own)(*values)
+        results = self._part.results(values) if at == 0 else self._run_own(values)
         times[at].append(perf_counter() - start)
-        if min(len(theirs), len(ours)) > _TIMED:
+        if len(ours) > _TIMED:
             self._chosen[size] = min(theirs[1:]) <= min(ours[1:])
         return results

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, redirect_stdout
+from functools import cache
 from gc import collect
 from typing import Any, Final
 
@@ -17,9 +18,9 @@ from tensorkeep.io.files.passing_files import passing_folder
 from tensorkeep.io.machine.mapped_memory import leave_in_files
 from tensorkeep.io.machine.parallel import thread_limit
 from tensorkeep.io.machine.system import give_freed_memory_back
-from tensorkeep.onnx.engine.options import OnnxRuntime
+from tensorkeep.onnx.engine.options import PROCESSOR, OnnxRuntime, name_and_options
 
-_CPU: Final = "CPUExecutionProvider"
+_CUDA: Final = "CUDAExecutionProvider"
 _APART: Final = 4096  # bytes; smaller constants are in the message
 _WEIGHTS: Final = "weights.bin"
 _MUCH: Final = 2 << 20  # bytes of constants that are not to be there once more than they have to
@@ -52,16 +53,16 @@ class OnnxSession:
                 collect()  # nodes that were put together hold each other, and the constants that they had
                 leave_in_files(sources)
                 give_freed_memory_back()
-            self._session = _open_session(source, settings, providers_of(options))
+            self._session = _open_session(source, settings, _providers_of(options))
         self.inputs = tuple(value.name for value in self._session.get_inputs())
         self.outputs = [value.name for value in self._session.get_outputs()]
         # The session's own `run` looks once more at the names, which takes as long as a small model does.
         self.run: Runner = getattr(getattr(self._session, "_sess", None), "run", None) or self._session.run
 
 
-def _open_session(source: bytes | str, settings: Any, providers: list[str]) -> Any:
+def _open_session(source: bytes | str, settings: Any, providers: list[tuple[str, dict[str, str]]]) -> Any:
     try:
-        return onnxruntime.InferenceSession(source, settings, providers=providers)
+        return onnxruntime.InferenceSession(source, settings, providers=providers, enable_fallback=0)
     except Exception as error:  # of a module that is not to be named: the classes are made in compiled code
         raise CannotRunError(f"ONNX Runtime does not take the model: {str(error).strip()}") from error
 
@@ -90,15 +91,63 @@ def _in_files(model: ir.Model, settings: Any, while_opening: ExitStack) -> bytes
         return _message(model)
 
 
-def providers_of(options: OnnxRuntime) -> list[str]:
-    """The execution providers that are asked for, and the processor's; an error if one is not in this build."""
+def check_providers(options: OnnxRuntime) -> None:
+    """An error if a provider that is asked for is not in this build of ONNX Runtime, or cannot work on this machine.
+
+    ONNX Runtime leaves out a provider whose libraries or device it does not find, says so in its log at most, and runs
+    everything on the processor: so a model of one addition is opened, and asked who would run it.
+    """
+    wanted = [name for name, _ in map(name_and_options, options.providers)]
     known = onnxruntime.get_available_providers()
-    if missing := [name for name in options.providers if name not in known]:
+    if missing := [name for name in wanted if name not in known]:
         raise InvalidArgumentError(
             f"this build of ONNX Runtime has no {', '.join(missing)}; it has {', '.join(known)}. "
             "Install the build that has it, such as onnxruntime-gpu"
         )
-    return [*options.providers, *([] if _CPU in options.providers else [_CPU])]
+    if options.is_of_processor:
+        return
+    if _CUDA in wanted:
+        _find_cuda_libraries()
+    settings = onnxruntime.SessionOptions()
+    settings.log_severity_level = _SILENT
+    try:
+        found, why = _open_session(_smallest_model(), settings, _providers_of(options)).get_providers(), ""
+    except CannotRunError as error:
+        found, why = [], f": {error.__cause__}"
+    if missing := [name for name in wanted if name not in found]:
+        raise InvalidArgumentError(
+            f"ONNX Runtime cannot use {', '.join(missing)} on this machine, though this build has it{why}. Look "
+            "whether the device is there, its options are right, and the libraries of its vendor are installed, in the "
+            f"versions that ONNX Runtime {onnxruntime.__version__} wants; or leave it out of providers"
+        )
+
+
+def _providers_of(options: OnnxRuntime) -> list[tuple[str, dict[str, str]]]:
+    """The execution providers that are asked for, and the processor's, with their options.
+
+    Products of CUDA are of float32, as everywhere in tensorkeep: ONNX Runtime's default there is TF32, with ten bits of
+    mantissa in place of 23, which an option of the provider can still ask for.
+    """
+    wanted = dict(map(name_and_options, options.providers))
+    if _CUDA in wanted:
+        wanted[_CUDA] = {"use_tf32": "0", **wanted[_CUDA]}
+    return list((wanted | {PROCESSOR: wanted.get(PROCESSOR, {})}).items())
+
+
+@cache
+def _find_cuda_libraries() -> None:
+    """Loads the libraries of CUDA that are installed as Python packages: ONNX Runtime does not look there by itself."""
+    preload = getattr(onnxruntime, "preload_dlls", None)
+    if preload is not None:  # since 1.21
+        with redirect_stdout(None):  # what it does not find, it prints; the system's own may be there
+            preload()
+
+
+def _smallest_model() -> bytes:
+    """An ONNX model that adds a number to itself."""
+    x, y = (ir.Value(name=name, type=ir.TensorType(ir.DataType.FLOAT), shape=ir.Shape([1])) for name in "xy")
+    graph = ir.Graph([x], [y], nodes=[ir.Node("", "Add", [x, x], outputs=[y])], opset_imports={"": 13}, name="probe")
+    return _message(ir.Model(graph, ir_version=8))
 
 
 def _arrays_of(model: ir.Model) -> Iterator[tuple[ir.Value, ir.Tensor[Any]]]:

@@ -209,7 +209,7 @@ class _Attempt:
         return ""
 
     def _missing(self, number: int) -> str:
-        """Why what an item gives cannot be had from outside of it."""
+        """Why a result of an item cannot be used by what follows it: not every run makes it. Empty if all can be."""
         for tensor, makers in self._made_tensors(number):
             is_used = tensor in self._question.wanted or any(
                 taker not in makers for taker in self._graph.takers.get(tensor, ())

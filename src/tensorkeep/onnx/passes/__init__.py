@@ -2,6 +2,7 @@
 
 detours          detours that frameworks take and ONNX need not: matrices of rows, tiles
 directions       recurrent layers that run backwards or both ways, made one operator
+early_picks      rows that are picked out at the end, picked before they are computed
 editing          what all passes do to graphs: constants looked at and made, nodes put in the place of others
 every            the passes in the order in which they run
 formulas         formulas that frameworks write out step by step, made one operator: layer normalisation, GELU

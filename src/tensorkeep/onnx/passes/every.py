@@ -10,6 +10,7 @@ from onnx_ir.passes import common as tidying
 
 from tensorkeep.onnx.passes.detours import take_short_ways
 from tensorkeep.onnx.passes.directions import join_directions
+from tensorkeep.onnx.passes.early_picks import pick_early
 from tensorkeep.onnx.passes.formulas import recognise_formulas
 from tensorkeep.onnx.passes.fusing import fuse_neighbours
 from tensorkeep.onnx.passes.layout import order_axes
@@ -31,6 +32,7 @@ PASSES: Final[tuple[Callable[[ir.Model], object], ...]] = (
     order_axes,
     fuse_neighbours,
     tidying.TopologicalSortPass(),
+    pick_early,
     make_row_images,
     pool_whole_images,
 )

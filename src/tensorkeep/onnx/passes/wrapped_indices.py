@@ -7,6 +7,8 @@ fail before each Gather; behind such a formula both go: what is beyond either en
 the indices of several are cut from one array, as columns are from a table of keys, the array is looked at once:
 
     Where(Slice(i) < 0, n, Slice(i)), for many slices       becomes      Slice(j), j being Where(i < 0, n, i) for all
+
+if n is one number, and the same for all of them.
 """
 
 from __future__ import annotations
@@ -17,7 +19,6 @@ from typing import Final
 import numpy as np
 import onnx_ir as ir
 
-from tensorkeep.arrays import Array
 from tensorkeep.onnx.passes.editing import Editor, graphs_of, is_op
 
 _CUTTING: Final = ("Slice", "Squeeze", "Unsqueeze", "Reshape", "Gather")  # what gives elements of its first input
@@ -41,17 +42,17 @@ def check_indices_once(model: ir.Model) -> None:
     """Looks once for indices below zero in an array that several pieces of are looked at."""
     editor = Editor(model)
     for graph in graphs_of(model):
-        checks: dict[ir.Value, list[tuple[ir.Value, ir.Value]]] = {}
+        checks: dict[tuple[ir.Value, int], list[tuple[ir.Value, ir.Value]]] = {}
         for node in graph:
             chosen = _chosen_below_zero(node.outputs[0]) if is_op(node, "Where") else None
-            if chosen is None or _known_array(chosen[0]) is None:
+            if chosen is None or (instead := _single_number(chosen[0])) is None:
                 continue
             if {use.node for use in chosen[1].uses()} - {*_both(node)}:  # others want it as it is
                 continue
             source = _source_of(chosen[1], graph)
-            if source is not chosen[1]:
-                checks.setdefault(source, []).append((chosen[1], node.outputs[0]))
-        for source, pieces in checks.items():
+            if source is not chosen[1] and all(_takes_axes(value, chosen[0]) for value in (source, chosen[1])):
+                checks.setdefault((source, instead), []).append((chosen[1], node.outputs[0]))
+        for (source, _), pieces in checks.items():
             if len(pieces) > 1:
                 _check_source(editor, graph, source, pieces)
 
@@ -119,8 +120,8 @@ def _unguarded_indices(value: ir.Value, size: int) -> ir.Value:
     chosen = _chosen_below_zero(value)
     if chosen is None:
         return value
-    known = _known_array(chosen[0])
-    return chosen[1] if known is not None and known.size == 1 and int(known.reshape(())) >= size else value
+    instead = _single_number(chosen[0])
+    return chosen[1] if instead is not None and instead >= size else value
 
 
 def _chosen_below_zero(value: ir.Value) -> tuple[ir.Value, ir.Value] | None:
@@ -136,9 +137,17 @@ def _chosen_below_zero(value: ir.Value) -> tuple[ir.Value, ir.Value] | None:
 
 
 def _is(value: ir.Value | None, number: int) -> bool:
-    known = None if value is None else _known_array(value)
-    return known is not None and known.size == 1 and known.dtype.kind in "iu" and int(known.reshape(())) == number
+    return value is not None and _single_number(value) == number
 
 
-def _known_array(value: ir.Value) -> Array | None:
-    return None if value.const_value is None else np.asarray(value.const_value.numpy())
+def _single_number(value: ir.Value) -> int | None:
+    """The whole number that a constant is, whatever its axes; None of anything else."""
+    known = None if value.const_value is None else np.asarray(value.const_value.numpy())
+    return int(known.reshape(())) if known is not None and known.size == 1 and known.dtype.kind in "iu" else None
+
+
+def _takes_axes(value: ir.Value, number: ir.Value) -> bool:
+    """Whether a value keeps its axes beside a constant of one number."""
+    assert number.const_value is not None
+    rank = len(number.const_value.shape)
+    return rank == 0 or (value.shape is not None and len(value.shape) >= rank)
