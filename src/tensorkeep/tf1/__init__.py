@@ -5,6 +5,7 @@
     columns/      `tf.feature_column`: what the features of a model are, and how they become its first layer
     contrib/      `tf.contrib`: layers, slim, rnn, seq2seq and the rest of what was beside the core
     datasets/     `tf.data`: datasets, iterators over them, and the functions that make and change them
+    distributions/  `tf.distributions`: probabilities, draws and moments of the usual distributions
     estimators/   `tf.estimator`: a model as a function, trained, evaluated, asked and exported from a folder
     functions/    TensorFlow's functions as compositions of ops: with its names, scopes and defaults
     keras/        `tf.keras` in graph mode

@@ -14,6 +14,6 @@ def values(build: Callable[[], Any], seed: int = 1) -> Any:
         tf.set_random_seed(seed)
         outputs = build()
         with tf.Session() as session:
-            session.run([tf.global_variables_initializer(), tf.local_variables_initializer()])
+            session.run([tf.global_variables_initializer(), tf.local_variables_initializer(), tf.tables_initializer()])
             variables = {item.op.name: session.run(item) for item in tf.global_variables()}
             return session.run(outputs), variables

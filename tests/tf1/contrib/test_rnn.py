@@ -77,11 +77,29 @@ def intersection(w: Weights) -> Any:
     return depth * X + (1 - depth) * np.maximum(y, 0), time * H + (1 - time) * np.tanh(h)
 
 
+def minimal(w: Weights) -> Any:
+    new = np.tanh(X @ w["kernel"][:UNITS])
+    kept = sigmoid(np.concatenate([new, H], 1) @ w["kernel"][UNITS:] + w["bias"])
+    return (kept * H + (1 - kept) * new,) * 2
+
+
+def weight_norm(w: Weights) -> Any:
+    """One step with peepholes, a clipped memory and a projection; each half of the kernel has directions."""
+
+    def directed(part: Any, lengths: Any) -> Any:
+        return part / np.sqrt((part**2).sum(0)) * lengths
+
+    kernel = [directed(w["kernel"][:UNITS], w["norm_0"]), directed(w["kernel"][UNITS:], w["norm_1"])]
+    gates = X @ kernel[0] + H @ kernel[1] + w["bias"]
+    h, c = lstm(gates, 0.4, [w["w_i_diag"], w["w_f_diag"], w["w_o_diag"]])
+    return np.clip(h @ directed(w["projection/kernel"], w["projection/norm_0"]), -0.1, 0.1), c
+
+
 def coupled(w: Weights) -> Any:
     j, f, o = np.split(np.concatenate([X, H], 1) @ w["W_0"] + w["B"], 3, axis=1)
-    kept = sigmoid(f + 1 + w["w_f_diag"] * C)
+    kept = sigmoid(f + 1 + w["W_F_diag"] * C)
     c = kept * C + (1 - kept) * np.tanh(j)
-    return sigmoid(o + w["w_o_diag"] * c) * np.tanh(c), c
+    return sigmoid(o + w["W_O_diag"] * c) * np.tanh(c), c
 
 
 def grouped(w: Weights) -> Any:
@@ -119,6 +137,17 @@ CELLS: dict[str, tuple[Callable[[], Any], str, Callable[[Weights], Any]]] = {
         lambda: rnn.CoupledInputForgetGateLSTMCell(UNITS, use_peepholes=True),
         "coupled_input_forget_gate_lstm_cell",
         coupled,
+    ),
+    "minimal": (lambda: rnn.MinimalRNNCell(UNITS), "minimal_rnn_cell", minimal),
+    "weight_norm": (
+        lambda: rnn.WeightNormLSTMCell(UNITS, use_peepholes=True, cell_clip=0.4, num_proj=UNITS, proj_clip=0.1),
+        "wn_lstm_cell/wn_lstm_cell",
+        weight_norm,
+    ),
+    "plain_weights": (
+        lambda: rnn.WeightNormLSTMCell(UNITS, norm=False),
+        "wn_lstm_cell/wn_lstm_cell",
+        lambda w: lstm(joined(w, "kernel", "bias")),
     ),
     "grouped": (lambda: rnn.GLSTMCell(UNITS, number_of_groups=3), "glstm_cell", grouped),
     "simple_unit": (lambda: rnn.SRUCell(UNITS), "sru_cell", simple_unit),

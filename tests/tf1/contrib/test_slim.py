@@ -127,7 +127,7 @@ def test_model_variables_are_found_by_scope_suffix_and_name() -> None:
             slim.get_unique_variable("net/two")
         kept = slim.filter_variables(slim.get_model_variables(), ["weights"], ["two"])
         assert [item.op.name for item in kept] == ["net/one/weights"]
-        assert slim.model_analyzer.analyze_vars(slim.get_model_variables("net/two"), print_info=True) == (20, 80)
+        assert slim.model_analyzer.analyze_vars(slim.get_model_variables("net/two")) == (20, 80)
         assert (
             slim.model_analyzer.tensor_description(slim.get_unique_variable("net/two/weights"))
             == "(float32_ref 3x3x1x2)"
@@ -177,3 +177,23 @@ def test_losses_take_predictions_first_and_weights_of_examples() -> None:
     expected = [39 / 4, 1.5, entropy, entropy]
     np.testing.assert_allclose(found[:4], expected, rtol=1e-5)
     np.testing.assert_allclose(found[4], sum(expected), rtol=1e-5)
+
+
+def test_sizes_are_printed_where_programs_print(capsys: pytest.CaptureFixture[str]) -> None:
+    with tf.Graph().as_default() as graph:
+        tf.get_variable("a", [2, 3])
+        slim.model_analyzer.analyze_vars(tf.global_variables())
+        assert capsys.readouterr().out == ""
+        assert slim.model_analyzer.analyze_vars(tf.global_variables(), print_info=True) == (6, 24)
+        rule = "---------"
+        assert capsys.readouterr().out.splitlines() == [
+            *(rule, "Variables: name (type shape) [size]", rule),
+            *("a:0 (float32_ref 2x3) [6, bytes: 24]", "Total size of variables: 6", "Total bytes of variables: 24"),
+        ]
+    with tf.Graph().as_default() as graph:
+        tf.add(tf.constant([1.0, 2.0], name="x"), 1.0, name="y")
+        assert slim.model_analyzer.analyze_ops(graph, print_info=True) == 5
+        assert capsys.readouterr().out.splitlines() == [
+            *(rule, "Operations: name -> (type shapes) [size]", rule),
+            *("x \t-> (float32 2) [2]", "y/y \t-> (float32 ) [1]", "y \t-> (float32 2) [2]"),
+        ]

@@ -1,4 +1,4 @@
-"""What `tf.contrib.data`, `nn`, `compiler` and `cluster_resolver` have of their own; and words for what is not here."""
+"""What `tf.contrib.data`, `nn`, `compiler` and other small namespaces have of their own; words for what is not here."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import tensorkeep.v1 as tf
-from tensorkeep.v1.absent import INSTEAD
+from tensorkeep.v1.absent import IN_PLACE_OF_OTHERS, INSTEAD
 
 contrib = tf.contrib
 
@@ -77,6 +77,24 @@ def test_compiled_computations_and_clusters_that_are_told() -> None:
     assert (resolver.master(), resolver.cluster_spec().as_dict()) == ("", {"worker": ["a:1", "b:2"]})
 
 
+def test_memory_is_that_of_the_process() -> None:
+    stats = contrib.memory_stats
+    with tf.Session() as session:
+        before, limit = session.run([stats.BytesInUse(), stats.BytesLimit()])
+        held = np.ones(64 << 20, np.uint8)
+        after, most = session.run([stats.BytesInUse(), stats.MaxBytesInUse()])
+    assert 0 < before < after <= most < limit
+    assert after - before > held.nbytes // 2
+
+
+def test_points_between_pixels_have_values_of_the_four_around_them() -> None:
+    image = np.arange(6.0, dtype=np.float32).reshape(1, 2, 3, 1)
+    points = np.array([[[0.0, 0.0], [0.5, 0.5], [2.0, 1.0], [9.0, 9.0]]], np.float32)
+    with tf.Session() as session:
+        found = session.run(contrib.resampler.resampler(image, points))
+    np.testing.assert_allclose(found[0, :, 0], [0, 2, 5, 0])
+
+
 @pytest.mark.parametrize("path", sorted(INSTEAD))
 def test_what_is_out_says_what_to_use(path: str) -> None:
     """At the name itself, or, where it is a module that can be imported, at each of its names."""
@@ -88,13 +106,19 @@ def test_what_is_out_says_what_to_use(path: str) -> None:
 @pytest.mark.parametrize(
     ("use", "said"),
     [
-        (lambda: tf.distributions.Normal, "tf.random_normal"),
-        (lambda: contrib.distributions.Normal, "tf.random_normal"),
+        (lambda: contrib.distributions.Mixture, "tf.random_normal"),
         (lambda: contrib.eager.Variable, "no eager mode"),
-        (lambda: contrib.learn.DNNClassifier, "tf.estimator has it"),
-        (lambda: contrib.training.batch_sequences_with_states, "Dataset.window"),
+        (lambda: contrib.learn.LogisticRegressor, "tf.estimator has it"),
+        (lambda: contrib.training.FeedingQueueRunner, "tf.train.batch"),
     ],
 )
 def test_names_that_programs_use_and_that_are_out(use: Any, said: str) -> None:
     with pytest.raises(AttributeError, match=said):
         use()
+
+
+@pytest.mark.parametrize("space", sorted(IN_PLACE_OF_OTHERS))
+def test_a_name_that_a_namespace_lacks_says_what_does_its_work(space: str) -> None:
+    with pytest.raises(AttributeError) as told:
+        _ = operator.attrgetter(f"{space}.NoSuchName")(tf)
+    assert str(told.value).endswith(f"(tf.{space}.NoSuchName): {IN_PLACE_OF_OTHERS[space]}")

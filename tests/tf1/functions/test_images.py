@@ -14,8 +14,10 @@ from tensorkeep.graph.building import building
 from tensorkeep.graph.graph import Graph
 from tensorkeep.runtime.session import Session
 from tensorkeep.tf1.functions.arrays.shapes import placeholder
+from tensorkeep.tf1.functions.constants import constant
 from tensorkeep.tf1.functions.images import boxes as image_boxes
 from tensorkeep.tf1.functions.images import colors, files, geometry, quality
+from tensorkeep.tf1.variables.variable import Variable
 
 PICTURE = np.arange(4 * 6 * 3, dtype=np.uint8).reshape(4, 6, 3)
 
@@ -85,6 +87,19 @@ def test_an_image_is_most_like_itself() -> None:
     real = np.random.default_rng(0).random((1, 16, 16, 1)).astype(np.float32)
     assert run(lambda: quality.ssim(real, real, 1.0)) == pytest.approx(1.0)
     assert run(lambda: quality.ssim(real, real[:, ::-1], 1.0)) < 0.5
+
+
+@pytest.mark.parametrize("measure", [quality.total_variation, quality.image_gradients, quality.sobel_edges])
+def test_a_picture_that_is_trained_is_measured_like_any_other(measure: Callable[[Any], Any]) -> None:
+    values = np.arange(2 * 4 * 4 * 3, dtype=np.float32).reshape(2, 4, 4, 3) ** 2
+    with building(Graph()) as graph:
+        picture = Variable(values)
+        found = measure(picture), measure(values), measure(constant(values))
+        with Session(graph=graph) as session:
+            session.run(picture.initializer)
+            of_variable, of_array, wanted = session.run(found)
+    np.testing.assert_array_equal(of_variable, wanted)
+    np.testing.assert_array_equal(of_array, wanted)
 
 
 def test_files_are_read_as_they_were_written() -> None:

@@ -16,6 +16,7 @@ from tensorkeep.tf1.functions.arrays.shapes import placeholder
 from tensorkeep.tf1.functions.constants import constant
 from tensorkeep.tf1.functions.gradients.reverse_walk import gradients
 from tensorkeep.tf1.functions.nn import activations, convolution, cross_entropies, losses, normalization, pooling
+from tensorkeep.tf1.functions.numbers import elementwise
 from tests.ops.walking import import_all_ops
 
 import_all_ops()
@@ -45,6 +46,37 @@ def test_activations() -> None:
     wanted = [np.maximum(x, 0), np.where(x > 0, x, 0.2 * x), np.where(x > 0, x, np.expm1(x)), np.log1p(np.exp(x))]
     for mine, right in zip(found, wanted, strict=True):
         np.testing.assert_allclose(mine, right, rtol=1e-6)
+
+
+def test_transposed_convolutions_have_the_batch_of_their_output_shape() -> None:
+    """As in TensorFlow 1: programs reshape their results to it, with batches that are not known before."""
+    filters = np.ones([5, 5, 3, 2], np.float32)
+    with building(Graph()):
+        small = placeholder("float32", [None, 4, 4, 2])
+        assert convolution.conv2d_transpose(small, filters, [2, 8, 8, 3], [1, 2, 2, 1]).shape.as_list() == [2, 8, 8, 3]
+        with pytest.raises(ValueError, match="Dimensions must be equal, but are 2 and 1"):
+            convolution.conv2d_transpose(IMAGES, filters, [2, 8, 8, 3], [1, 2, 2, 1])
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        cross_entropies.softmax_cross_entropy_with_logits,
+        cross_entropies.sparse_softmax_cross_entropy_with_logits,
+        cross_entropies.sigmoid_cross_entropy_with_logits,
+    ],
+)
+def test_labels_and_logits_have_to_be_named(function: Callable[..., Any]) -> None:
+    """Programs for TensorFlow 0.x give the logits first: their loss would be another one, without a word."""
+    with building(Graph()), pytest.raises(ValueError, match=r"with named arguments \(labels=..., logits=..., ...\)"):
+        function(MATRIX, MATRIX)
+
+
+def test_moments_and_products_take_arrays() -> None:
+    mean, variance = computed(lambda: normalization.moments(IMAGES, [0, 1, 2]))
+    np.testing.assert_allclose(mean, IMAGES.mean((0, 1, 2)))
+    np.testing.assert_allclose(variance, IMAGES.var((0, 1, 2)))
+    np.testing.assert_array_equal(computed(lambda: elementwise.scalar_mul(2.0, IMAGES)), 2 * IMAGES)
 
 
 def test_softmax_sums_to_one_along_its_axis() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from copy import deepcopy
 from typing import Any
 
 import numpy as np
@@ -64,6 +65,18 @@ def test_a_layer_that_is_called_again_uses_its_variables_again(graph: Graph) -> 
     assert y.name == "shared/BiasAdd_1:0"
     assert layer.scope_name == "shared"
     assert layer.count_params() == 12
+
+
+def test_a_copy_of_a_layer_shares_its_variables_and_nothing_else(graph: Graph) -> None:
+    layer = layers.Dense(3, name="shared", use_bias=True)
+    layer(x(None, 3))
+    copied = deepcopy(layer)
+    assert [v is w for v, w in zip(copied.weights, layer.weights, strict=True)] == [True, True]
+    assert copied(x(None, 3)).graph is graph
+    assert len(names(graph, GraphKeys.GLOBAL_VARIABLES)) == 2
+    copied.trainable_weights.clear()
+    copied.trainable = False
+    assert len(layer.trainable_weights) == 2
 
 
 def test_a_name_may_be_used_again_only_if_reuse_is_said() -> None:

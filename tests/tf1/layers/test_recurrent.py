@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from copy import deepcopy
 from typing import Any
 
 import numpy as np
@@ -17,7 +18,7 @@ from tensorkeep.tf1.functions.arrays.shapes import stack, unstack, zeros
 from tensorkeep.tf1.functions.constants import constant
 from tensorkeep.tf1.layers import cell_wrappers, cells, recurrent
 from tensorkeep.tf1.variables.listing import global_variables_initializer
-from tensorkeep.tf1.variables.scopes import get_variable
+from tensorkeep.tf1.variables.scopes import get_variable, variable_scope
 from tensorkeep.tf1.variables.template import make_template
 from tensorkeep.tf1.variables.variable import Variable
 
@@ -146,3 +147,16 @@ def test_a_template_that_makes_new_variables_later_is_refused() -> None:
     template()
     with pytest.raises(InvalidArgumentError, match=r"perhaps you used tf.Variable when you meant tf.get_variable"):
         template()
+
+
+def test_a_copy_of_a_cell_that_was_called_has_the_variables_of_its_own_scope(graph: Graph) -> None:
+    cell = cells.MultiRNNCell([cells.GRUCell(3), cell_wrappers.ResidualWrapper(cells.LSTMCell(3))])
+    inputs = [constant(SEQUENCES[:, 0, :1].repeat(3, 1))]
+    for reuse in (None, True):  # as buckets of sequences are built, one after the other
+        with variable_scope("encoder", reuse=reuse):
+            recurrent.static_rnn(deepcopy(cell), inputs, dtype=FLOAT32)
+        with variable_scope("decoder", reuse=reuse):
+            recurrent.static_rnn(cell, inputs, dtype=FLOAT32)
+    named = [item.name for item in graph.collections["trainable_variables"]]
+    assert len(named) == 12
+    assert {name.split("/")[0] for name in named} == {"encoder", "decoder"}

@@ -15,9 +15,8 @@ from tensorkeep.graph.messages.files import read_graph
 from tensorkeep.graph.messages.graph_def import export_graph
 from tensorkeep.io.files.local import LOCAL
 from tensorkeep.tf1.functions.data.summaries import scalar
-from tensorkeep.tf1.training.loops.basic_loops import basic_train_loop
 from tensorkeep.tf1.training.loops.events import summary_iterator
-from tensorkeep.tf1.training.loops.supervisor import Supervisor
+from tensorkeep.tf1.training.loops.supervisor import Supervisor, basic_train_loop
 from tests.tf1.training.programs import Counting, MemorySaver
 
 

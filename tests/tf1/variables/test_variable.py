@@ -13,7 +13,7 @@ from tensorkeep.graph.building import building, control_dependencies
 from tensorkeep.graph.collections import GraphKeys, get_collection
 from tensorkeep.graph.composites import IndexedSlices
 from tensorkeep.graph.graph import Graph
-from tensorkeep.graph.prefixes import prepend_name_scope, strip_name_scope
+from tensorkeep.graph.scopes import prepend_name_scope, strip_name_scope
 from tensorkeep.runtime.composite_values import IndexedSlicesValue
 from tensorkeep.runtime.resources import ResourceManager
 from tensorkeep.runtime.session import Session

@@ -165,7 +165,7 @@ class EmbeddingColumn(DenseColumn, SequenceDenseColumn):
                 look.rows(table, IdWeightPair(ids, None), name)
                 for table, ids in zip(tables, pair.id_tensor, strict=True)
             ]
-            return _operated(column.operation, found)
+            return _combine_tensors(column.operation, found)
         return look.rows(tables[0], pair, name)
 
     def _restored(self, table: Any) -> Any:
@@ -188,7 +188,7 @@ def without_wrapping(column: Any) -> Any:
     return column
 
 
-def _operated(operation: str, found: list[Tensor]) -> Tensor:
+def _combine_tensors(operation: str, found: list[Tensor]) -> Tensor:
     if operation == "concat":
         return concat(found, 1)
     return emit("AddV2" if operation == "add" else "Mul", *found)

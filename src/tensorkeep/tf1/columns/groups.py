@@ -56,7 +56,7 @@ def current_scope() -> LookupScope | None:
 
 
 @contextmanager
-def _opened(scope: LookupScope) -> Iterator[None]:
+def _open_scope(scope: LookupScope) -> Iterator[None]:
     token = _OPENED.set((*_OPENED.get(), scope))
     try:
         yield
@@ -73,7 +73,7 @@ def group_embedding_column_scope(name: str = "") -> Iterator[LookupScope]:
         extras[_NUMBERS] = number + 1
         name = str(number)
     scope = LookupScope(f"group_embedding_column_scope_{name}")
-    with _opened(scope):
+    with _open_scope(scope):
         yield scope
 
 
@@ -83,5 +83,5 @@ def coalesced_embedding_scope(
 ) -> Iterator[CoalescedEmbeddingScope]:
     """Embedding columns made inside are looked up together; see the head of this file for how they are saved."""
     scope = CoalescedEmbeddingScope(name, num_partitions)
-    with _opened(scope):
+    with _open_scope(scope):
         yield scope

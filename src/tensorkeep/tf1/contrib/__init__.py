@@ -9,9 +9,12 @@ learn/          estimators as they were before `tf.estimator`, vocabularies, dat
 legacy_seq2seq  decoders unrolled over lists of steps
 metrics         measures over a stream of batches, with predictions first
 opt/            optimizers
+predictors      models that answer calls with dictionaries of arrays
+projector       which embeddings TensorBoard shows, in the file that it reads
+quantize/       graphs rewritten so that they compute as they will with few bits
 rnn/            cells of recurrent networks, and wrappers around them
 seq2seq/        decoders with attention and beam search
-small_spaces    what `data`, `nn`, `compiler` and `cluster_resolver` have of their own
+small_spaces    what `data`, `nn`, `compiler`, `memory_stats` and some others have of their own
 slim/           models in few lines, with networks, and the data that they read
 summary         summaries that operations write themselves
 training/       hyperparameters, training steps and evaluation

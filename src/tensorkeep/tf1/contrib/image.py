@@ -56,7 +56,7 @@ def _as_batch(images: TensorLike) -> tuple[Tensor, int]:
     return batch, rank
 
 
-def _unbatched(images: Tensor, rank: int) -> Tensor:
+def _unbatched_images(images: Tensor, rank: int) -> Tensor:
     found: Tensor = images[0, :, :, 0] if rank == 2 else images[0] if rank == 3 else images
     return found
 
@@ -77,7 +77,7 @@ def transform(
         rows = rows[None] if rows.static_shape.rank == 1 else rows
         size = shape_of(batch)[1:3] if output_shape is None else convert(output_shape, INT32, name="output_shape")
         found = image_projective_transform_v2(batch, rows, size, interpolation=interpolation.upper())
-        return _unbatched(found, rank)
+        return _unbatched_images(found, rank)
 
 
 def rotate(images: TensorLike, angles: TensorLike, interpolation: str = "NEAREST", name: str | None = None) -> Tensor:
@@ -86,7 +86,7 @@ def rotate(images: TensorLike, angles: TensorLike, interpolation: str = "NEAREST
         batch, rank = _as_batch(images)
         size = cast(shape_of(batch), FLOAT32)
         rows = angles_to_projective_transforms(angles, size[1][None], size[2][None])
-        return _unbatched(transform(batch, rows, interpolation), rank)
+        return _unbatched_images(transform(batch, rows, interpolation), rank)
 
 
 def translate(

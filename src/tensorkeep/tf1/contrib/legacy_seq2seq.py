@@ -142,10 +142,10 @@ def embedding_rnn_seq2seq(
                 decoder_inputs, state, writer, num_decoder_symbols, embedding_size, output_projection, feeds
             )
 
-        return _chosen(feed_previous, written)
+        return _choose_decoding(feed_previous, written)
 
 
-def _chosen(feeds: bool | Tensor, written: Callable[[bool], tuple[list[Any], Any]]) -> tuple[list[Any], Any]:
+def _choose_decoding(feeds: bool | Tensor, written: Callable[[bool], tuple[list[Any], Any]]) -> tuple[list[Any], Any]:
     """What a decoder writes, fed as a truth value says; of a tensor both are built, with the same variables."""
     if isinstance(feeds, bool):
         return written(feeds)
@@ -304,7 +304,7 @@ def embedding_attention_seq2seq(
                 initial_state_attention=initial_state_attention,
             )
 
-        return _chosen(feed_previous, written)
+        return _choose_decoding(feed_previous, written)
 
 
 # ---------------------------------------------------------------------------------------------------- Losses

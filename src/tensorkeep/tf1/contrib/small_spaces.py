@@ -1,4 +1,4 @@
-"""Small namespaces of `tf.contrib`: what `data`, `nn`, `compiler` and `cluster_resolver` have of their own."""
+"""Small namespaces of `tf.contrib`: what `data`, `nn`, `compiler`, `memory_stats` and some others have of their own."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from tensorkeep.errors import InvalidArgumentError
-from tensorkeep.graph.arguments import TensorLike
+from tensorkeep.graph.arguments import TensorLike, emit
 from tensorkeep.graph.building import name_scope
 from tensorkeep.graph.conversion import convert
 from tensorkeep.graph.graph import Tensor
@@ -54,12 +54,12 @@ def sliding_window_batch(
 
     def apply(dataset: Any) -> Any:
         windows = dataset.window(window_size, 1 if shift is None else shift, window_stride, drop_remainder=True)
-        return windows.flat_map(lambda *parts: _joined(parts, window_size))
+        return windows.flat_map(lambda *parts: _join_components(parts, window_size))
 
     return apply
 
 
-def _joined(parts: Sequence[Any], size: int) -> Any:
+def _join_components(parts: Sequence[Any], size: int) -> Any:
     """Datasets of components as one of batches."""
     if len(parts) == 1:
         return parts[0].batch(size)
@@ -133,6 +133,36 @@ def experimental_jit_scope(compile_ops: Any = True, separate_compiled_gradients:
 def compile_computation(computation: Callable[..., Any], inputs: Sequence[Any] | None = None) -> Any:
     """What a computation gives for inputs; it is compiled when it is run, as everything is."""
     return computation(*(convert(item) for item in inputs or ()))
+
+
+# ---------------------------------------------------------------------------------------------------- memory_stats
+
+
+def bytes_in_use() -> Tensor:
+    """How many bytes of memory this process has when it is run, whatever device is asked."""
+    return emit("BytesInUse")
+
+
+def max_bytes_in_use() -> Tensor:
+    """How many bytes of memory this process had at most so far."""
+    return emit("MaxBytesInUse")
+
+
+def bytes_limit() -> Tensor:
+    """How many bytes of memory the machine has, or this process may take of them in its container."""
+    return emit("BytesLimit")
+
+
+# ---------------------------------------------------------------------------------------------------- resampler
+
+
+def resampler(data: TensorLike, warp: TensorLike, name: str = "resampler") -> Tensor:
+    """Values of images at points between their pixels, each made of the four around it.
+
+    `data` are images [batch, height, width, channels], `warp` points [batch, ..., 2] of x and y in pixels. Outside of
+    an image are zeros. The result is [batch, ..., channels].
+    """
+    return emit("Resampler", data, warp, name=name)
 
 
 # ---------------------------------------------------------------------------------------------------- cluster_resolver

@@ -147,7 +147,7 @@ def record_summaries_every_n_global_steps(n: int, global_step: Any = None) -> Ab
         return record_if(equal(mod(cast(step, INT64), n), 0))
 
 
-def _written(
+def _write_summary(
     name: str, family: str | None, step: Any, values: list[Any], write: Callable[[Tensor, Tensor, str, str], Operation]
 ) -> Operation:
     """An operation that has a summary written if it is to be: with the tag that its name gives it."""
@@ -176,7 +176,7 @@ def _written(
 def scalar(name: str, tensor: TensorLike, family: str | None = None, step: Any = None) -> Operation:
     """Writes a number."""
     value = convert(tensor)
-    return _written(
+    return _write_summary(
         name, family, step, [value],
         lambda writer, at, tag, scope: ops.write_scalar_summary(writer, at, tag, identity(value), name=scope),
     )  # fmt: skip
@@ -185,7 +185,7 @@ def scalar(name: str, tensor: TensorLike, family: str | None = None, step: Any =
 def histogram(name: str, tensor: TensorLike, family: str | None = None, step: Any = None) -> Operation:
     """Writes how values are distributed."""
     value = convert(tensor)
-    return _written(
+    return _write_summary(
         name, family, step, [value],
         lambda writer, at, tag, scope: ops.write_histogram_summary(writer, at, tag, identity(value), name=scope),
     )  # fmt: skip
@@ -202,7 +202,7 @@ def image(
     """Writes images of a batch."""
     value = convert(tensor)
     color = constant(_BAD_COLOR if bad_color is None else bad_color, UINT8)
-    return _written(
+    return _write_summary(
         name, family, step, [value],
         lambda writer, at, tag, scope: ops.write_image_summary(
             writer, at, tag, identity(value), color, max_images=max_images, name=scope
@@ -220,7 +220,7 @@ def audio(
 ) -> Operation:
     """Writes sounds of a batch."""
     value = convert(tensor)
-    return _written(
+    return _write_summary(
         name, family, step, [value],
         lambda writer, at, tag, scope: ops.write_audio_summary(
             writer, at, tag, identity(value), cast(sample_rate, FLOAT32), max_outputs=max_outputs, name=scope
@@ -234,7 +234,7 @@ def generic(
     """Writes a tensor, with what describes it."""
     value = convert(tensor)
     described = b"" if metadata is None else metadata if isinstance(metadata, bytes) else metadata.SerializeToString()
-    return _written(
+    return _write_summary(
         name, family, step, [value],
         lambda writer, at, tag, scope: ops.write_summary(
             writer, at, identity(value), tag, constant(described), name=scope

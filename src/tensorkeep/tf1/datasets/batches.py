@@ -17,7 +17,7 @@ from tensorkeep.graph.graph import Tensor
 from tensorkeep.graph.tensor_shape import TensorShape, plain_shape
 from tensorkeep.tf1.datasets.arguments import int64_of
 from tensorkeep.tf1.datasets.dataset import Dataset
-from tensorkeep.tf1.datasets.structures import flat, mapped, packed, with_rows
+from tensorkeep.tf1.datasets.structures import flat, map_leaves, pack_leaves, with_rows
 from tensorkeep.tf1.functions.constants import constant
 from tensorkeep.tf1.functions.numbers.reductions import reduce_min
 from tensorkeep.tf1.functions.ragged.ragged_tensor import RaggedTensor
@@ -34,7 +34,7 @@ def ragged_batch(
         return isinstance(spec, TensorSpec) and not (spec.shape.ndims is not None and spec.shape.plain.is_fully_known)
 
     specs = dataset.element_spec
-    made = mapped(lambda spec: _ragged_rows(spec, splits) if is_ragged(spec) else spec, specs)
+    made = map_leaves(lambda spec: _ragged_rows(spec, splits) if is_ragged(spec) else spec, specs)
 
     def to_variants(*args: Any) -> Any:
         element = args if isinstance(specs, tuple) else args[0]
@@ -42,7 +42,7 @@ def ragged_batch(
             _ragged_component(leaf, spec, splits) if is_ragged(spec) else leaf
             for leaf, spec in zip(flat(element), flat(specs), strict=True)
         ]
-        return packed(specs, leaves)
+        return pack_leaves(specs, leaves)
 
     variants = dataset.map(to_variants)
     return Dataset(variants._variant_tensor, made, dataset.options()).batch(batch_size, drop_remainder)
@@ -78,7 +78,7 @@ def rebatch(dataset: Dataset, batch_size: Any, drop_remainder: Any = False) -> D
             raise InvalidArgumentError(f"`rebatch` works on tensors with a first dimension, got {spec!r}")
         return with_rows(TensorSpec(spec.shape[1:] if spec.shape.ndims is not None else None, spec.dtype), rows)
 
-    return dataset._changed("RebatchDatasetV2", sizes, drops, spec=mapped(spec_of_rows, dataset.element_spec))
+    return dataset._changed("RebatchDatasetV2", sizes, drops, spec=map_leaves(spec_of_rows, dataset.element_spec))
 
 
 @dataclass(frozen=True)
@@ -109,7 +109,7 @@ class Buckets:
         return found
 
 
-def bucketed(
+def bucket_elements(
     dataset: Dataset,
     buckets: Buckets,
     padded_shapes: Any = None,
@@ -125,28 +125,28 @@ def bucketed(
         return buckets.number_of(convert(buckets.length_of(*args), INT32))
 
     def window_size_fn(bucket_id: Tensor) -> Any:
-        return _picked(sizes, bucket_id)
+        return _pick_number(sizes, bucket_id)
 
     def batching_fn(bucket_id: Tensor, grouped: Dataset) -> Dataset:
-        size = _picked(sizes, bucket_id)
+        size = _pick_number(sizes, bucket_id)
         if no_padding:
             return grouped.batch(size, drop_remainder=drops)
         shapes = padded_shapes if padded_shapes is not None else _open_shapes(dataset.element_spec)
         if to_boundary:
             last = constant(list(buckets.boundaries), INT64) - 1
-            shapes = _with_boundary(dataset.element_spec, shapes, _picked(last, bucket_id))
+            shapes = _with_boundary(dataset.element_spec, shapes, _pick_number(last, bucket_id))
         return grouped.padded_batch(size, shapes, padding_values, drop_remainder=drops)
 
     return dataset.group_by_window(element_to_bucket_id, batching_fn, window_size_func=window_size_fn)
 
 
-def _picked(numbers: Tensor, at: Tensor) -> Tensor:
+def _pick_number(numbers: Tensor, at: Tensor) -> Tensor:
     found: Any = numbers[at]
     return found  # type: ignore[no-any-return]
 
 
 def _open_shapes(specs: Any) -> Any:
-    return mapped(lambda spec: spec.shape, specs)
+    return map_leaves(lambda spec: spec.shape, specs)
 
 
 def _with_boundary(specs: Any, shapes: Any, boundary: Tensor) -> Any:
@@ -158,7 +158,7 @@ def _with_boundary(specs: Any, shapes: Any, boundary: Tensor) -> Any:
         return emit("Pack", parts) if parts else constant(np.zeros(0, np.int64), INT64)
 
     leaves = [filled(spec, shape) for spec, shape in zip(flat(specs), _leaves_of_shapes(specs, shapes), strict=True)]
-    return packed(specs, leaves)
+    return pack_leaves(specs, leaves)
 
 
 def _leaves_of_shapes(specs: Any, shapes: Any) -> list[Any]:

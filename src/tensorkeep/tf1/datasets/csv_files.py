@@ -53,7 +53,7 @@ def make_csv_dataset(
     names = list(column_names) if column_names is not None else _names(reading, header)
     if len(set(names)) != len(names):
         raise InvalidArgumentError("Cannot have duplicate column names.")
-    chosen = _chosen(names, select_columns)
+    chosen = _chosen_columns(names, select_columns)
     defaults = (
         column_defaults
         if column_defaults is not None
@@ -105,7 +105,7 @@ def _names(reading: _Reading, header: bool) -> list[str]:
     return reading.header()
 
 
-def _chosen(names: Sequence[str], select: Sequence[Any] | None) -> list[int]:
+def _chosen_columns(names: Sequence[str], select: Sequence[Any] | None) -> list[int]:
     """The numbers of columns that are chosen by number or name; all if nothing is said."""
     if select is None:
         return list(range(len(names)))
@@ -167,14 +167,14 @@ class _Reading:
                         f"Problem inferring types: CSV row has different number of fields than expected ({path}: "
                         f"{len(row)}, expected {count})."
                     )
-                kinds = [_widened(kind, row[at], missing.encode()) for kind, at in zip(kinds, chosen, strict=True)]
+                kinds = [_widened_type(kind, row[at], missing.encode()) for kind, at in zip(kinds, chosen, strict=True)]
             left = None if left is None else left - len(rows)
             if left is not None and left <= 0:
                 break
         return [_zero(kind or STRING) for kind in kinds]
 
 
-def _widened(kind: DType | None, text: bytes, missing: bytes) -> DType | None:
+def _widened_type(kind: DType | None, text: bytes, missing: bytes) -> DType | None:
     """The narrowest type that holds a field too, from int32 over int64, float32 and float64 to string."""
     if text in (b"", missing):
         return kind

@@ -126,17 +126,17 @@ class DataFrame:
     @classmethod
     def to_sparse(cls, features: Any) -> Any:
         """Values of lists as sparse tensors, in structures of the same form."""
-        return _mapped(features, lambda value: value.to_sparse())
+        return _map_values(features, lambda value: value.to_sparse())
 
     @classmethod
     def unbatch_and_to_sparse(cls, features: Any) -> Any:
         """The same of batches of one row, whose dimension is left out."""
-        return _mapped(features, _row_to_sparse)
+        return _map_values(features, _row_to_sparse)
 
 
-def _mapped(features: Any, of_value: Callable[[Value], Any]) -> Any:
+def _map_values(features: Any, of_value: Callable[[Value], Any]) -> Any:
     if isinstance(features, Mapping):
-        return {name: _mapped(feature, of_value) for name, feature in features.items()}
+        return {name: _map_values(feature, of_value) for name, feature in features.items()}
     if isinstance(features, RaggedTensor):
         features = Value(features.flat_values, features.nested_row_splits)
     if isinstance(features, Value):

@@ -34,8 +34,8 @@ from tensorkeep.tf1.datasets.structures import (
     element_of,
     flat,
     flat_kinds,
-    mapped,
-    packed,
+    map_leaves,
+    pack_leaves,
     register_value,
     spec_classes,
     spec_shapes,
@@ -209,7 +209,7 @@ class Dataset:
         return self._changed("RepeatDataset", int64_of(-1 if count is None else count, "count"))
 
     def take(self, count: TensorLike, name: str | None = None) -> Dataset:
-        """The first elements."""
+        """A dataset of the first `count` elements."""
         return self._changed("TakeDataset", int64_of(count, "count"))
 
     def skip(self, count: TensorLike, name: str | None = None) -> Dataset:
@@ -364,7 +364,7 @@ class Dataset:
     ) -> Dataset:
         """Stretches of the dataset, each as datasets of its components."""
         numbers = [int64_of(size, "size"), int64_of(size if shift is None else shift, "shift")]
-        spec = mapped(DatasetSpec, self._element_spec)
+        spec = map_leaves(DatasetSpec, self._element_spec)
         last = [int64_of(stride, "stride"), convert(drop_remainder, BOOL, "drop_remainder")]
         return self._changed("WindowDataset", *numbers, *last, spec=spec)
 
@@ -392,7 +392,7 @@ class Dataset:
         """So many elements as one, along a new first dimension."""
         size, drops = int64_of(batch_size, "batch_size"), convert(drop_remainder, BOOL, "drop_remainder")
         known = known_size(size, drops)
-        spec = mapped(lambda leaf: with_rows(leaf, known), self._element_spec)
+        spec = map_leaves(lambda leaf: with_rows(leaf, known), self._element_spec)
         if num_parallel_calls is None:
             return self._changed("BatchDatasetV2", size, drops, spec=spec)
         calls = int64_of(num_parallel_calls, "num_parallel_calls")
@@ -418,7 +418,7 @@ class Dataset:
         values = padding_value_tensors(specs, padding_values)
         size, drops = int64_of(batch_size, "batch_size"), convert(drop_remainder, BOOL, "drop_remainder")
         known = known_size(size, drops)
-        made = packed(
+        made = pack_leaves(
             specs,
             [
                 TensorSpec(TensorShape([known]).concatenate(known_padded_shape(shape)), spec.dtype)
@@ -446,7 +446,7 @@ class Dataset:
 
         is_plain = all(isinstance(spec, TensorSpec) for spec in flat(self._element_spec))
         source = self.map(normalize) if is_plain else self._by_rows()
-        spec = mapped(without_rows, self._element_spec)
+        spec = map_leaves(without_rows, self._element_spec)
         return source._changed("UnbatchDataset", spec=spec)
 
     def _by_rows(self) -> Dataset:
@@ -490,7 +490,7 @@ class Dataset:
     ) -> Dataset:
         """Batches of elements of about the same length."""
         buckets = batches.Buckets(element_length_func, bucket_boundaries, bucket_batch_sizes)
-        return batches.bucketed(
+        return batches.bucket_elements(
             self, buckets, padded_shapes, padding_values, pad_to_bucket_boundary, no_padding, drop_remainder
         )
 
@@ -516,7 +516,7 @@ class Dataset:
         return iterators.make_initializable_iterator(self, shared_name)
 
     def get_single_element(self, name: str | None = None) -> Any:
-        """The only element."""
+        """The element of a dataset that has exactly one; running it fails if there are none or more."""
         found = emit_tensors("DatasetToSingleElement", self._variant_tensor, **flat_kinds(self._element_spec))
         return element_of(self._element_spec, found)
 
@@ -525,7 +525,7 @@ class Dataset:
         return emit("DatasetCardinality", self._variant_tensor)
 
     def as_numpy_iterator(self) -> Any:
-        """Not in graphs."""
+        """Raises: the values of a dataset as arrays need eager execution, and there are only graphs."""
         raise _not_eager("as_numpy_iterator")
 
 

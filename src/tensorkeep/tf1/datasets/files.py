@@ -82,6 +82,17 @@ def _text(value: Any, name: str) -> Tensor:
 _STRINGS = TensorSpec([], STRING)
 
 
+def _records_of(filenames: Any, reading: str, compression: Any, buffer_size: Any, parallel: Any) -> Dataset:
+    """What the operation of that name reads of each file."""
+
+    def read_one_file(filename: Tensor) -> Dataset:
+        kind = _text(compression, "compression_type")
+        size = int64_of(_RECORD_BUFFER if buffer_size is None else buffer_size, "buffer_size")
+        return Dataset(emit(reading, filename, kind, size), _STRINGS)
+
+    return _of_files(filenames, parallel, read_one_file)
+
+
 class TFRecordDataset(Dataset):
     """The records of record files."""
 
@@ -93,17 +104,12 @@ class TFRecordDataset(Dataset):
         num_parallel_reads: TensorLike | None = None,
         name: str | None = None,
     ) -> None:
-        def read_one_file(filename: Tensor) -> Dataset:
-            kind = _text(compression_type, "compression_type")
-            size = int64_of(_RECORD_BUFFER if buffer_size is None else buffer_size, "buffer_size")
-            return Dataset(emit("TFRecordDataset", filename, kind, size), _STRINGS)
-
-        made = _of_files(filenames, num_parallel_reads, read_one_file)
+        made = _records_of(filenames, "TFRecordDataset", compression_type, buffer_size, num_parallel_reads)
         super().__init__(made._variant_tensor, made.element_spec)
 
 
 class TextLineDataset(Dataset):
-    """The lines of files."""
+    """A dataset of the lines of text files, without their ends."""
 
     def __init__(
         self,
@@ -113,12 +119,7 @@ class TextLineDataset(Dataset):
         num_parallel_reads: TensorLike | None = None,
         name: str | None = None,
     ) -> None:
-        def read_one_file(filename: Tensor) -> Dataset:
-            kind = _text(compression_type, "compression_type")
-            size = int64_of(_RECORD_BUFFER if buffer_size is None else buffer_size, "buffer_size")
-            return Dataset(emit("TextLineDataset", filename, kind, size), _STRINGS)
-
-        made = _of_files(filenames, num_parallel_reads, read_one_file)
+        made = _records_of(filenames, "TextLineDataset", compression_type, buffer_size, num_parallel_reads)
         super().__init__(made._variant_tensor, made.element_spec)
 
 

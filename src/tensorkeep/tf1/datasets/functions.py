@@ -18,9 +18,9 @@ from tensorkeep.tf1.datasets.structures import (
     component_dtype,
     element_of,
     flat,
-    mapped,
-    normalized,
-    packed,
+    map_leaves,
+    normalize_element,
+    pack_leaves,
     spec_of,
     tensors_of,
     told_shape,
@@ -43,7 +43,7 @@ class ElementFunction:
     """The structure of what it gives."""
 
 
-def traced(function: Callable[..., Any], specs: Any, name: str) -> ElementFunction:
+def trace_function(function: Callable[..., Any], specs: Any, name: str) -> ElementFunction:
     """A function of an element whose structure is known; a tuple is handed over as several arguments.
 
     `name` is that of the transformation, which becomes part of the function's.
@@ -59,7 +59,7 @@ def traced(function: Callable[..., Any], specs: Any, name: str) -> ElementFuncti
         arguments = element if isinstance(element, tuple) and not hasattr(element, "_fields") else (element,)
         given = function(*arguments)
         given = tuple(given) if isinstance(given, list) else given
-        results = normalized(given, "")
+        results = normalize_element(given, "")
         outputs = [identity(_inside(tensor, graph)) for tensor in tensors_of(results)]
     controls = order_effects(graph)
     label = _NOT_IN_A_NAME.sub("_", getattr(function, "__name__", type(function).__name__)).strip("_")
@@ -69,7 +69,7 @@ def traced(function: Callable[..., Any], specs: Any, name: str) -> ElementFuncti
         made.arg_attr[at].attr["_user_specified_name"].s = f"args_{at}".encode()
     made.attr["_tf_data_function"].b = True
     outer.add_function(made)
-    return ElementFunction(FunctionRef(chosen), tuple(graph.captured), mapped(spec_of, results))
+    return ElementFunction(FunctionRef(chosen), tuple(graph.captured), map_leaves(spec_of, results))
 
 
 def _inside(tensor: Tensor, graph: FunctionGraph) -> Tensor:
@@ -86,7 +86,7 @@ def traced_with_state(
 ) -> tuple[ElementFunction, Any]:
     """A function of a state and an element; the shapes of the state are widened until they hold for what it gives."""
     while True:
-        made = traced(function, (state_spec, element_spec), name)
+        made = trace_function(function, (state_spec, element_spec), name)
         if gives_more and not (isinstance(made.specs, tuple) and len(made.specs) == 2):
             raise WrongTypeError(
                 f"The scan function must return a pair of the new state and the output value. Got {made.specs!r}"
@@ -97,7 +97,7 @@ def traced_with_state(
                 raise WrongTypeError(
                     f"The element types for the new state must match the initial state: {old}, {found}"
                 )
-        wider = common_specs(state_spec, packed(state_spec, flat(new)))
+        wider = common_specs(state_spec, pack_leaves(state_spec, flat(new)))
         if repr(wider) == repr(state_spec):
             return made, state_spec
         state_spec = wider

@@ -15,8 +15,8 @@ from tensorkeep.graph.conversion import convert
 from tensorkeep.graph.graph import Tensor
 from tensorkeep.runtime.session import fits_shape
 from tensorkeep.tf1.datasets.dataset import Dataset
-from tensorkeep.tf1.datasets.functions import argument_types, traced
-from tensorkeep.tf1.datasets.structures import flat, flat_kinds, packed, specs_of
+from tensorkeep.tf1.datasets.functions import argument_types, trace_function
+from tensorkeep.tf1.datasets.structures import flat, flat_kinds, pack_leaves, specs_of
 from tensorkeep.tf1.functions.control.script import py_func
 from tensorkeep.tf1.functions.type_specs import TensorSpec
 
@@ -59,7 +59,8 @@ class _Generators:
         if len(leaves) != len(self._leaves) or (not _is_leaf(self._specs) and _is_leaf(value)):
             raise TypeError(
                 "`generator` yielded an element that did not match the expected structure. The expected structure was "
-                f"{packed(self._specs, [spec.dtype for spec in self._leaves])}, but the yielded element was {value}."
+                f"{pack_leaves(self._specs, [spec.dtype for spec in self._leaves])}, but the yielded element was "
+                f"{value}."
             )
         return leaves
 
@@ -143,15 +144,15 @@ def _of_generator(running: _Generators, specs: Any, inputs: tuple[Tensor, ...]) 
         found: Any = py_func(running.advance, [iterator_id], [spec.dtype for spec in flat(specs)])
         for tensor, spec in zip(found, flat(specs), strict=True):
             tensor.set_shape(spec.shape)
-        return packed(specs, found)
+        return pack_leaves(specs, found)
 
     def finalize_fn(iterator_id: Tensor) -> Tensor:
         return _single(py_func(running.finish, [iterator_id], INT64))
 
     first = convert(0, nothing.dtype)
-    begin = traced(get_iterator_id_fn, nothing, "Dataset_from_generator")
-    advance = traced(generator_next_fn, number, "Dataset_from_generator")
-    finish = traced(finalize_fn, number, "Dataset_from_generator")
+    begin = trace_function(get_iterator_id_fn, nothing, "Dataset_from_generator")
+    advance = trace_function(generator_next_fn, number, "Dataset_from_generator")
+    finish = trace_function(finalize_fn, number, "Dataset_from_generator")
     captured = [[first, *begin.captured], list(advance.captured), list(finish.captured)]
     types: dict[str, Any] = dict(
         zip(("Tinit_func_args", "Tnext_func_args", "Tfinalize_func_args"), map(argument_types, captured), strict=True)

@@ -24,8 +24,8 @@ from tensorkeep.tf1.datasets.structures import (
     element_of,
     flat,
     flat_kinds,
-    mapped,
-    normalized,
+    map_leaves,
+    normalize_element,
     register_value,
     spec_classes,
     spec_of,
@@ -235,7 +235,7 @@ def get_structure(dataset_or_iterator: Dataset | Iterator) -> Any:
 
 
 class NumpyIterator:
-    """Not in graphs."""
+    """Raises: the values of a dataset as arrays need eager execution, and there are only graphs."""
 
     def __init__(self, dataset: Dataset) -> None:
         raise UnimplementedError("tf.data.NumpyIterator needs eager execution: run what an iterator's get_next() gives")
@@ -253,13 +253,13 @@ class Optional:
 
     @staticmethod
     def from_value(value: Any) -> Optional:
-        """One that is there."""
-        element = normalized(value, "optional")
-        return Optional(emit("OptionalFromValue", tensors_of(element)), mapped(spec_of, element))
+        """The optional that holds a structure of values."""
+        element = normalize_element(value, "optional")
+        return Optional(emit("OptionalFromValue", tensors_of(element)), map_leaves(spec_of, element))
 
     @staticmethod
     def empty(element_spec: Any) -> Optional:
-        """One that is missing."""
+        """The optional that holds nothing, where a structure of these specs could be."""
         return Optional(emit("OptionalNone"), element_spec)
 
     @staticmethod
@@ -268,7 +268,7 @@ class Optional:
         return Optional.empty(value_structure)
 
     def has_value(self, name: str | None = None) -> Tensor:
-        """Whether it is there."""
+        """A truth value: whether the optional holds something."""
         with colocate_with(self._variant_tensor):
             return emit("OptionalHasValue", self._variant_tensor, name=name)
 

@@ -11,13 +11,13 @@ from tensorkeep.graph.arguments import TensorLike, emit_tensors
 from tensorkeep.graph.building import name_scope
 from tensorkeep.tf1.datasets.arguments import AUTOTUNE, as_int64, deterministic_text, int64_of
 from tensorkeep.tf1.datasets.dataset import Dataset
-from tensorkeep.tf1.datasets.functions import ElementFunction, argument_types, traced, traced_with_state
+from tensorkeep.tf1.datasets.functions import ElementFunction, argument_types, trace_function, traced_with_state
 from tensorkeep.tf1.datasets.structures import (
     DatasetSpec,
     element_of,
     flat_kinds,
-    mapped,
-    normalized,
+    map_leaves,
+    normalize_element,
     spec_of,
     tensors_of,
 )
@@ -34,7 +34,7 @@ def map_elements(
     is_parallel: bool = True,
 ) -> Dataset:
     """What a function makes of each element; with `num_parallel_calls`, of several at a time, in their order."""
-    made = traced(map_func, dataset._element_spec, "Dataset_map")
+    made = trace_function(map_func, dataset._element_spec, "Dataset_map")
     shared = {
         "f": made.reference,
         "Targuments": argument_types(made.captured),
@@ -92,7 +92,7 @@ def interleave(
 
 def inner_datasets(dataset: Dataset, map_func: Callable[..., Any], name: str) -> ElementFunction:
     """A function that makes a dataset of each element, traced."""
-    made = traced(map_func, dataset._element_spec, name)
+    made = trace_function(map_func, dataset._element_spec, name)
     if not isinstance(made.specs, DatasetSpec):
         raise WrongTypeError(f"The `map_func` argument must return a `Dataset` object. Got {made.specs!r}.")
     return made
@@ -100,7 +100,7 @@ def inner_datasets(dataset: Dataset, map_func: Callable[..., Any], name: str) ->
 
 def choose_elements(dataset: Dataset, op: str, predicate: Callable[..., Any], name: str) -> Dataset:
     """The elements that an op chooses by a predicate: all of which it is true, or those before one that is not."""
-    made = traced(predicate, dataset._element_spec, name)
+    made = trace_function(predicate, dataset._element_spec, name)
     if (
         not isinstance(made.specs, TensorSpec)
         or made.specs.dtype is not BOOL
@@ -115,8 +115,8 @@ def choose_elements(dataset: Dataset, op: str, predicate: Callable[..., Any], na
 
 def scan(dataset: Dataset, initial_state: Any, scan_func: Callable[..., Any]) -> Dataset:
     """What a function of a state and an element gives besides the next state, one element after the other."""
-    state = normalized(initial_state)
-    state_spec = mapped(spec_of, state)
+    state = normalize_element(initial_state)
+    state_spec = map_leaves(spec_of, state)
     made, state_spec = traced_with_state(scan_func, state_spec, dataset._element_spec, "Dataset_scan", True)
     return dataset._changed(
         "ScanDataset",
@@ -133,8 +133,8 @@ def scan(dataset: Dataset, initial_state: Any, scan_func: Callable[..., Any]) ->
 def reduce(dataset: Dataset, initial_state: Any, reduce_func: Callable[..., Any]) -> Any:
     """What a function of a state and an element makes of all elements, beginning with a state."""
     with name_scope("initial_state"):
-        state = normalized(initial_state)
-    state_spec = mapped(spec_of, state)
+        state = normalize_element(initial_state)
+    state_spec = map_leaves(spec_of, state)
     made, state_spec = traced_with_state(reduce_func, state_spec, dataset._element_spec, "reduce", False)
     found = emit_tensors(
         "ReduceDataset",
@@ -167,9 +167,9 @@ def group_by_window(
         return as_int64(window_size if window_size_func is None else window_size_func(key))
 
     number = TensorSpec([], INT64)
-    key = traced(key_func_wrapper, dataset._element_spec, "Dataset_group_by_window")
-    reduce = traced(reduce_func, (number, DatasetSpec(dataset._element_spec)), "Dataset_group_by_window")
-    size = traced(window_size_func_wrapper, number, "Dataset_group_by_window")
+    key = trace_function(key_func_wrapper, dataset._element_spec, "Dataset_group_by_window")
+    reduce = trace_function(reduce_func, (number, DatasetSpec(dataset._element_spec)), "Dataset_group_by_window")
+    size = trace_function(window_size_func_wrapper, number, "Dataset_group_by_window")
     if not isinstance(reduce.specs, DatasetSpec):
         raise WrongTypeError(f"`reduce_func` must return a single `Dataset` object. Got {reduce.specs!r}.")
     return dataset._changed(

@@ -22,7 +22,7 @@ from tensorkeep.tf1.functions.random.numbers import random_uniform
 from tensorkeep.tf1.functions.type_specs import TensorSpec
 
 
-def _directed(selector: Dataset, datasets: Sequence[Dataset], stops: bool) -> Dataset:
+def _interleave_datasets(selector: Dataset, datasets: Sequence[Dataset], stops: bool) -> Dataset:
     spec = reduce(common_specs, [dataset.element_spec for dataset in datasets])
     variants = [dataset._variant_tensor for dataset in datasets]
     variant = emit(
@@ -49,7 +49,7 @@ def sample_from_datasets(
         return datasets[0]
     if isinstance(weights, Dataset):
         logits = weights._mapped(lambda *p: _logits(p[0] if len(p) == 1 else list(p)))
-        return _directed(_selected_by(logits, seed), datasets, stop_on_empty_dataset)
+        return _interleave_datasets(_selected_by(logits, seed), datasets, stop_on_empty_dataset)
     if weights is None:
         chances: Any = [1.0 / len(datasets)] * len(datasets)
     elif isinstance(weights, Tensor):
@@ -65,14 +65,14 @@ def sample_from_datasets(
     rows = emit("ExpandDims", logits_tensor, constant(0, name="ExpandDims/dim"))
 
     def select_dataset_constant_logits(seeds: Tensor) -> Tensor:
-        return _drawn(rows, seeds)
+        return _draw_index(rows, seeds)
 
     seeds = Dataset.random(seed=seed).batch(2)
     selector = seeds._mapped(select_dataset_constant_logits, is_parallel=False)
-    return _directed(selector, datasets, stop_on_empty_dataset)
+    return _interleave_datasets(selector, datasets, stop_on_empty_dataset)
 
 
-def _drawn(logits: Tensor, seeds: Tensor) -> Tensor:
+def _draw_index(logits: Tensor, seeds: Tensor) -> Tensor:
     drawn = emit("StatelessMultinomial", logits, constant(1, INT32), seeds, output_dtype=INT64)
     return emit("Squeeze", drawn, squeeze_dims=(0, 1))
 
@@ -85,7 +85,7 @@ def _selected_by(logits: Dataset, seed: int | None) -> Dataset:
     """A dataset of numbers of datasets, drawn with chances that are themselves a dataset."""
 
     def select_dataset_varying_logits(chances: Tensor, seeds: Tensor) -> Tensor:
-        return _drawn(chances, seeds)
+        return _draw_index(chances, seeds)
 
     both = Dataset.zip((logits, Dataset.random(seed=seed).batch(2)))
     return both._mapped(select_dataset_varying_logits, is_parallel=False)
@@ -101,7 +101,7 @@ def choose_from_datasets(
     if not isinstance(spec, TensorSpec) or spec.dtype is not INT64 or spec.shape.ndims not in (0, None):
         raise WrongTypeError(f"`choice_dataset` must have elements of type int64 and shape [], got {spec!r}.")
     rewritten = choice_dataset._changed("RewriteDataset", b"replicate_on_split")
-    return _directed(rewritten, datasets, stop_on_empty_dataset)
+    return _interleave_datasets(rewritten, datasets, stop_on_empty_dataset)
 
 
 # ---------------------------------------------------------------------------------------------------------- Resampling
@@ -125,10 +125,10 @@ def rejection_resample(
         given: Dataset = Dataset.from_tensors(initial).repeat()
         accept, keep = Dataset.from_tensors(acceptance).repeat(), Dataset.from_tensors(unchanged).repeat()
     else:
-        given = _estimated(classes, target)
+        given = _estimated_distributions(classes, target)
         both = given._mapped(lambda chances: _chances(chances, target))
         accept, keep = both._mapped(lambda first, _: first), both._mapped(lambda _, second: second)
-    filtered = _filtered(dataset, class_func, accept, given, seed)
+    filtered = _filter_pairs(dataset, class_func, accept, given, seed)
     plain = dataset.map(lambda *args: (class_func(*args), args[0] if len(args) == 1 else args))
     weights = keep._mapped(lambda chance: (chance, 1.0 - chance))
     return sample_from_datasets([plain, filtered], weights, seed, stop_on_empty_dataset=True)
@@ -141,7 +141,7 @@ def _chances(initial: Tensor, target: Tensor) -> tuple[Tensor, Tensor]:
     return (ratios - smallest) / (largest - smallest), smallest
 
 
-def _filtered(
+def _filter_pairs(
     dataset: Dataset, class_func: Callable[..., Any], accept: Dataset, given: Dataset, seed: int | None
 ) -> Dataset:
     """Pairs of a class and an element, of which those are left out that a draw against their chance says."""
@@ -161,7 +161,7 @@ def _filtered(
     return both.filter(_reject)._mapped(lambda number, _, element: (number, element)).prefetch(None)
 
 
-def _estimated(classes: Dataset, target: Tensor) -> Dataset:
+def _estimated_distributions(classes: Dataset, target: Tensor) -> Dataset:
     """The distribution of the classes seen so far, one for each element."""
     count = target.static_shape.dims[0] if target.static_shape.dims else None
     if count is None:

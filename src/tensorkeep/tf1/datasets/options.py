@@ -63,7 +63,7 @@ class _Settings:
         return hash(type(self).__name__)
 
     def encoded(self) -> bytes:
-        """The message."""
+        """The settings as bytes of TensorFlow's message of options."""
         parts = []
         for name, number in self.NUMBERS.items():
             value = getattr(self, name)

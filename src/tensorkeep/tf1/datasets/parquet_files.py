@@ -115,7 +115,7 @@ def _fields(filenames: Any, fields: Fields) -> tuple[Field, ...]:
     """The fields of a dataset. Of files whose names are not known while the graph is built they have to be said."""
     names = [filenames] if isinstance(filenames, str) else filenames
     if isinstance(names, tuple | list) and names and all(isinstance(name, str) for name in names):
-        return _checked(_fields_of_file(FILES, names[0], fields, lower=False))
+        return _checked_fields(_fields_of_file(FILES, names[0], fields, lower=False))
     if not isinstance(filenames, Dataset | Tensor):
         raise InvalidArgumentError(
             f"`filenames` {filenames} must be a `tf.data.Dataset` of scalar `tf.string` elements or can be converted "
@@ -132,10 +132,10 @@ def _fields(filenames: Any, fields: Fields) -> tuple[Field, ...]:
     given = tuple(field for field in fields if isinstance(field, Field))
     for field in given:
         check_complete(field)
-    return _checked(given)
+    return _checked_fields(given)
 
 
-def _checked(fields: tuple[Field, ...]) -> tuple[Field, ...]:
+def _checked_fields(fields: tuple[Field, ...]) -> tuple[Field, ...]:
     shaped = [field.name for field in fields if field.shape is not None]
     if shaped:
         raise UnimplementedError(
@@ -153,10 +153,10 @@ def _fields_of_file(fs: FileSystem, path: str, fields: Fields, lower: bool) -> t
     if fields is None and others:
         LOG.warning('"%s" has columns that tensors cannot hold, which are left out: %s', path, ", ".join(others))
     wanted: Sequence[Any] = list(by_name) if fields is None else fields
-    return tuple(_found(field, by_name, path, lower) for field in wanted)
+    return tuple(_find_field(field, by_name, path, lower) for field in wanted)
 
 
-def _found(wanted: Field | str, known: dict[str, ParquetField], path: str, lower: bool) -> Field:
+def _find_field(wanted: Field | str, known: dict[str, ParquetField], path: str, lower: bool) -> Field:
     """What a file says of a field, which has to be what is known of it already."""
     if not isinstance(wanted, Field | str):
         raise InvalidArgumentError(f"Field {wanted} is not a DataFrame.Field or a string")

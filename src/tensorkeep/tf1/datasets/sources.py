@@ -24,9 +24,9 @@ from tensorkeep.tf1.datasets.structures import (
     component_shape,
     flat,
     flat_kinds,
-    mapped,
-    normalized,
-    packed,
+    map_leaves,
+    normalize_element,
+    pack_leaves,
     spec_of,
     tensors_of,
     without_rows,
@@ -37,15 +37,15 @@ from tensorkeep.tf1.functions.type_specs import SparseTensorSpec, TensorSpec, Ty
 
 def from_tensors(tensors: Any) -> Dataset:
     """A dataset of one element."""
-    element = normalized(tensors)
-    spec = mapped(spec_of, element)
+    element = normalize_element(tensors)
+    spec = map_leaves(spec_of, element)
     return _source("TensorDataset", tensors_of(element), spec)
 
 
 def from_tensor_slices(tensors: Any) -> Dataset:
     """A dataset of the rows of tensors along their first dimension."""
-    element = normalized(tensors)
-    spec = mapped(lambda leaf: without_rows(spec_of(leaf)), element)
+    element = normalize_element(tensors)
+    spec = map_leaves(lambda leaf: without_rows(spec_of(leaf)), element)
     _check_sizes(flat(element))
     return _source("TensorSliceDataset", batched_tensors_of(element), spec)
 
@@ -107,7 +107,7 @@ def zip_datasets(*args: Any, datasets: Any = None) -> Dataset:
     for leaf in leaves:
         if not isinstance(leaf, Dataset):
             raise WrongTypeError(f"Invalid input to `zip`. Inputs must be datasets, got {type(leaf)}.")
-    spec = packed(given, [leaf._element_spec for leaf in leaves])
+    spec = pack_leaves(given, [leaf._element_spec for leaf in leaves])
     variants = [leaf._variant_tensor for leaf in leaves]
     options = leaves[0]._options
     for leaf in leaves[1:]:
@@ -141,10 +141,10 @@ def _not_empty(found: Tensor, patterns: Tensor) -> Tensor:
     axes = constant(np.arange(patterns.static_shape.rank or 0, dtype=np.int32))
     joined = emit("ReduceJoin", patterns, axes, separator=", ")
     message = emit("Add", constant("No files matched pattern: "), joined, name="message")
-    return _asserted(found, is_filled, message)
+    return _asserted_value(found, is_filled, message)
 
 
-def _asserted(value: Tensor, condition: Tensor, message: Tensor) -> Tensor:
+def _asserted_value(value: Tensor, condition: Tensor, message: Tensor) -> Tensor:
     """A tensor that is there only if a condition holds."""
     check = emit_operation("Assert", condition, [message], summarize=1, name="assert_not_empty/Assert")
     with control_dependencies([check]):

@@ -52,16 +52,16 @@ def flat(structure: Any) -> list[Any]:
     return [structure] if parts is None else [leaf for part in parts for leaf in flat(part)]
 
 
-def packed(structure: Any, leaves: Iterable[Any]) -> Any:
+def pack_leaves(structure: Any, leaves: Iterable[Any]) -> Any:
     """A structure of the same form with other leaves."""
-    return _packed(structure, iter(leaves))
+    return _pack_next_leaves(structure, iter(leaves))
 
 
-def _packed(structure: Any, leaves: Iterator[Any]) -> Any:
+def _pack_next_leaves(structure: Any, leaves: Iterator[Any]) -> Any:
     parts = _parts(structure)
     if parts is None:
         return next(leaves)
-    made = [_packed(part, leaves) for part in parts]
+    made = [_pack_next_leaves(part, leaves) for part in parts]
     if isinstance(structure, Mapping):
         found = dict(zip(sorted(structure), made, strict=True))
         ordered = {key: found[key] for key in structure}
@@ -73,7 +73,7 @@ def _packed(structure: Any, leaves: Iterator[Any]) -> Any:
     return tuple(made)
 
 
-def mapped(function: Callable[..., Any], *structures: Any) -> Any:
+def map_leaves(function: Callable[..., Any], *structures: Any) -> Any:
     """A structure of what a function gives for corresponding leaves of structures of one form."""
     columns = [flat(structure) for structure in structures]
     if len({len(column) for column in columns}) > 1:
@@ -81,7 +81,7 @@ def mapped(function: Callable[..., Any], *structures: Any) -> Any:
             "The two structures don't have the same number of elements: "
             + "; ".join(f"{structure!r}" for structure in structures)
         )
-    return packed(structures[0], [function(*leaves) for leaves in zip(*columns, strict=True)])
+    return pack_leaves(structures[0], [function(*leaves) for leaves in zip(*columns, strict=True)])
 
 
 # --------------------------------------------------------------------------------------------------------------- Specs
@@ -182,11 +182,11 @@ def told_shape(spec: TypeSpec) -> Shape:
 # ------------------------------------------------------------------------------------------------------ Values, tensors
 
 
-def normalized(element: Any, name: str = "normalize_element") -> Any:
+def normalize_element(element: Any, name: str = "normalize_element") -> Any:
     """A structure of values as one of tensors, sparse and ragged ones, and datasets."""
     with name_scope(name):
         leaves = [_normal(leaf, at) for at, leaf in enumerate(flat(element))]
-    return packed(element, leaves)
+    return pack_leaves(element, leaves)
 
 
 def _normal(value: Any, at: int) -> Any:
@@ -233,7 +233,7 @@ def element_of(specs: Any, tensors: Sequence[Tensor]) -> Any:
     """The element of a structure that tensors travelled as."""
     left = iter(tensors)
     leaves = [None if isinstance(spec, NoneTensorSpec) else _value(spec, next(left)) for spec in flat(specs)]
-    return packed(specs, leaves)
+    return pack_leaves(specs, leaves)
 
 
 _BY_SPEC: dict[type, Callable[[Any, Tensor], Any]] = {}
@@ -291,17 +291,17 @@ def _ragged_value(spec: RaggedTensorSpec, tensor: Tensor) -> Any:
 
 def spec_types(specs: Any) -> Any:
     """The types of the values of a structure, as programs of TensorFlow 1 ask for them."""
-    return mapped(lambda spec: spec_types(spec.element_spec) if _holds(spec) else spec.dtype, specs)
+    return map_leaves(lambda spec: spec_types(spec.element_spec) if _holds(spec) else spec.dtype, specs)
 
 
 def spec_shapes(specs: Any) -> Any:
-    """Their shapes."""
-    return mapped(lambda spec: spec_shapes(spec.element_spec) if _holds(spec) else spec.shape, specs)
+    """The shapes of the values of a structure, in the same structure."""
+    return map_leaves(lambda spec: spec_shapes(spec.element_spec) if _holds(spec) else spec.shape, specs)
 
 
 def spec_classes(specs: Any) -> Any:
-    """Their classes."""
-    return mapped(lambda spec: spec if _holds(spec) else spec.value_type, specs)
+    """The Python classes of the values of a structure, such as Tensor or SparseTensor, in the same structure."""
+    return map_leaves(lambda spec: spec if _holds(spec) else spec.value_type, specs)
 
 
 def _holds(spec: Any) -> bool:
@@ -310,16 +310,16 @@ def _holds(spec: Any) -> bool:
 
 def specs_of(types: Any, shapes: Any = None, classes: Any = None) -> Any:
     """A structure of specs from types, shapes and classes, as iterators of TensorFlow 1 are told them."""
-    kinds = mapped(DType.of, types)
+    kinds = map_leaves(DType.of, types)
     told = _shapes_like(kinds, shapes)
-    chosen = packed(kinds, flat(classes)) if classes is not None else mapped(lambda _: Tensor, kinds)
-    return mapped(_spec, kinds, told, chosen)
+    chosen = pack_leaves(kinds, flat(classes)) if classes is not None else map_leaves(lambda _: Tensor, kinds)
+    return map_leaves(_spec, kinds, told, chosen)
 
 
 def _shapes_like(kinds: Any, shapes: Any) -> Any:
     if shapes is None:
-        return mapped(lambda _: TensorShape(None), kinds)
-    return packed(kinds, flat_shapes(kinds, shapes))
+        return map_leaves(lambda _: TensorShape(None), kinds)
+    return pack_leaves(kinds, flat_shapes(kinds, shapes))
 
 
 def flat_shapes(kinds: Any, shapes: Any) -> list[TensorShape]:
@@ -386,8 +386,8 @@ def without_rows(spec: Any) -> TypeSpec:
 
 def common_specs(first: Any, second: Any) -> Any:
     """The structure of the narrowest kinds that both structures are of."""
-    if len(flat(first)) != len(flat(second)) or repr(packed(first, [0] * len(flat(first)))) != repr(
-        packed(second, [0] * len(flat(second)))
+    if len(flat(first)) != len(flat(second)) or repr(pack_leaves(first, [0] * len(flat(first)))) != repr(
+        pack_leaves(second, [0] * len(flat(second)))
     ):
         raise WrongTypeError(f"Incompatible dataset elements: {first!r} vs. {second!r}")
 
@@ -397,4 +397,4 @@ def common_specs(first: Any, second: Any) -> Any:
             raise WrongTypeError(f"No common supertype of {mine!r} and {theirs!r}: datasets have other elements")
         return found
 
-    return mapped(common, first, second)
+    return map_leaves(common, first, second)

@@ -16,9 +16,9 @@ from tensorkeep.tf1.datasets.arguments import int64_of, seed_tensors
 from tensorkeep.tf1.datasets.batches import ragged_batch, sparse_batch
 from tensorkeep.tf1.datasets.dataset import Dataset
 from tensorkeep.tf1.datasets.files import legacy_interleave
-from tensorkeep.tf1.datasets.functions import argument_types, traced
+from tensorkeep.tf1.datasets.functions import argument_types, trace_function
 from tensorkeep.tf1.datasets.mixing import rejection_resample as resampled
-from tensorkeep.tf1.datasets.structures import flat, mapped, packed, with_rows
+from tensorkeep.tf1.datasets.structures import flat, map_leaves, pack_leaves, with_rows
 from tensorkeep.tf1.functions.parsing.examples import parse_example
 from tensorkeep.tf1.functions.type_specs import TensorSpec
 
@@ -116,12 +116,12 @@ def group_by_reducer(key_func: Callable[..., Any], reducer: Reducer) -> Transfor
 
     def applied(dataset: Dataset) -> Dataset:
         name = "tf_data_experimental_group_by_reducer"
-        key = traced(key_func, dataset.element_spec, name)
+        key = trace_function(key_func, dataset.element_spec, name)
         if not isinstance(key.specs, TensorSpec) or key.specs.dtype is not INT64:
             raise InvalidArgumentError(f"`key_func` must return a single tf.int64 tensor. Got {key.specs!r}.")
-        first = traced(reducer.init_func, TensorSpec([], INT64), name)
-        step = traced(reducer.reduce_func, (first.specs, dataset.element_spec), name)
-        last = traced(reducer.finalize_func, first.specs, name)
+        first = trace_function(reducer.init_func, TensorSpec([], INT64), name)
+        step = trace_function(reducer.reduce_func, (first.specs, dataset.element_spec), name)
+        last = trace_function(reducer.finalize_func, first.specs, name)
         parts = {"key": key, "init": first, "reduce": step, "finalize": last}
         functions = {f"{part}_func": made.reference for part, made in parts.items()}
         types = {f"T{part}_func_other_arguments": argument_types(made.captured) for part, made in parts.items()}
@@ -158,7 +158,7 @@ def map_and_batch(
         raise InvalidArgumentError("`map_and_batch` allows only one of `num_parallel_batches` and `num_parallel_calls`")
 
     def applied(dataset: Dataset) -> Dataset:
-        made = traced(map_func, dataset.element_spec, "tf_data_experimental_map_and_batch")
+        made = trace_function(map_func, dataset.element_spec, "tf_data_experimental_map_and_batch")
         size = int64_of(batch_size, "batch_size")
         calls: Any = 1 if num_parallel_calls is None else num_parallel_calls
         if num_parallel_batches is not None:
@@ -170,7 +170,7 @@ def map_and_batch(
             size,
             int64_of(calls, "num_parallel_calls"),
             convert(drop_remainder, BOOL, "drop_remainder"),
-            spec=mapped(lambda spec: with_rows(spec, known), made.specs),
+            spec=map_leaves(lambda spec: with_rows(spec, known), made.specs),
             f=made.reference,
             Targuments=argument_types(made.captured),
             preserve_cardinality=True,
@@ -281,7 +281,7 @@ def assert_element_shape(expected_shapes: Any) -> Transformation:
             leaves = [
                 emit("EnsureShape", leaf, shape=shape.plain) for leaf, shape in zip(flat(element), shapes, strict=True)
             ]
-            return packed(dataset.element_spec, leaves)
+            return pack_leaves(dataset.element_spec, leaves)
 
         return dataset.map(checked)
 
@@ -317,7 +317,7 @@ def sliding_window_batch(window_size: int, window_shift: int = 1, window_stride:
         def batched(*args: Any) -> Dataset:
             element = args if isinstance(windows.element_spec, tuple) else args[0]
             parts = [leaf.batch(window_size, drop_remainder=True) for leaf in flat(element)]
-            return Dataset.zip(packed(dataset.element_spec, parts)) if len(parts) > 1 else parts[0]
+            return Dataset.zip(pack_leaves(dataset.element_spec, parts)) if len(parts) > 1 else parts[0]
 
         return windows.flat_map(batched)
 

@@ -11,6 +11,7 @@ exporters           what is exported after which evaluation
 exporting           an estimator's model as a SavedModel
 heads               what all heads do: losses, weights, labels, reports
 inputs              inputs of arrays and of data frames
+keras_models        models of Keras as estimators
 keys                names: of modes, metrics and predictions
 linear              linear models
 model_specs         what a model function returns

@@ -60,7 +60,7 @@ def _all_classes(logits: Tensor, n_classes: int, vocabulary: Sequence[str] | Non
     return tile(expand_dims(names, 0), [shape_of(logits)[0], 1])
 
 
-def _chosen(logits: Tensor, n_classes: int, vocabulary: Sequence[str] | None) -> dict[str, Tensor]:
+def _predicted_classes(logits: Tensor, n_classes: int, vocabulary: Sequence[str] | None) -> dict[str, Tensor]:
     """The likeliest class of each example, by number and by name; and all classes."""
     ids = expand_dims(argmax(logits, axis=-1, name=PredictionKeys.CLASS_IDS), axis=-1)
     classes: Any = (
@@ -76,7 +76,9 @@ def _chosen(logits: Tensor, n_classes: int, vocabulary: Sequence[str] | None) ->
     }
 
 
-def _classified(predictions: Mapping[str, Tensor], scores: Tensor, classes: Tensor) -> dict[str, ExportOutput]:
+def _classification_outputs(
+    predictions: Mapping[str, Tensor], scores: Tensor, classes: Tensor
+) -> dict[str, ExportOutput]:
     output = ClassificationOutput(scores, classes)
     return {
         DEFAULT_SERVING_SIGNATURE_DEF_KEY: output,
@@ -133,7 +135,7 @@ class MultiClassHead(Head):
             return {
                 PredictionKeys.LOGITS: logits,
                 PredictionKeys.PROBABILITIES: softmax(logits, name=PredictionKeys.PROBABILITIES),
-                **_chosen(logits, self._n_classes, self._vocabulary),
+                **_predicted_classes(logits, self._n_classes, self._vocabulary),
             }
 
     def _labels(self, labels: Any, logits: Tensor) -> Tensor:
@@ -150,7 +152,7 @@ class MultiClassHead(Head):
 
     def _outputs(self, predictions: Mapping[str, Tensor]) -> dict[str, ExportOutput]:
         classes = predictions[PredictionKeys.ALL_CLASSES]
-        return _classified(predictions, predictions[PredictionKeys.PROBABILITIES], classes)
+        return _classification_outputs(predictions, predictions[PredictionKeys.PROBABILITIES], classes)
 
 
 class BinaryClassHead(Head):
@@ -180,7 +182,7 @@ class BinaryClassHead(Head):
                 PredictionKeys.LOGITS: logits,
                 PredictionKeys.LOGISTIC: sigmoid(logits, name=PredictionKeys.LOGISTIC),
                 PredictionKeys.PROBABILITIES: softmax(both, name=PredictionKeys.PROBABILITIES),
-                **_chosen(both, 2, self._vocabulary),
+                **_predicted_classes(both, 2, self._vocabulary),
             }
 
     def _labels(self, labels: Any, logits: Tensor) -> Tensor:
@@ -212,7 +214,7 @@ class BinaryClassHead(Head):
 
     def _outputs(self, predictions: Mapping[str, Tensor]) -> dict[str, ExportOutput]:
         classes = predictions[PredictionKeys.ALL_CLASSES]
-        outputs = _classified(predictions, predictions[PredictionKeys.PROBABILITIES], classes)
+        outputs = _classification_outputs(predictions, predictions[PredictionKeys.PROBABILITIES], classes)
         return {**outputs, "regression": RegressionOutput(predictions[PredictionKeys.LOGISTIC])}
 
 
@@ -285,7 +287,7 @@ class MultiLabelHead(Head):
 
     def _outputs(self, predictions: Mapping[str, Tensor]) -> dict[str, ExportOutput]:
         scores = predictions[PredictionKeys.PROBABILITIES]
-        return _classified(predictions, scores, _all_classes(scores, self._n_classes, self._vocabulary))
+        return _classification_outputs(predictions, scores, _all_classes(scores, self._n_classes, self._vocabulary))
 
 
 def binary_or_multi_class_head(

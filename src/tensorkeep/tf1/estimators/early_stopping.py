@@ -67,7 +67,7 @@ def stop_if_higher_hook(
     """Stops once a metric has been above the threshold."""
     return make_early_stopping_hook(
         estimator,
-        lambda: _is_across(_seen(estimator, eval_dir, metric_name, min_steps), threshold, operator.gt),
+        lambda: _is_across(_read_metric(estimator, eval_dir, metric_name, min_steps), threshold, operator.gt),
         run_every_secs,
         run_every_steps,
     )
@@ -85,7 +85,7 @@ def stop_if_lower_hook(
     """Stops once a metric has been below the threshold."""
     return make_early_stopping_hook(
         estimator,
-        lambda: _is_across(_seen(estimator, eval_dir, metric_name, min_steps), threshold, operator.lt),
+        lambda: _is_across(_read_metric(estimator, eval_dir, metric_name, min_steps), threshold, operator.lt),
         run_every_secs,
         run_every_steps,
     )
@@ -103,7 +103,9 @@ def stop_if_no_increase_hook(
     """Stops once a metric has not risen above its best for so many steps."""
     return make_early_stopping_hook(
         estimator,
-        lambda: _is_stuck(_seen(estimator, eval_dir, metric_name, min_steps), max_steps_without_increase, operator.gt),
+        lambda: _is_stuck(
+            _read_metric(estimator, eval_dir, metric_name, min_steps), max_steps_without_increase, operator.gt
+        ),
         run_every_secs,
         run_every_steps,
     )
@@ -121,7 +123,9 @@ def stop_if_no_decrease_hook(
     """Stops once a metric has not fallen below its best for so many steps."""
     return make_early_stopping_hook(
         estimator,
-        lambda: _is_stuck(_seen(estimator, eval_dir, metric_name, min_steps), max_steps_without_decrease, operator.lt),
+        lambda: _is_stuck(
+            _read_metric(estimator, eval_dir, metric_name, min_steps), max_steps_without_decrease, operator.lt
+        ),
         run_every_secs,
         run_every_steps,
     )
@@ -145,7 +149,7 @@ def _events(folder: str) -> Iterator[Event]:
             LOG.warning("the rest of %s is left out: %s", path, error)
 
 
-def _seen(estimator: Estimator, folder: str | None, metric: str, min_steps: int) -> list[tuple[int, float]]:
+def _read_metric(estimator: Estimator, folder: str | None, metric: str, min_steps: int) -> list[tuple[int, float]]:
     """A metric by step, from a step on."""
     where = estimator.eval_dir() if folder is None else folder
     found = []

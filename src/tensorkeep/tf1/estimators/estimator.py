@@ -172,7 +172,7 @@ class Estimator:
         if steps is not None or max_steps is not None:
             own.append(StopAtStepHook(steps, max_steps))
         listeners = _checked_listeners(saving_listeners)
-        with building(surroundings().graph()) as graph, _placed(self._config.device_fn):
+        with building(surroundings().graph()) as graph, _place_operations(self._config.device_fn):
             self._begin(graph)
             global_step_read(graph)
             features, labels, input_hooks = self._features_and_labels(input_fn, ModeKeys.TRAIN)
@@ -321,7 +321,7 @@ class Estimator:
             )
             session = surroundings().monitored_session(session_creator=creator, hooks=all_hooks)
         # The graph is in force only while it is built: what is yielded goes to a program that may build another.
-        yield from _predicted(session, graph, wanted, yield_single_examples)
+        yield from _yield_predictions(session, graph, wanted, yield_single_examples)
 
     # ------------------------------------------------------------------------------------------ export
 
@@ -455,7 +455,7 @@ class _IteratorHook(SessionRunHook):
         session.run(self._initializer)
 
 
-def _placed(device_fn: Any) -> AbstractContextManager[None]:
+def _place_operations(device_fn: Any) -> AbstractContextManager[None]:
     """Operations made inside are placed by a function, if there is one."""
     return nullcontext() if device_fn is None else device(device_fn)
 
@@ -570,7 +570,7 @@ def _chosen_predictions(predictions: Any, keys: Sequence[str] | str | None) -> A
     return found
 
 
-def _predicted(session: Any, graph: Graph, predictions: Any, one_by_one: bool) -> Iterator[Any]:
+def _yield_predictions(session: Any, graph: Graph, predictions: Any, one_by_one: bool) -> Iterator[Any]:
     """Batches of predictions, or examples of them, until the input ends or the program has enough."""
     with session:
         while True:

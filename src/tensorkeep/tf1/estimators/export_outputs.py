@@ -65,7 +65,7 @@ class ClassificationOutput(ExportOutput):
 
 
 class RegressionOutput(ExportOutput):
-    """Numbers."""
+    """Numbers that a model predicts: a tensor of floats, exported as a signature that regresses."""
 
     def __init__(self, value: Tensor) -> None:
         if not (isinstance(value, Tensor) and value.dtype.base_dtype.is_floating):

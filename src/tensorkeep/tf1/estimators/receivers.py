@@ -38,11 +38,14 @@ class ServingInputReceiver(_Serving):
                     f"receiver_tensors_alternatives must be a dict: {receiver_tensors_alternatives}."
                 )
             others = {
-                name: _named(fed, "receiver_tensors_alternative", _RECEIVER)
+                name: _named_tensors(fed, "receiver_tensors_alternative", _RECEIVER)
                 for name, fed in receiver_tensors_alternatives.items()
             }
         return super().__new__(
-            cls, _named(features, "feature", _FEATURE), _named(receiver_tensors, "receiver_tensor", _RECEIVER), others
+            cls,
+            _named_tensors(features, "feature", _FEATURE),
+            _named_tensors(receiver_tensors, "receiver_tensor", _RECEIVER),
+            others,
         )
 
 
@@ -69,7 +72,7 @@ class SupervisedInputReceiver(NamedTuple):
     receiver_tensors: dict[str, Any]
 
 
-def _named(tensors: Any, word: str, single: str) -> dict[Any, Any]:
+def _named_tensors(tensors: Any, word: str, single: str) -> dict[Any, Any]:
     if tensors is None:
         raise InvalidArgumentError(f"{word}s must be defined.")
     found = dict(tensors) if isinstance(tensors, Mapping) else {single: tensors}

@@ -33,12 +33,12 @@ _INSTALLED: list[Surroundings] = []
 
 
 def install(surroundings: Surroundings) -> None:
-    """Lets estimators use these."""
+    """Sets the graphs, sessions and savers that estimators use from here on."""
     _INSTALLED[:] = [surroundings]
 
 
 def surroundings() -> Surroundings:
-    """What was installed."""
+    """The graphs, sessions and savers that were installed. FailedPreconditionError if none were."""
     if not _INSTALLED:
         raise FailedPreconditionError(
             "estimators need the graphs and sessions of TensorFlow 1: use them as tensorkeep.v1.estimator"

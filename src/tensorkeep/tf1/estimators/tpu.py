@@ -130,10 +130,10 @@ class TPUEstimatorSpec(_Fields):
 
     def as_estimator_spec(self) -> EstimatorSpec:
         """The same for an estimator that is not of a TPU."""
-        metrics = None if self.eval_metrics is None else _called(self.eval_metrics)
+        metrics = None if self.eval_metrics is None else _call_function(self.eval_metrics)
         train_op = self.train_op
         if self.host_call is not None and self.mode == ModeKeys.TRAIN:
-            beside = [item for item in flatten(_called(self.host_call)) if item is not None]
+            beside = [item for item in flatten(_call_function(self.host_call)) if item is not None]
             if beside and train_op is not None and self.loss is not None:
                 with control_dependencies([train_op, *beside]):
                     train_op = identity(self.loss)
@@ -166,7 +166,7 @@ def _check_call(word: str, call: Any) -> None:
             )
 
 
-def _called(call: Any) -> Any:
+def _call_function(call: Any) -> Any:
     function, tensors = call
     return function(**tensors) if isinstance(tensors, Mapping) else function(*tensors)
 
@@ -329,5 +329,5 @@ class TPUClusterResolver:
         return ""
 
     def get_master(self) -> str:
-        """The same."""
+        """The address of a TPU's server, which is empty as that of `master` is: sessions run in this process."""
         return ""

@@ -86,7 +86,7 @@ def as_array(value: TensorLike, dtype: DType | None = None) -> Array:
     if array.dtype == object:
         raise WrongTypeError(f"cannot make a tensor of {value!r}, which holds {_odd_element(value)!r}")
     if dtype is None:
-        array = _narrowed(array)
+        array = _narrowed_array(array)
     return array
 
 
@@ -163,7 +163,7 @@ def _check_elements(value: Any, dtype: DType | None) -> None:
             raise WrongTypeError(f"Expected {dtype}, but got {item!r} of type '{kind.__name__}'.")
 
 
-def _narrowed(array: Array) -> Array:
+def _narrowed_array(array: Array) -> Array:
     """Python's numbers are wider than what TensorFlow makes of them."""
     if array.dtype == np.float64:
         return array.astype(FLOAT32.array_dtype)

@@ -44,7 +44,7 @@ def pack_sequence_as(structure: object, flat_sequence: Sequence[Any], expand_com
             f"Could not pack sequence. Structure had {count} atoms, but flat_sequence had {len(flat_sequence)} items. "
             f"Structure: {structure}, flat_sequence: {flat_sequence}."
         )
-    return _packed(structure, iter(flat_sequence), expand_composites)
+    return _pack_leaves(structure, iter(flat_sequence), expand_composites)
 
 
 def map_structure(func: Callable[..., Any], *structure: object, expand_composites: bool = False) -> Any:
@@ -120,11 +120,11 @@ def _sorted_keys(value: Mapping[Any, Any]) -> list[Any]:
         raise WrongTypeError(f"the keys of {value!r} cannot be sorted, so the order of its leaves is open") from None
 
 
-def _packed(structure: Any, leaves: Iterator[Any], expand_composites: bool) -> Any:
+def _pack_leaves(structure: Any, leaves: Iterator[Any], expand_composites: bool) -> Any:
     parts = _parts(structure, expand_composites)
     if parts is None:
         return next(leaves)
-    packed = [_packed(part, leaves, expand_composites) for part in parts]
+    packed = [_pack_leaves(part, leaves, expand_composites) for part in parts]
     kind = type(structure)
     if isinstance(structure, Mapping):
         by_key = dict(zip(_sorted_keys(structure), packed, strict=True))

@@ -81,7 +81,7 @@ def hinge(y_true: TensorLike, y_pred: TensorLike) -> Tensor:
 
 
 def squared_hinge(y_true: TensorLike, y_pred: TensorLike) -> Tensor:
-    """The same, squared."""
+    """The mean of the squares of what `hinge` takes the mean of."""
     labels, predictions = _both(y_true, y_pred)
     return reduce_mean(square(maximum(1.0 - _signs(labels) * predictions, 0.0)), axis=-1)
 
@@ -109,7 +109,7 @@ def logcosh(y_true: TensorLike, y_pred: TensorLike) -> Tensor:
     return reduce_mean(gap + softplus(-2.0 * gap) - convert(natural_log(2.0), gap.dtype), axis=-1)
 
 
-def _smoothed(labels: Tensor, amount: float | Tensor, share: Callable[[], Any]) -> Tensor:
+def _smoothed_labels(labels: Tensor, amount: float | Tensor, share: Callable[[], Any]) -> Tensor:
     """Labels that are less sure; `share` gives what a class has if nothing is known."""
     if not isinstance(amount, Tensor):
         return labels * (1.0 - amount) + share() * amount if amount else labels
@@ -123,7 +123,7 @@ def categorical_crossentropy(
 ) -> Tensor:
     """The cross entropy of the probabilities of classes."""
     labels, predictions = _both(y_true, y_pred)
-    labels = _smoothed(labels, label_smoothing, lambda: 1.0 / cast(shape_of(labels)[-1], predictions.dtype))
+    labels = _smoothed_labels(labels, label_smoothing, lambda: 1.0 / cast(shape_of(labels)[-1], predictions.dtype))
     return cross_entropies.categorical_crossentropy(labels, predictions, from_logits=from_logits)
 
 
@@ -139,7 +139,7 @@ def binary_crossentropy(
 ) -> Tensor:
     """The mean of the cross entropies of each probability by itself."""
     labels, predictions = _both(y_true, y_pred)
-    labels = _smoothed(labels, label_smoothing, lambda: 0.5)
+    labels = _smoothed_labels(labels, label_smoothing, lambda: 0.5)
     return reduce_mean(cross_entropies.binary_crossentropy(labels, predictions, from_logits=from_logits), axis=-1)
 
 

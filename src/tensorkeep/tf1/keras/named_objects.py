@@ -1,10 +1,11 @@
-"""Objects made of a name and the arguments that make them, and the other way round.
+"""Objects made of a name and the arguments that make them, and the other way round; and names that are numbered.
 
     {"class_name": "Dense", "config": {"units": 3}}      an object of a class
     "relu"                                                a function
 
 Names are looked up among the objects of a program's own (`custom_object_scope`, `get_custom_objects`), those that a
-caller gives, and those that Keras has.
+caller gives, and those that Keras has. Layers, models and metrics without a name of their own are given that of their
+class in small letters, with a number that is new in the graph.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from typing import Any
 
 from tensorkeep.errors import InvalidArgumentError
 from tensorkeep.tf1.keras.surroundings import known_custom_objects, surroundings
+from tensorkeep.tf1.layers.base import name_counts, snake_case
 
 
 def get_custom_objects() -> dict[str, Any]:
@@ -137,3 +139,19 @@ def by_name_or_config(
     if callable(identifier):
         return identifier() if calls_classes and isclass(identifier) else identifier
     raise InvalidArgumentError(f"Could not interpret {what} identifier: {identifier!r}")
+
+
+def name_for(kind: type) -> str:
+    """`Conv2D` as "conv2d"; a class whose name begins with an underscore is "private"."""
+    name = snake_case(kind.__name__)
+    return f"private{name}" if name.startswith("_") else name
+
+
+def unique_object_name(name: str, *, zero_based: bool = False) -> str:
+    """A name with a number after it: "dense_1", "dense_2"; zero-based "dense", "dense_1"."""
+    counts = name_counts()
+    number = counts.get(name, 0)
+    counts[name] = number + 1
+    if zero_based:
+        return f"{name}_{number}" if number else name
+    return f"{name}_{number + 1}"

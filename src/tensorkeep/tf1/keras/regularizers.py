@@ -63,7 +63,7 @@ def l2(l: float = 0.01) -> L1L2:  # noqa: E741 - TensorFlow's word
 
 
 def l1_l2(l1: float = 0.01, l2: float = 0.01) -> L1L2:
-    """Both."""
+    """`l1` times the sum of absolute weights, and `l2` times the sum of their squares."""
     return L1L2(l1=l1, l2=l2)
 
 

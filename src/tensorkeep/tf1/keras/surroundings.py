@@ -45,12 +45,12 @@ _INSTALLED: list[Surroundings] = []
 
 
 def install(surroundings: Surroundings) -> None:
-    """Lets Keras use these."""
+    """Sets where Keras has its session, its settings and its terminal from here on."""
     _INSTALLED[:] = [surroundings]
 
 
 def surroundings() -> Surroundings:
-    """What was installed."""
+    """What `install` was given last. FailedPreconditionError if nothing was."""
     if not _INSTALLED:
         raise FailedPreconditionError(
             "Keras needs a session, and settings that can be changed: use it as tensorkeep.v1.keras"

@@ -98,19 +98,19 @@ class Windows:
 
 def activation_of(value: ActivationLike) -> Function | None:
     """An activation function, given as one or by its name."""
-    found: Function | None = _named(value, _ACTIVATIONS, "activation function")
+    found: Function | None = _find_by_name(value, _ACTIVATIONS, "activation function")
     return found
 
 
 def initializer_of(value: InitializerLike | type) -> InitializerLike:
     """An initializer, given as one, as its class, or by its name."""
     if isinstance(value, str):
-        named: Initializer = _named(value, _INITIALIZERS, "initializer")()
+        named: Initializer = _find_by_name(value, _INITIALIZERS, "initializer")()
         return named
     return value() if isinstance(value, type) else value
 
 
-def _named(value: Any, known: dict[str, Any], what: str) -> Any:
+def _find_by_name(value: Any, known: dict[str, Any], what: str) -> Any:
     if not isinstance(value, str):
         return value
     if value not in known:

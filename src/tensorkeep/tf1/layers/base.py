@@ -10,6 +10,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
+from copy import copy, deepcopy
 from inspect import Parameter, signature
 from typing import Any, Final
 
@@ -21,6 +22,7 @@ from tensorkeep.graph.arguments import DTypeLike, ShapeLike, Structure
 from tensorkeep.graph.building import current_graph, name_scope
 from tensorkeep.graph.collections import GraphKeys, get_collection, get_collection_ref
 from tensorkeep.graph.conversion import convert
+from tensorkeep.graph.graph import Graph as CoreGraph
 from tensorkeep.graph.graph import Operation, Tensor
 from tensorkeep.tf1.functions.arrays.shapes import placeholder_with_default
 from tensorkeep.tf1.functions.arrays.shapes import shape as shape_of
@@ -29,7 +31,7 @@ from tensorkeep.tf1.functions.structures import flatten, map_structure
 from tensorkeep.tf1.layers.arguments import Function, LayerOption, initializer_of
 from tensorkeep.tf1.layers.input_spec import check_inputs
 from tensorkeep.tf1.variables.initializers import GlorotUniform, Zeros
-from tensorkeep.tf1.variables.modes import VariableAggregation, VariableSynchronization
+from tensorkeep.tf1.variables.modes import VariableAggregation, VariableSynchronization, trainable_when
 from tensorkeep.tf1.variables.options import InitializerLike, Partitioner
 from tensorkeep.tf1.variables.partitioned import PartitionedVariable
 from tensorkeep.tf1.variables.scope import VariableScope
@@ -38,6 +40,7 @@ from tensorkeep.tf1.variables.variable import Variable
 
 _NAMES: Final = object()  # the key of the numbers of layers by name, in `graph.extras`
 _LEARNING_PHASE: Final = object()  # the key of the placeholder that says whether the graph is trained
+_SHARED: Final = (CoreGraph, Operation, Tensor, Variable, PartitionedVariable)  # by copies of layers
 _training: ContextVar[Any] = ContextVar("training", default=None)  # what the layer being called was told
 
 
@@ -76,6 +79,23 @@ class Layer:
         if scope:
             with variable_scope(scope) as captured:
                 self._scope = captured
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Layer:
+        """A layer with settings of its own, which shares the variables and tensors: those belong to the graph."""
+        made = type(self).__new__(type(self))
+        memo[id(self)] = made
+        for name, value in vars(self).items():
+            shared = isinstance(value, _SHARED)
+            vars(made)[name] = value if shared else copy(value) if _is_of_graph(value) else deepcopy(value, memo)
+        return made
+
+    def _forget_calls(self) -> None:
+        """Makes it a layer that has not been called: its variables stay in the graph, under their names."""
+        self.built = False
+        self._scope = self._current = None
+        for kept in (self._trainable_weights, self._non_trainable_weights, self._updates, self._losses):
+            kept.clear()
+        self._weight_losses.clear()
 
     # ------------------------------------------------------------------------------------------ what it has
 
@@ -216,14 +236,7 @@ class Layer:
         """A variable of the layer, made or found in its scope."""
         if set(kwargs) - {"experimental_autocast"}:
             raise WrongTypeError(f"Unknown keyword argument: {sorted(kwargs)}")
-        if synchronization is VariableSynchronization.ON_READ:
-            if trainable:
-                raise InvalidArgumentError(
-                    "Synchronization value can be set to VariableSynchronization.ON_READ only for non-trainable "
-                    "variables. You have specified trainable=True and synchronization=VariableSynchronization.ON_READ."
-                )
-            trainable = False
-        wanted = (trainable is None or trainable) and self.trainable
+        wanted = trainable_when(synchronization, trainable) and self.trainable
         kind = DType.of(dtype or self._dtype or FLOAT32)
         if self._dtype is None:
             self._dtype = kind.base_dtype
@@ -384,6 +397,13 @@ def told_training(training: Any) -> Iterator[None]:
         yield
     finally:
         _training.reset(token)
+
+
+def _is_of_graph(value: Any) -> bool:
+    """Whether copies share it: tensors, variables, graphs; of lists of them and of scopes what is in them."""
+    if isinstance(value, list | tuple):
+        return any(_is_of_graph(item) for item in value)
+    return isinstance(value, (*_SHARED, VariableScope))
 
 
 def with_training(

@@ -211,14 +211,14 @@ class ResidualWrapper(_Wrapper):
         self, cell: CellLike, residual_fn: Callable[[Any, Any], Any] | None = None, **kwargs: LayerOption
     ) -> None:
         super().__init__(cell, **dict[str, Any](kwargs))
-        self._residual_fn = residual_fn or _added
+        self._residual_fn = residual_fn or _add_inputs
 
     def _wrapped(self, inputs: Any, state: Any, scope: Any) -> Any:
         outputs, new_state = self.cell(inputs, state, scope=scope)
         return self._residual_fn(inputs, outputs), new_state
 
 
-def _added(inputs: Any, outputs: Any) -> Any:
+def _add_inputs(inputs: Any, outputs: Any) -> Any:
     assert_same_structure(inputs, outputs)
     for before, after in zip(flatten(inputs), flatten(outputs), strict=True):
         before.get_shape().assert_is_compatible_with(after.get_shape())

@@ -70,12 +70,12 @@ def joined_shape(first: ShapeLike, second: ShapeLike) -> Tensor:
 def joined_static_shape(first: ShapeLike, second: ShapeLike) -> list[int | None] | None:
     """What is known of `joined_shape` before running. As in TensorFlow, the parts of that shape are built here too."""
     _shape_tensor(first), _shape_tensor(second)
-    left, right = (TensorShape(_known(value)) for value in (first, second))
+    left, right = (TensorShape(_known_value(value)) for value in (first, second))
     both = left.concatenate(right)
     return None if both.rank is None else both.as_list()
 
 
-def _known(value: Any) -> Any:
+def _known_value(value: Any) -> Any:
     if not isinstance(value, Tensor):
         return value
     found = constant_value(value)
@@ -130,6 +130,16 @@ class RNNCell(Layer):
 
     _own_scope: Any = None
 
+    def __deepcopy__(self, memo: dict[int, Any]) -> Layer:
+        """A cell of the same settings that has not been called: its variables are those of the scope that calls it.
+
+        A decoder that copies the cell for its encoder may be built once more for sequences of another length.
+        """
+        memo[id(self._own_scope)] = None
+        made = super().__deepcopy__(memo)
+        made._forget_calls()
+        return made
+
     @property
     def state_size(self) -> Sizes:
         raise UnimplementedError("Abstract method")
@@ -164,7 +174,7 @@ class RNNCell(Layer):
         if inputs is not None:
             inputs = convert(inputs, name="inputs")
             known = inputs.get_shape()[0].value
-            told = (_known(batch_size) or [None])[0] if isinstance(batch_size, Tensor) else batch_size
+            told = (_known_value(batch_size) or [None])[0] if isinstance(batch_size, Tensor) else batch_size
             if batch_size is not None and known != told:
                 raise InvalidArgumentError(
                     "batch size from input tensor is different from the input param. Input tensor batch: "

@@ -60,19 +60,19 @@ def renormalize_batch(
     d = (mean - layer.renorm_mean) / average
     with control_dependencies([r, d]):  # the corrections are those before the averages move
         mean, deviation = identity(mean), identity(deviation)
-    r, d = _clipped(r, d, layer.renorm_clipping)
+    r, d = _clip_corrections(r, d, layer.renorm_clipping)
     is_trained: Any = training
     r_used = smart_cond(is_trained, lambda: r, lambda: ones_like(r))
     d_used = smart_cond(is_trained, lambda: d, lambda: zeros_like(d))
     moved = [
-        _moved(layer.renorm_mean, mean, layer.renorm_momentum, training),
-        _moved(layer.renorm_stddev, deviation, layer.renorm_momentum, training),
+        _moved_average(layer.renorm_mean, mean, layer.renorm_momentum, training),
+        _moved_average(layer.renorm_stddev, deviation, layer.renorm_momentum, training),
     ]
     with control_dependencies(moved):
         return r_used, d_used, identity(mean), identity(variance)
 
 
-def _clipped(r: Any, d: Any, bounds: dict[str, Any]) -> tuple[Any, Any]:
+def _clip_corrections(r: Any, d: Any, bounds: dict[str, Any]) -> tuple[Any, Any]:
     if bounds.get("rmin") is not None:
         r = maximum(r, bounds["rmin"])
     if bounds.get("rmax") is not None:
@@ -82,6 +82,6 @@ def _clipped(r: Any, d: Any, bounds: dict[str, Any]) -> tuple[Any, Any]:
     return r, d
 
 
-def _moved(variable: Any, value: Any, momentum: Any, training: Any) -> Any:
+def _moved_average(variable: Any, value: Any, momentum: Any, training: Any) -> Any:
     value = identity(value)
     return smart_cond(training, lambda: assign_moving_average(variable, value, momentum), lambda: identity(variable))

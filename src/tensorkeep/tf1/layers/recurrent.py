@@ -492,14 +492,14 @@ def static_bidirectional_rnn(
         with variable_scope("fw") as forward:
             output_fw, state_fw = static_rnn(cell_fw, inputs, initial_state_fw, dtype, sequence_length, scope=forward)
         with variable_scope("bw") as backward:
-            turned = _reversed(inputs, sequence_length)
+            turned = _reversed_items(inputs, sequence_length)
             output_bw, state_bw = static_rnn(cell_bw, turned, initial_state_bw, dtype, sequence_length, scope=backward)
-    output_bw = _reversed(output_bw, sequence_length)
+    output_bw = _reversed_items(output_bw, sequence_length)
     joined = [concat([fw, bw], 1) for fw, bw in zip(flatten(output_fw), flatten(output_bw), strict=True)]
     return pack_sequence_as(output_fw, joined), state_fw, state_bw
 
 
-def _reversed(items: Sequence[Any], lengths: Any) -> list[Any]:
+def _reversed_items(items: Sequence[Any], lengths: Any) -> list[Any]:
     """A list from its end; with lengths, each sequence of the batch from its own."""
     if lengths is None:
         return list(reversed(items))

@@ -11,6 +11,7 @@ from tensorkeep.graph.tensor_shape import TensorShape
 from tensorkeep.tf1.functions.arrays.shapes import shape as shape_of
 from tensorkeep.tf1.functions.arrays.shapes import stack, transpose
 from tensorkeep.tf1.functions.nn.activations import bias_add
+from tensorkeep.tf1.functions.nn.convolution import atrous_conv2d_transpose
 from tensorkeep.tf1.functions.nn.convolution import conv2d_transpose as nn_conv2d_transpose
 from tensorkeep.tf1.functions.nn.convolution import conv3d_transpose as nn_conv3d_transpose
 from tensorkeep.tf1.layers.arguments import (
@@ -52,9 +53,10 @@ class _TransposedConvolution(ConvolutionLayer):
         name: str | None = None,
         **kwargs: LayerOption,
     ) -> None:
+        options: dict[str, Any] = dict(kwargs)
         super().__init__(
             filters,
-            Windows(kernel_size, strides, padding, data_format),
+            Windows(kernel_size, strides, padding, data_format, options.pop("dilation_rate", 1)),
             activation,
             use_bias,
             {
@@ -64,7 +66,7 @@ class _TransposedConvolution(ConvolutionLayer):
             activity_regularizer=activity_regularizer,
             trainable=trainable,
             name=name,
-            **dict[str, Any](kwargs),
+            **options,
         )
         self.kernel: Any = None
 
@@ -78,10 +80,14 @@ class _TransposedConvolution(ConvolutionLayer):
         self.add_bias_weight()
         self.built = True
 
+    def _reaches(self) -> list[int]:
+        """How far a window reaches along each spatial axis, the places that it leaves out among it."""
+        return [(size - 1) * rate + 1 for size, rate in zip(self.kernel_size, self.dilation_rate, strict=True)]
+
     def _lengths(self, sizes: list[Any]) -> list[Any]:
         """The sizes of the outputs along the spatial axes: numbers, tensors, or None."""
         found = []
-        for size, window, step in zip(sizes, self.kernel_size, self.strides, strict=True):
+        for size, window, step in zip(sizes, self._reaches(), self.strides, strict=True):
             length = None if size is None else size * step
             more = max(window - step, 0)
             found.append(length if length is None or self.padding == "same" else length + more)
@@ -105,9 +111,17 @@ class _TransposedConvolution(ConvolutionLayer):
 
 @with_defaults(strides=(1, 1))
 class Conv2DTranspose(_TransposedConvolution):
-    """A transposed convolution of images."""
+    """A transposed convolution of images. Its windows may leave places out, as many in rows as in columns."""
 
     spatial = 2
+
+    def build(self, input_shape: TensorShape) -> None:
+        if len(set(self.dilation_rate)) > 1:
+            raise InvalidArgumentError(
+                f"Expected the 2 dimensions of the `dilation_rate` argument to be equal to each other. Received: "
+                f"dilation_rate={self.dilation_rate}"
+            )
+        super().build(input_shape)
 
     def call(self, inputs: Tensor) -> Tensor:
         """Images have their channels last for the operation, as TensorFlow without a GPU has it."""
@@ -122,8 +136,12 @@ class Conv2DTranspose(_TransposedConvolution):
         else:
             images = inputs
             _ = wanted[0]  # TensorFlow looks whether it is there, and leaves the slice in the graph
-        strides = (1, *self.strides, 1)
-        outputs = nn_conv2d_transpose(images, self.kernel, wanted, strides, padding=self.tensor_padding)
+        rate = self.dilation_rate[0]
+        if rate > 1:
+            outputs = atrous_conv2d_transpose(images, self.kernel, wanted, rate, self.tensor_padding)
+        else:
+            strides = (1, *self.strides, 1)
+            outputs = nn_conv2d_transpose(images, self.kernel, wanted, strides, padding=self.tensor_padding)
         if self.is_channels_first:
             outputs = transpose(outputs, (0, 3, 1, 2))
         return self._finished(outputs, shape)
@@ -134,6 +152,14 @@ class Conv3DTranspose(_TransposedConvolution):
     """A transposed convolution of space."""
 
     spatial = 3
+
+    def build(self, input_shape: TensorShape) -> None:
+        if max(self.dilation_rate) > 1:
+            raise InvalidArgumentError(
+                f"{type(self).__name__} with dilation_rate={self.dilation_rate}: only those of images can be dilated "
+                f"(TensorFlow takes the argument, and computes without it)"
+            )
+        super().build(input_shape)
 
     def call(self, inputs: Tensor) -> Tensor:
         sizes = shape_of(inputs)

@@ -196,7 +196,7 @@ class SavedModelBuilder:
 
     def save(self, *, as_text: bool = False) -> str:
         """Writes the model, and gives the path of its file. The directory is there when this returns."""
-        data = _encoded(self._model, as_text)
+        data = _encoded_model(self._model, as_text)
         name = SAVED_MODEL_FILENAME_PBTXT if as_text else SAVED_MODEL_FILENAME_PB
         if self._staged is None:
             self._fs.make_directory(self._place)
@@ -215,7 +215,7 @@ class SavedModelBuilder:
             self._staged = None
 
 
-def _encoded(model: SavedModel, as_text: bool) -> bytes:
+def _encoded_model(model: SavedModel, as_text: bool) -> bytes:
     # The text is that of the message itself: there packed messages stay packed, as TensorFlow writes them.
     return str(model).encode() if as_text else readable_bytes(serialize(model))
 

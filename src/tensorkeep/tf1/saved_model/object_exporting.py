@@ -51,7 +51,7 @@ from tensorkeep.tf1.functions.constants import constant
 from tensorkeep.tf1.functions.control.tracing import ConcreteFunction, Function
 from tensorkeep.tf1.functions.type_specs import TensorSpec
 from tensorkeep.tf1.saved_model.object_messages import write_objects
-from tensorkeep.tf1.saved_model.object_tree import Captured, ObjectTree, asset_stand_in, capture, functions_of
+from tensorkeep.tf1.saved_model.object_tree import Captured, Extras, ObjectTree, asset_stand_in, capture, functions_of
 from tensorkeep.tf1.saved_model.save_options import SaveOptions
 from tensorkeep.tf1.training.objects.object_saver import ObjectSaver
 from tensorkeep.tf1.training.objects.trackable import AutoTrackable
@@ -69,6 +69,7 @@ def save_objects_as_model(
     *,
     session: Session,
     options: SaveOptions = SaveOptions(),
+    extras: Extras = Extras(),
     durability: Durability = Durability.DISK,
 ) -> str:
     """Writes an object, and all that it leads to, as a SavedModel; gives the path of its file.
@@ -82,8 +83,8 @@ def save_objects_as_model(
             f"Expected an AutoTrackable object for export, got {root!r}: a Module, or what is made of one"
         )
     graph, fs = session.graph, session.surroundings.filesystem
-    objects = ObjectTree(root, graph)
-    chosen = {key: _concrete(item, graph, key) for key, item in _chosen(root, signatures, graph).items()}
+    objects = ObjectTree(root, graph, extras)
+    chosen = {key: _concrete(item, graph, key) for key, item in _chosen_functions(root, signatures, graph).items()}
     captured = capture(objects, _all_functions(objects, chosen), session)
     names = captured.files(fs)
     meta_graph = _meta_graph(objects, chosen, captured, names, session)
@@ -95,9 +96,11 @@ def save_objects_as_model(
     try:
         for name in (VARIABLES_DIRECTORY, ASSETS_DIRECTORY):
             fs.make_directory(posixpath.join(staged.path, name))
-        ObjectSaver().save(session, root, objects.view, variables_path(staged.path))
+        ObjectSaver().save(session, root, objects.saved_view(), variables_path(staged.path))
         files = {name: captured.path(tensor) or "" for tensor, name in names.items()}
         copy_assets(fs, files, staged.path, set(), durability)
+        for name, content in extras.files.items():
+            atomic_write(fs, posixpath.join(staged.path, name), content, durability)
         atomic_write(fs, posixpath.join(staged.path, SAVED_MODEL_FILENAME_PB), data, durability)
         write_fingerprint(model, staged.path, durability, fs)
         staged.publish(last=SAVED_MODEL_FILENAME_PB)
@@ -120,7 +123,7 @@ def _apply(options: SaveOptions, meta_graph: MetaGraphDef, graph: Graph) -> None
 # ---------------------------------------------------------------------------------------------------------- signatures
 
 
-def _chosen(root: Any, signatures: Signatures, graph: Graph) -> dict[str, Function | ConcreteFunction]:
+def _chosen_functions(root: Any, signatures: Signatures, graph: Graph) -> dict[str, Function | ConcreteFunction]:
     if signatures is None:
         found = [item for item in functions_of(root).values() if isinstance(item, Function) and item.input_signature]
         return {DEFAULT_SERVING_SIGNATURE_DEF_KEY: found[0]} if len(found) == 1 else {}

@@ -6,7 +6,7 @@ import inspect
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
-from tensorkeep.graph.graph import Graph, Tensor
+from tensorkeep.graph.graph import Tensor
 from tensorkeep.graph.messages.attrs import shape_to_proto
 from tensorkeep.graph.tensor_shape import plain_shape
 from tensorkeep.proto.messages import MetaGraphDef, SavedObject, StructuredValue
@@ -54,7 +54,7 @@ def write_objects(
         if isinstance(item, Asset):
             node.asset.asset_file_def_index = files.index(item.asset_path)
         else:
-            _write_kind(node, item, objects.graph)
+            _write_kind(node, item, objects)
         if isinstance(item, ConcreteFunction):
             for index, tensor in enumerate(item.captured):
                 if tensor not in captured.variables and tensor not in captured.assets:
@@ -71,7 +71,7 @@ def write_objects(
         encode_structure(concrete.structured_outputs, saved.output_signature)
 
 
-def _write_kind(node: SavedObject, item: Any, graph: Graph) -> None:
+def _write_kind(node: SavedObject, item: Any, objects: ObjectTree) -> None:
     if isinstance(item, ResourceVariable):
         variable = node.variable
         variable.dtype = item.dtype.base_dtype.number
@@ -81,7 +81,7 @@ def _write_kind(node: SavedObject, item: Any, graph: Graph) -> None:
         variable.synchronization = item.synchronization.value
         variable.aggregation = item.aggregation.value
     elif isinstance(item, Function):
-        node.function.concrete_functions.extend(trace.name for trace in item.concrete_functions(graph))
+        node.function.concrete_functions.extend(trace.name for trace in item.concrete_functions(objects.graph))
         write_argument_spec(node.function.function_spec, _argument_spec(item.signature), item.input_signature)
     elif isinstance(item, ConcreteFunction):
         bare = node.bare_concrete_function
@@ -92,7 +92,9 @@ def _write_kind(node: SavedObject, item: Any, graph: Graph) -> None:
             write_argument_spec(bare.function_spec, _argument_spec(item.python_signature))
     else:
         kinds = ((TrackedList, _LISTS), (TrackedDict, _DICTS), (tuple, _TUPLES))
-        node.user_object.identifier = next((name for kind, name in kinds if isinstance(item, kind)), _PLAIN)
+        plain = next((name for kind, name in kinds if isinstance(item, kind)), _PLAIN)
+        identifier, metadata = objects.extras.identity(item) or (plain, "")
+        node.user_object.identifier, node.user_object.metadata = identifier, metadata
         node.user_object.version.producer = node.user_object.version.min_consumer = 1
 
 

@@ -61,7 +61,7 @@ class SavedTable:
 
     def stand_in(self) -> Tensor:
         """The same table in the graph being built."""
-        return _made(self.handle.op)
+        return _make_table(self.handle.op)
 
 
 def saved_table(handle: Tensor, session: Session, taken: Sequence[str]) -> SavedTable:
@@ -101,14 +101,14 @@ def _function(name: str, handle: Tensor, build: Callable[[FunctionGraph], Built]
     return function_def(name, graph, list(graph.captured.values()), outputs, controls=controls)
 
 
-def _made(op: Operation) -> Tensor:
+def _make_table(op: Operation) -> Tensor:
     shared = op.attr("shared_name") or op.name
     types = {"key_dtype": op.attr("key_dtype"), "value_dtype": op.attr("value_dtype")}
     return emit(op.type, shared_name=shared, name=op.name, **types)
 
 
 def _creation(op: Operation) -> Built:
-    made = _made(op)
+    made = _make_table(op)
     return [made], [made.op]
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -62,12 +62,27 @@ def functions_of(item: object) -> dict[str, Function | ConcreteFunction]:
     return {name: getattr(item, name) for name in sorted(names)}
 
 
+@dataclass(frozen=True)
+class Extras:
+    """What is saved with a tree of objects that the objects do not have themselves."""
+
+    functions: Mapping[str, Function] = field(default_factory=dict)
+    """Functions of the root, by name."""
+    files: Mapping[str, bytes] = field(default_factory=dict)
+    """Files for programs, by their paths in the directory."""
+    identity: Callable[[Any], tuple[str, str] | None] = lambda item: None
+    """Of an object, the name that loaders know its kind by, and text for them; None for one like all others."""
+    with_slots: bool = False
+    """Whether the checkpoint has the slots of optimizers. Loaders of TensorFlow 2 do not ask for them."""
+
+
 @dataclass
 class ObjectTree:
     """Objects by number, the root first, with what they have."""
 
     root: Any
     graph: Graph
+    extras: Extras = Extras()
     items: list[Any] = field(default_factory=list)
     children: list[dict[str, int]] = field(default_factory=list)
 
@@ -88,7 +103,8 @@ class ObjectTree:
             return {f"trace_{index}": trace for index, trace in enumerate(item.concrete_functions(self.graph))}
         if isinstance(item, ConcreteFunction):
             return {}
-        return {**functions_of(item), **self.view.children(item)}
+        own = self.extras.functions if item is self.root else {}
+        return {**own, **functions_of(item), **self.view.children(item)}
 
     def variables(self) -> dict[Tensor, int]:
         """The number of each variable, by its handle."""
@@ -102,6 +118,10 @@ class ObjectTree:
                     "have: make it with use_resource=True, or call enable_resource_variables() first"
                 )
         return found
+
+    def saved_view(self) -> GraphView:
+        """What the checkpoint is made of."""
+        return GraphView(self.root, self.graph, arrays=False) if self.extras.with_slots else self.view
 
     def assets(self) -> dict[Tensor, int]:
         """The number of each file, by the tensor of its path."""

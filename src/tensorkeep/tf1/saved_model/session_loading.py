@@ -14,8 +14,8 @@ from tensorkeep.errors import InvalidArgumentError
 from tensorkeep.graph.building import building, current_graph
 from tensorkeep.graph.collections import saveable_objects
 from tensorkeep.graph.graph import Graph, Operation, Tensor
-from tensorkeep.graph.prefixes import prepend_name_scope
 from tensorkeep.graph.rewriting.default_attrs import add_defaults_in_place
+from tensorkeep.graph.scopes import prepend_name_scope
 from tensorkeep.io.files.everywhere import FILES
 from tensorkeep.io.files.filesystem import FileSystem, PathLike, path_text
 from tensorkeep.metagraph.importing import import_meta_graph, saver_for

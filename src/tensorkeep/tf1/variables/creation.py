@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from tensorkeep.graph.building import current_graph
-from tensorkeep.graph.prefixes import prepend_name_scope
+from tensorkeep.graph.scopes import prepend_name_scope
 from tensorkeep.proto.messages import VariableDef
 from tensorkeep.tf1.variables.embedding import HANDLE, EmbeddingVariable
 from tensorkeep.tf1.variables.options import VariableArguments

@@ -33,7 +33,6 @@ from tensorkeep.graph.building import (
 from tensorkeep.graph.collections import GraphKeys, add_to_collections
 from tensorkeep.graph.conversion import convert
 from tensorkeep.graph.graph import Operation, Tensor
-from tensorkeep.graph.prefixes import strip_name_scope
 from tensorkeep.graph.saveable import Saveable
 from tensorkeep.graph.tensor_shape import TensorShape
 from tensorkeep.io.machine.resources import is_switched_on
@@ -250,21 +249,9 @@ class EmbeddingVariable(BaseResourceVariable):
 
     def to_proto(self, export_scope: str | None = None) -> VariableDef | None:
         """The VariableDef, with names below `export_scope`; None if the variable is not in that scope."""
-        if export_scope is not None and not self._handle.name.startswith(export_scope):
-            return None
-        assert self._initial_value is not None
-        proto = VariableDef(
-            variable_name=strip_name_scope(self._handle.name, export_scope),
-            initializer_name=strip_name_scope(self.initializer.name, export_scope),
-            initial_value_name=strip_name_scope(self._initial_value.name, export_scope),
-            is_resource=True,
-            trainable=self.trainable,
-            synchronization=self.synchronization.value,
-            aggregation=self.aggregation.value,
-        )
-        part = None if self._save_slice_info is None else self._save_slice_info.to_proto(export_scope)
-        if part is not None:
-            proto.save_slice_info_def.MergeFrom(part)
+        proto = self._description(self._handle, export_scope)
+        if proto is not None:
+            proto.is_resource = True
         return proto
 
     # ------------------------------------------------------------------------------------------ properties

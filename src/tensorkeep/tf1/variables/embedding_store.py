@@ -247,7 +247,7 @@ def _get_or_make(store: VariableStore, wanted: _Wanted, name: str) -> EmbeddingV
     if wanted.options.partitioner is not None:
         return _in_parts(store, wanted, wanted.options.partitioner, name)
     if wanted.options.reuse and name in store.partitioned:
-        known: PartitionedVariable = _checked(store.partitioned[name], wanted, name)
+        known: PartitionedVariable = _checked_variable(store.partitioned[name], wanted, name)
         return known
     if f"{name}/part_0" in store.variables:
         raise InvalidArgumentError(
@@ -260,7 +260,7 @@ def _get_or_make(store: VariableStore, wanted: _Wanted, name: str) -> EmbeddingV
 def _single(store: VariableStore, wanted: _Wanted, name: str) -> EmbeddingVariable:
     found = store.variables.get(name)
     if found is not None:
-        known: EmbeddingVariable = _checked(found, wanted, name)
+        known: EmbeddingVariable = _checked_variable(found, wanted, name)
         return known
     _check_may_make(wanted, name)
     made = EmbeddingVariable(
@@ -287,7 +287,7 @@ def _in_parts(store: VariableStore, wanted: _Wanted, partitioner: Partitioner, n
         )
     found = store.partitioned.get(name)
     if found is not None:
-        known: PartitionedVariable = _checked(found, wanted, name)
+        known: PartitionedVariable = _checked_variable(found, wanted, name)
         return known
     _check_may_make(wanted, name)
     count = shard_count(partitioner, wanted.dim, wanted.dtype)
@@ -319,7 +319,7 @@ def _check_may_make(wanted: _Wanted, name: str) -> None:
         )
 
 
-def _checked(found: Found, wanted: _Wanted, name: str) -> Found:
+def _checked_variable(found: Found, wanted: _Wanted, name: str) -> Found:
     """A variable that exists already, if it is what is asked for and may be asked for again."""
     if not wanted.options.reuse:
         raise InvalidArgumentError(

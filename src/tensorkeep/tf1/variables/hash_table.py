@@ -31,6 +31,7 @@ from tensorkeep.graph.function_graph import trace_function
 from tensorkeep.graph.functions import function_def, numbered_name
 from tensorkeep.graph.graph import Graph, Operation, Tensor
 from tensorkeep.graph.messages.attrs import FunctionRef
+from tensorkeep.graph.scopes import free_name
 from tensorkeep.graph.tensor_shape import TensorShape
 from tensorkeep.ops.arrays.joining import parallel_dynamic_stitch
 from tensorkeep.shapes import Shape
@@ -249,11 +250,7 @@ class HashTable(BehindHandle, ChangedByKey):
         name: str | None = None,
     ) -> HashTable:
         """More rows for the same keys, stored under `distributed_name`, with a number behind it if there is such."""
-        chosen = distributed_name
-        number = 0
-        while chosen in self.slots:
-            number += 1
-            chosen = f"{distributed_name}_{number}"
+        chosen = free_name(distributed_name, self.slots)
         self.slots[chosen] = slot = HashTable(
             shape,
             dtype,
@@ -351,12 +348,12 @@ class DistributedHashTable(StoredAsNodes, ChangedByKey):
 
     @property
     def initializer(self) -> list[Operation]:
-        """One for each part."""
+        """The operations that initialize the parts, one for each."""
         return [part.initializer for part in self.partitions]
 
     @property
     def device(self) -> list[str]:
-        """One for each part."""
+        """The devices of the parts, one for each."""
         return [part.device for part in self.partitions]
 
     @property

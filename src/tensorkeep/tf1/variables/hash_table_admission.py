@@ -155,12 +155,12 @@ class DistributedBloomFilterAdmitStrategy:
 
     @property
     def initializer(self) -> list[Operation]:
-        """One for each part."""
+        """The operations that initialize the parts, one for each."""
         return [part.initializer for part in self.partitions]
 
     @property
     def device(self) -> list[str]:
-        """One for each part."""
+        """The devices of the parts, one for each."""
         return [part.device for part in self.partitions]
 
     def admit(self, keys: TensorLike, frequency: TensorLike) -> list[Tensor]:

@@ -68,7 +68,7 @@ def _of_scope(
     with name_scope(None):
         if options.partitioner is not None:
             return _in_parts(store, name, options, options.partitioner, children)
-        known = _checked(store.variables.get(name), HashTable, name, options)
+        known = _checked_table(store.variables.get(name), HashTable, name, options)
         if known is not None:
             return known
         made = HashTable(
@@ -99,7 +99,7 @@ def _in_parts(
             f"A distribute hashtable was provided, but an single version of the variable was found: {name}. Perhaps a "
             "variable of the same name was already created with single?"
         )
-    known = _checked(store.partitioned.get(name), DistributedHashTable, name, options)
+    known = _checked_table(store.partitioned.get(name), DistributedHashTable, name, options)
     slicer = checked_slicer(None, partitioner, SLICE_SIZE)
     if known is not None:
         if slicer != known.slicer:
@@ -122,7 +122,7 @@ def _in_parts(
     return made
 
 
-def _checked(found: object, kind: type[Kind], name: str, options: VariableOptions) -> Kind | None:
+def _checked_table(found: object, kind: type[Kind], name: str, options: VariableOptions) -> Kind | None:
     """A table that exists already, if it is what is asked for and may be asked for again; None if there is none."""
     shape, dtype, reuse = TensorShape(options.shape), options.base_dtype, options.reuse
     if found is None:

@@ -74,7 +74,7 @@ def _safe(op: Operation, name: str, replaced: dict[Operation, Operation]) -> Ope
     if op.type in _KEPT:
         return op
     if op.type in _PLACES:
-        return _initialized(op) or op
+        return _initialized_value_op(op) or op
     inputs = [replaced[tensor.op].outputs[tensor.index] for tensor in op.inputs]
     if inputs == op.inputs:
         return op
@@ -82,7 +82,7 @@ def _safe(op: Operation, name: str, replaced: dict[Operation, Operation]) -> Ope
     return add(spec, inputs, dict(op.attrs), f"{op.name}_{name}".replace(":", "_"), op.graph)
 
 
-def _initialized(place: Operation) -> Operation | None:
+def _initialized_value_op(place: Operation) -> Operation | None:
     """The operation that gives a variable's value or initial value, if the variable is known."""
     names = (place.name, f"{place.name}:0")
     for key in (GraphKeys.GLOBAL_VARIABLES, GraphKeys.LOCAL_VARIABLES):

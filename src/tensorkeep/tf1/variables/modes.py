@@ -59,6 +59,19 @@ def checked_modes(
     return when, how, trainable
 
 
+def trainable_when(synchronization: VariableSynchronization, trainable: bool | None) -> bool:
+    """Whether a weight of a layer is trained: as the layer was told, and by default if its copies are not brought
+    together only when they are read. InvalidArgumentError if it shall be trained and they are.
+    """
+    is_on_read = synchronization is VariableSynchronization.ON_READ
+    if is_on_read and trainable:
+        raise InvalidArgumentError(
+            "Synchronization value can be set to VariableSynchronization.ON_READ only for non-trainable "
+            "variables. You have specified trainable=True and synchronization=VariableSynchronization.ON_READ."
+        )
+    return not is_on_read if trainable is None else bool(trainable)
+
+
 def _plain(mode: Enum | int | None, absent: Enum) -> int:
     chosen = absent if mode is None else mode
     number: int = chosen.value if isinstance(chosen, Enum) else chosen

@@ -52,7 +52,7 @@ class MultiHashVariable(ComposedVariable):
 
     @property
     def val_list(self) -> list[Part]:
-        """The tables."""
+        """The tables whose rows are combined."""
         return self._tables
 
     @property

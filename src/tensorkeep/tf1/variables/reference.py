@@ -20,7 +20,7 @@ from tensorkeep.graph.collections import add_to_collections
 from tensorkeep.graph.composites import IndexedSlices
 from tensorkeep.graph.conversion import convert
 from tensorkeep.graph.graph import Operation, Tensor
-from tensorkeep.graph.prefixes import strip_name_scope
+from tensorkeep.graph.scopes import strip_name_scope
 from tensorkeep.graph.tensor_shape import TensorShape, plain_shape
 from tensorkeep.ops.arrays.constants import identity
 from tensorkeep.ops.state.variables import assign, assign_add, assign_sub, count_up_to, variable_v2
@@ -119,21 +119,9 @@ class RefVariable(RowChanges[Tensor], Variable):
 
     def to_proto(self, export_scope: str | None = None) -> VariableDef | None:
         """The VariableDef, with names below `export_scope`; None if the variable is not in that scope."""
-        if export_scope is not None and not self._variable.name.startswith(export_scope):
-            return None
-        proto = VariableDef(
-            variable_name=strip_name_scope(self._variable.name, export_scope),
-            initializer_name=strip_name_scope(self.initializer.name, export_scope),
-            snapshot_name=strip_name_scope(self._snapshot.name, export_scope),
-            trainable=self.trainable,
-            synchronization=self.synchronization.value,
-            aggregation=self.aggregation.value,
-        )
-        if self._initial_value is not None:
-            proto.initial_value_name = strip_name_scope(self._initial_value.name, export_scope)
-        part = None if self._save_slice_info is None else self._save_slice_info.to_proto(export_scope)
-        if part is not None:
-            proto.save_slice_info_def.MergeFrom(part)
+        proto = self._description(self._variable, export_scope)
+        if proto is not None:
+            proto.snapshot_name = strip_name_scope(self._snapshot.name, export_scope)
         return proto
 
     # ------------------------------------------------------------------------------------------ properties

@@ -34,7 +34,7 @@ from tensorkeep.graph.collections import add_to_collections
 from tensorkeep.graph.composites import IndexedSlices
 from tensorkeep.graph.conversion import convert
 from tensorkeep.graph.graph import Operation, Tensor
-from tensorkeep.graph.prefixes import strip_name_scope
+from tensorkeep.graph.scopes import strip_name_scope
 from tensorkeep.graph.tensor_shape import TensorShape, plain_shape
 from tensorkeep.ops.arrays.constants import identity
 from tensorkeep.ops.state.variables import (
@@ -138,23 +138,11 @@ class BaseResourceVariable(RowChanges["UnreadVariable"], Variable):
 
     def to_proto(self, export_scope: str | None = None) -> VariableDef | None:
         """The VariableDef, with names below `export_scope`; None if the variable is not in that scope."""
-        if export_scope is not None and not self._handle.name.startswith(export_scope):
-            return None
-        snapshot = self._graph_element if self._cached_value is None else self._cached_value
-        proto = VariableDef(
-            variable_name=strip_name_scope(self._handle.name, export_scope),
-            initializer_name=strip_name_scope(self.initializer.name, export_scope),
-            snapshot_name=strip_name_scope(snapshot.name, export_scope),
-            is_resource=True,
-            trainable=self.trainable,
-            synchronization=self.synchronization.value,
-            aggregation=self.aggregation.value,
-        )
-        if self._initial_value is not None:
-            proto.initial_value_name = strip_name_scope(self._initial_value.name, export_scope)
-        part = None if self._save_slice_info is None else self._save_slice_info.to_proto(export_scope)
-        if part is not None:
-            proto.save_slice_info_def.MergeFrom(part)
+        proto = self._description(self._handle, export_scope)
+        if proto is not None:
+            snapshot = self._graph_element if self._cached_value is None else self._cached_value
+            proto.snapshot_name = strip_name_scope(snapshot.name, export_scope)
+            proto.is_resource = True
         return proto
 
     # ------------------------------------------------------------------------------------------ reading

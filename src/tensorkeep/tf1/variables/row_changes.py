@@ -25,11 +25,11 @@ class RowChanges(Generic[Result]):
         raise NotImplementedError
 
     def scatter_sub(self, sparse_delta: IndexedSlices, use_locking: bool = False, name: str | None = None) -> Result:
-        """Subtracts from rows."""
+        """Subtracts rows of updates from the rows of a variable at some indices."""
         return self._scatter("Sub", sparse_delta, use_locking, name)
 
     def scatter_add(self, sparse_delta: IndexedSlices, use_locking: bool = False, name: str | None = None) -> Result:
-        """Adds to rows."""
+        """Adds rows of updates to the rows of a variable at some indices."""
         return self._scatter("Add", sparse_delta, use_locking, name)
 
     def scatter_max(self, sparse_delta: IndexedSlices, use_locking: bool = False, name: str | None = None) -> Result:
@@ -41,15 +41,15 @@ class RowChanges(Generic[Result]):
         return self._scatter("Min", sparse_delta, use_locking, name)
 
     def scatter_mul(self, sparse_delta: IndexedSlices, use_locking: bool = False, name: str | None = None) -> Result:
-        """Multiplies rows."""
+        """Multiplies the rows of a variable at some indices by rows of updates."""
         return self._scatter("Mul", sparse_delta, use_locking, name)
 
     def scatter_div(self, sparse_delta: IndexedSlices, use_locking: bool = False, name: str | None = None) -> Result:
-        """Divides rows."""
+        """Divides the rows of a variable at some indices by rows of updates."""
         return self._scatter("Div", sparse_delta, use_locking, name)
 
     def scatter_update(self, sparse_delta: IndexedSlices, use_locking: bool = False, name: str | None = None) -> Result:
-        """Replaces rows."""
+        """Replaces the rows of a variable at some indices by rows of updates."""
         return self._scatter("Update", sparse_delta, use_locking, name)
 
     def scatter_nd_sub(self, indices: TensorLike, updates: TensorLike, name: str | None = None) -> Result:
@@ -61,7 +61,7 @@ class RowChanges(Generic[Result]):
         return self._scatter_nd("Add", indices, updates, name)
 
     def scatter_nd_update(self, indices: TensorLike, updates: TensorLike, name: str | None = None) -> Result:
-        """Replaces elements or slices."""
+        """Replaces elements or slices of a variable at some places by updates."""
         return self._scatter_nd("Update", indices, updates, name)
 
     def scatter_nd_max(self, indices: TensorLike, updates: TensorLike, name: str | None = None) -> Result:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from tensorkeep.errors import InvalidArgumentError
-from tensorkeep.graph.prefixes import prepend_name_scope, strip_name_scope
+from tensorkeep.graph.scopes import prepend_name_scope, strip_name_scope
 from tensorkeep.proto.messages import SaveSliceInfoDef
 
 

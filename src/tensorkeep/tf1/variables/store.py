@@ -176,7 +176,7 @@ class VariableStore:
     def _made_in_parts(
         self, name: str, options: VariableOptions, full: TensorShape, partitions: Sequence[int]
     ) -> PartitionedVariable:
-        axis, count = _cut(partitions)
+        axis, count = _cut_axis(partitions)
         self._check_existing_parts(name, count)
         sizes = [int(size) for size in full]
         dtype = options.base_dtype
@@ -341,7 +341,7 @@ def _partitions(partitioner: Partitioner, shape: TensorShape, dtype: DType) -> S
     return partitions
 
 
-def _cut(partitions: Sequence[int]) -> tuple[int, int]:
+def _cut_axis(partitions: Sequence[int]) -> tuple[int, int]:
     """The axis that is cut, and into how many parts."""
     return next(((axis, count) for axis, count in enumerate(partitions) if count > 1), (0, 1))
 

@@ -31,7 +31,7 @@ from tensorkeep.graph.building import current_graph, init_scope, operation_of
 from tensorkeep.graph.collections import GraphKeys
 from tensorkeep.graph.conversion import register_conversion
 from tensorkeep.graph.graph import OPERATORS, Graph, Operation, Tensor
-from tensorkeep.graph.prefixes import prepend_name_scope
+from tensorkeep.graph.scopes import prepend_name_scope, strip_name_scope
 from tensorkeep.graph.tensor_shape import TensorShape
 from tensorkeep.ops.state.variables import is_variable_initialized as is_initialized_op
 from tensorkeep.proto.messages import VariableDef
@@ -235,6 +235,26 @@ class Variable(metaclass=VariableType):
 
     def _get_save_slice_info(self) -> SliceInfo | None:
         return self._save_slice_info
+
+    def _description(self, element: Tensor, export_scope: str | None) -> VariableDef | None:
+        """The VariableDef of a variable of which the graph has this tensor, with names below `export_scope`; None if it
+        is not in that scope. A snapshot, and whether it is a resource, are for the kind of variable to add.
+        """
+        if export_scope is not None and not element.name.startswith(export_scope):
+            return None
+        proto = VariableDef(
+            variable_name=strip_name_scope(element.name, export_scope),
+            initializer_name=strip_name_scope(self.initializer.name, export_scope),
+            trainable=self.trainable,
+            synchronization=self.synchronization.value,
+            aggregation=self.aggregation.value,
+        )
+        if self._initial_value is not None:
+            proto.initial_value_name = strip_name_scope(self._initial_value.name, export_scope)
+        part = None if self._save_slice_info is None else self._save_slice_info.to_proto(export_scope)
+        if part is not None:
+            proto.save_slice_info_def.MergeFrom(part)
+        return proto
 
     # ------------------------------------------------------------------------------------------ values
 

@@ -39,9 +39,9 @@ def current_arg_scope() -> Scope:
 @contextmanager
 def arg_scope(list_ops_or_scope: Scope | Sequence[Callable[..., Any]], **kwargs: Any) -> Iterator[Scope]:
     """Gives functions default arguments while it is open; or opens a scope again, which takes the place of others."""
-    scope = _reopened(list_ops_or_scope, kwargs) if isinstance(list_ops_or_scope, dict) else None
+    scope = _reopen_scope(list_ops_or_scope, kwargs) if isinstance(list_ops_or_scope, dict) else None
     if scope is None:
-        scope = _extended(list_ops_or_scope, kwargs)
+        scope = _extend_scope(list_ops_or_scope, kwargs)
     token = _current.set(scope)
     try:
         yield scope
@@ -49,7 +49,7 @@ def arg_scope(list_ops_or_scope: Scope | Sequence[Callable[..., Any]], **kwargs:
         _current.reset(token)
 
 
-def _reopened(scope: Scope, kwargs: Mapping[str, Any]) -> Scope:
+def _reopen_scope(scope: Scope, kwargs: Mapping[str, Any]) -> Scope:
     if kwargs:
         raise InvalidArgumentError(
             "When attempting to re-use a scope by suppling a dictionary, kwargs must be empty. Got: "
@@ -58,7 +58,7 @@ def _reopened(scope: Scope, kwargs: Mapping[str, Any]) -> Scope:
     return dict(scope)
 
 
-def _extended(functions: Any, kwargs: Mapping[str, Any]) -> Scope:
+def _extend_scope(functions: Any, kwargs: Mapping[str, Any]) -> Scope:
     if not isinstance(functions, list | tuple):
         raise WrongTypeError(
             f"list_ops_or_scope must either be a list/tuple or reused scope (i.e. dict), not {type(functions).__name__}"

@@ -62,7 +62,7 @@ def with_shape(expected_shape: ShapeLike, tensor: TensorLike) -> Tensor:
     if isinstance(expected_shape, Tensor):
         known = constant_value(expected_shape)
         if known is None:
-            return _checked(expected_shape, found)
+            return _checked_tensor(expected_shape, found)
         expected_shape = known.tolist()
     wanted = TensorShape(expected_shape)
     if not found.get_shape().is_compatible_with(wanted):
@@ -70,12 +70,12 @@ def with_shape(expected_shape: ShapeLike, tensor: TensorLike) -> Tensor:
     if found.get_shape().is_fully_defined() or not wanted.is_fully_defined():
         found.set_shape(wanted)
         return found
-    checked = _checked(constant(wanted.plain.as_tuple()), found)
+    checked = _checked_tensor(constant(wanted.plain.as_tuple()), found)
     checked.set_shape(wanted)
     return checked
 
 
-def _checked(expected: Tensor, tensor: Tensor) -> Tensor:
+def _checked_tensor(expected: Tensor, tensor: Tensor) -> Tensor:
     with name_scope(f"{tensor.op.name.split('/')[-1]}/"):
         actual = shape_of(tensor, name="actual_shape")
         fits = assert_equal(actual, expected, data=[f"Wrong shape for {tensor.name}", expected, actual])

@@ -28,14 +28,14 @@ def assign_from_values(var_names_to_values: Mapping[str, Array]) -> tuple[Operat
     feeds: dict[Tensor, Array] = {}
     changes = []
     for name, value in var_names_to_values.items():
-        item = _named(name)
+        item = _find_variable(name)
         placed = _placeholder(item)
         changes.append(item.assign(placed))
         feeds[placed] = np.reshape(value, item.get_shape().as_list())
     return group(*changes), feeds
 
 
-def _named(name: str) -> Any:
+def _find_variable(name: str) -> Any:
     found = get_collection(current_graph(), GraphKeys.GLOBAL_VARIABLES, name)
     if not found:
         raise InvalidArgumentError(f"Variable {name} wasn't found")

@@ -52,7 +52,7 @@ def local_variable(
     use_resource: bool | None = None,
 ) -> Variable:
     """A variable that is not saved and not trained."""
-    return _untrained(GraphKeys.LOCAL_VARIABLES, initial_value, validate_shape, name, use_resource)
+    return _untrained_variable(GraphKeys.LOCAL_VARIABLES, initial_value, validate_shape, name, use_resource)
 
 
 def global_variable(
@@ -62,10 +62,12 @@ def global_variable(
     use_resource: bool | None = None,
 ) -> Variable:
     """A variable that is saved and not trained."""
-    return _untrained(GraphKeys.GLOBAL_VARIABLES, initial_value, validate_shape, name, use_resource)
+    return _untrained_variable(GraphKeys.GLOBAL_VARIABLES, initial_value, validate_shape, name, use_resource)
 
 
-def _untrained(collection: str, initial_value: Any, validate_shape: bool, name: Any, use_resource: Any) -> Variable:
+def _untrained_variable(
+    collection: str, initial_value: Any, validate_shape: bool, name: Any, use_resource: Any
+) -> Variable:
     if use_resource is None:
         use_resource = get_variable_scope().use_resource
     return Variable(

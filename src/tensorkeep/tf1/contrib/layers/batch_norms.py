@@ -25,7 +25,7 @@ from tensorkeep.tf1.contrib.layers.collecting import (
     get_variable_collections,
     last_dimension,
 )
-from tensorkeep.tf1.contrib.layers.model_layers import collect_variables, finished, model_scope
+from tensorkeep.tf1.contrib.layers.model_layers import collect_variables, finish_outputs, model_scope
 from tensorkeep.tf1.functions.arrays.shapes import identity, reshape
 from tensorkeep.tf1.functions.arrays.shapes import shape as shape_of
 from tensorkeep.tf1.functions.constants import constant
@@ -81,7 +81,7 @@ def batch_norm(
     if (fused is None or fused) and can_be_fused and (rank == 2 or not is_usual):
         with variable_scope(scope, "BatchNorm", [found], reuse=reuse) as opened:
             outputs = _Norm(told, opened).fused()
-            return finished(outputs, opened.name, outputs_collections, activation_fn)
+            return finish_outputs(outputs, opened.name, outputs_collections, activation_fn)
     with model_scope(scope, "BatchNorm", found, reuse) as opened:
         if batch_weights is None and is_usual:
             outputs = _by_layer(told, opened, place)
@@ -91,7 +91,7 @@ def batch_norm(
             )
         else:
             outputs = _Norm(told, opened).plain()
-        return finished(outputs, opened.name, outputs_collections, activation_fn)
+        return finish_outputs(outputs, opened.name, outputs_collections, activation_fn)
 
 
 def _by_layer(told: Mapping[str, Any], opened: VariableScope, place: str) -> Tensor:

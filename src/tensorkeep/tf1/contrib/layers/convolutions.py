@@ -21,7 +21,7 @@ from tensorkeep.tf1.contrib.layers.collecting import (
     two_element_tuple,
 )
 from tensorkeep.tf1.contrib.layers.initializers import xavier_initializer
-from tensorkeep.tf1.contrib.layers.model_layers import KERNEL_AND_BIAS, collect_variables, finished, model_scope
+from tensorkeep.tf1.contrib.layers.model_layers import KERNEL_AND_BIAS, collect_variables, finish_outputs, model_scope
 from tensorkeep.tf1.functions.arrays.shapes import tile
 from tensorkeep.tf1.functions.nn.activations import bias_add as nn_bias_add
 from tensorkeep.tf1.functions.nn.activations import relu
@@ -92,7 +92,9 @@ def convolution(
         )
         outputs = layer(found)
         collect_variables(layer, _WEIGHTS, variables_collections)
-        return finished(outputs, opened.name, outputs_collections, activation_fn, normalizer_fn, normalizer_params)
+        return finish_outputs(
+            outputs, opened.name, outputs_collections, activation_fn, normalizer_fn, normalizer_params
+        )
 
 
 def _layer_for(inputs: Tensor, dimensions: int | None) -> Any:
@@ -172,10 +174,14 @@ def convolution2d_in_plane(
                 trainable=trainable,
             )
             outputs = nn_bias_add(outputs, biases)
-        return finished(outputs, opened.name, outputs_collections, activation_fn, normalizer_fn, normalizer_params)
+        return finish_outputs(
+            outputs, opened.name, outputs_collections, activation_fn, normalizer_fn, normalizer_params
+        )
 
 
-def _transposed(layer_type: type, default: str, formats: tuple[str, str], told: Mapping[str, Any]) -> Tensor:
+def _transposed_convolution(
+    layer_type: type, default: str, formats: tuple[str, str], told: Mapping[str, Any]
+) -> Tensor:
     data_format = data_format_name(told["data_format"], formats)
     with model_scope(told["scope"], default, told["inputs"], told["reuse"], KERNEL_AND_BIAS) as opened:
         found = convert(told["inputs"])
@@ -199,7 +205,7 @@ def _transposed(layer_type: type, default: str, formats: tuple[str, str], told: 
         outputs = layer(found)
         collect_variables(layer, _WEIGHTS, told["variables_collections"])
         then = [told[name] for name in ("outputs_collections", "activation_fn", "normalizer_fn", "normalizer_params")]
-        result: Tensor = finished(outputs, opened.name, *then)
+        result: Tensor = finish_outputs(outputs, opened.name, *then)
         return result
 
 
@@ -225,7 +231,7 @@ def convolution2d_transpose(
     scope: str | VariableScope | None = None,
 ) -> Tensor:
     """A transposed convolution of images."""
-    return _transposed(Conv2DTranspose, "Conv2d_transpose", ("NCHW", "NHWC"), locals())
+    return _transposed_convolution(Conv2DTranspose, "Conv2d_transpose", ("NCHW", "NHWC"), locals())
 
 
 @add_arg_scope
@@ -250,7 +256,7 @@ def convolution3d_transpose(
     scope: str | VariableScope | None = None,
 ) -> Tensor:
     """A transposed convolution of volumes."""
-    return _transposed(Conv3DTranspose, "Conv3d_transpose", ("NCDHW", "NDHWC"), locals())
+    return _transposed_convolution(Conv3DTranspose, "Conv3d_transpose", ("NCDHW", "NDHWC"), locals())
 
 
 @add_arg_scope
@@ -282,11 +288,13 @@ def separable_convolution2d(
     told["df"] = data_format_name(data_format, ("NCHW", "NHWC"))
     with model_scope(scope, "SeparableConv2d", inputs, reuse, _SEPARABLE) as opened:
         found = convert(inputs)
-        outputs = _depthwise(found, told) if num_outputs is None else _separated(found, opened, told)
-        return finished(outputs, opened.name, outputs_collections, activation_fn, normalizer_fn, normalizer_params)
+        outputs = _depthwise(found, told) if num_outputs is None else _separable_convolution(found, opened, told)
+        return finish_outputs(
+            outputs, opened.name, outputs_collections, activation_fn, normalizer_fn, normalizer_params
+        )
 
 
-def _separated(inputs: Tensor, opened: VariableScope, told: Mapping[str, Any]) -> Tensor:
+def _separable_convolution(inputs: Tensor, opened: VariableScope, told: Mapping[str, Any]) -> Tensor:
     layer = SeparableConv2D(
         filters=told["num_outputs"],
         kernel_size=told["kernel_size"],

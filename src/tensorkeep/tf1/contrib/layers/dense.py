@@ -23,7 +23,7 @@ from tensorkeep.tf1.contrib.layers.collecting import (
     last_dimension,
 )
 from tensorkeep.tf1.contrib.layers.initializers import xavier_initializer
-from tensorkeep.tf1.contrib.layers.model_layers import KERNEL_AND_BIAS, collect_variables, finished, model_scope
+from tensorkeep.tf1.contrib.layers.model_layers import KERNEL_AND_BIAS, collect_variables, finish_outputs, model_scope
 from tensorkeep.tf1.functions.arrays.shapes import reshape, unstack
 from tensorkeep.tf1.functions.arrays.shapes import shape as shape_of
 from tensorkeep.tf1.functions.arrays.shapes import stack as stack_tensors
@@ -79,7 +79,9 @@ def fully_connected(
         )
         outputs = layer(found)
         collect_variables(layer, _WEIGHTS, variables_collections)
-        return finished(outputs, opened.name, outputs_collections, activation_fn, normalizer_fn, normalizer_params)
+        return finish_outputs(
+            outputs, opened.name, outputs_collections, activation_fn, normalizer_fn, normalizer_params
+        )
 
 
 elu = partial(fully_connected, activation_fn=nn_elu)
@@ -167,7 +169,7 @@ def bias_add(
             trainable=trainable,
         )
         outputs = nn_bias_add(found, biases, data_format=data_format)
-        return finished(outputs, opened.name, outputs_collections, activation_fn)
+        return finish_outputs(outputs, opened.name, outputs_collections, activation_fn)
 
 
 @add_arg_scope

@@ -64,7 +64,7 @@ def collect_variables(layer: Any, kinds: Mapping[str, str], collections: Variabl
                     add_to_collection(current_graph(), name, part)
 
 
-def finished(
+def finish_outputs(
     outputs: Any,
     name: str,
     collections: CollectionNames | None,

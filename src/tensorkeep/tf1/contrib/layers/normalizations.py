@@ -19,7 +19,7 @@ from tensorkeep.tf1.contrib.layers.collecting import (
     data_format_name,
     get_variable_collections,
 )
-from tensorkeep.tf1.contrib.layers.model_layers import finished
+from tensorkeep.tf1.contrib.layers.model_layers import finish_outputs
 from tensorkeep.tf1.functions.arrays.shapes import reshape
 from tensorkeep.tf1.functions.arrays.shapes import shape as shape_of
 from tensorkeep.tf1.functions.nn.normalization import (
@@ -97,7 +97,7 @@ def layer_norm(
         epsilon = 1e-3 if found.dtype.base_dtype is FLOAT16 else 1e-12
         outputs = batch_normalization(found, mean, variance, beta, gamma, epsilon)
         outputs.set_shape(shape)
-        return finished(outputs, opened.name, outputs_collections, activation_fn)
+        return finish_outputs(outputs, opened.name, outputs_collections, activation_fn)
 
 
 @add_arg_scope
@@ -134,7 +134,7 @@ def instance_norm(
         mean, variance = moments(found, axes, keep_dims=True)
         outputs = batch_normalization(found, mean, variance, beta, gamma, epsilon, name="instancenorm")
         outputs.set_shape(shape)
-        return finished(outputs, opened.name, outputs_collections, activation_fn)
+        return finish_outputs(outputs, opened.name, outputs_collections, activation_fn)
 
 
 @add_arg_scope
@@ -178,7 +178,7 @@ def group_norm(
             offset = offset + _whole(beta, broadcast)
         outputs = reshape(grouped * gain + offset, whole)
         outputs.set_shape(found.get_shape())
-        return finished(outputs, opened.name, outputs_collections, activation_fn)
+        return finish_outputs(outputs, opened.name, outputs_collections, activation_fn)
 
 
 def _group_axes(inputs: Tensor, groups: int, axis: int, reduced: Sequence[int]) -> tuple[int, list[int], int]:
@@ -206,9 +206,10 @@ def _group_moments(inputs: Tensor, axes: list[int], mean_close_to_zero: bool) ->
 
 
 @add_arg_scope
-def unit_norm(inputs: Tensor, dim: int, epsilon: float = 1e-7, scope: str | VariableScope | None = None) -> Tensor:
+def unit_norm(inputs: TensorLike, dim: int, epsilon: float = 1e-7, scope: str | VariableScope | None = None) -> Tensor:
     """The inputs as vectors of length one along a dimension."""
     with variable_scope(scope, "UnitNorm", [inputs]):
+        inputs = inputs if isinstance(inputs, Tensor) else convert(inputs, name="inputs")
         rank = inputs.static_shape.rank
         if rank is None:
             raise InvalidArgumentError("The input rank must be known.")

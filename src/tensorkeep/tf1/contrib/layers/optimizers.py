@@ -93,8 +93,8 @@ def optimize_loss(
         gradients: Gradients = chosen.compute_gradients(
             found, trained, colocate_gradients_with_ops=colocate_gradients_with_ops
         )
-        gradients = _changed(gradients, gradient_noise_scale, gradient_multipliers, wanted)
-        gradients = _clipped(gradients, clip_gradients)
+        gradients = _changed_gradients(gradients, gradient_noise_scale, gradient_multipliers, wanted)
+        gradients = _clipped_gradients(gradients, clip_gradients)
         _summarize(found, gradients, wanted, is_clipped=clip_gradients is not None)
         applied = chosen.apply_gradients(gradients, step if increment_global_step else None, name="train")
         return with_dependencies([applied], found)
@@ -147,11 +147,13 @@ def _optimizer(optimizer: Any, rate: Any) -> Optimizer:
     return found
 
 
-def _changed(gradients: Gradients, noise: float | None, multipliers: Any, summaries: Sequence[str]) -> Gradients:
+def _changed_gradients(
+    gradients: Gradients, noise: float | None, multipliers: Any, summaries: Sequence[str]
+) -> Gradients:
     if noise is not None:
         gradients = [(None if each is None else _noisy(each, noise), item) for each, item in gradients]
     if multipliers is not None:
-        gradients = [(_multiplied(each, item, multipliers), item) for each, item in gradients]
+        gradients = [(_multiplied_gradient(each, item, multipliers), item) for each, item in gradients]
         if not gradients:
             raise InvalidArgumentError(
                 "Empty list of (gradient, var) pairs encountered. This is most likely to be caused by an improper "
@@ -167,7 +169,7 @@ def _noisy(gradient: Any, scale: float) -> Any:
     return gradient + truncated_normal(shape) * scale
 
 
-def _multiplied(gradient: Any, item: Any, multipliers: Mapping[Any, Any]) -> Any:
+def _multiplied_gradient(gradient: Any, item: Any, multipliers: Mapping[Any, Any]) -> Any:
     by_variable = {id(key): value for key, value in multipliers.items()}
     factor = by_variable.get(
         id(item), {key: value for key, value in multipliers.items() if isinstance(key, str)}.get(item.name)
@@ -179,7 +181,7 @@ def _multiplied(gradient: Any, item: Any, multipliers: Mapping[Any, Any]) -> Any
     return gradient * cast(factor, gradient.dtype)
 
 
-def _clipped(gradients: Gradients, clip: Any) -> Gradients:
+def _clipped_gradients(gradients: Gradients, clip: Any) -> Gradients:
     if clip is None:
         return gradients
     if isinstance(clip, float):
@@ -229,12 +231,12 @@ def adaptive_clipping_fn(
         factor = where(norm < most, ones_like(norm), exp(mean) / norm)
         if static_max_norm is not None:
             factor = minimum(static_max_norm / norm, factor)
-        return [(None if each is None else _scaled(each, factor), item) for each, item in grads_and_vars]
+        return [(None if each is None else _scaled_gradient(each, factor), item) for each, item in grads_and_vars]
 
     return clipped
 
 
-def _scaled(gradient: Any, factor: Tensor) -> Any:
+def _scaled_gradient(gradient: Any, factor: Tensor) -> Any:
     if isinstance(gradient, IndexedSlices):
         return IndexedSlices(gradient.values * factor, gradient.indices, gradient.dense_shape)
     return gradient * factor

@@ -20,7 +20,7 @@ _IMAGES: Final = ("NCHW", "NHWC")
 _VOLUMES: Final = ("NCDHW", "NDHWC")
 
 
-def _pooled(layer: type, default: str, formats: Sequence[str], told: Mapping[str, Any]) -> Tensor:
+def _pool_inputs(layer: type, default: str, formats: Sequence[str], told: Mapping[str, Any]) -> Tensor:
     data_format = data_format_name(told["data_format"], formats)
     with name_scope(told["scope"] or default) as opened:
         pooling = layer(
@@ -45,7 +45,7 @@ def avg_pool2d(
     scope: str | None = None,
 ) -> Tensor:
     """The means of windows of images."""
-    return _pooled(AveragePooling2D, "AvgPool2D", _IMAGES, locals())
+    return _pool_inputs(AveragePooling2D, "AvgPool2D", _IMAGES, locals())
 
 
 @add_arg_scope
@@ -59,7 +59,7 @@ def avg_pool3d(
     scope: str | None = None,
 ) -> Tensor:
     """The means of windows of volumes."""
-    return _pooled(AveragePooling3D, "AvgPool3D", _VOLUMES, locals())
+    return _pool_inputs(AveragePooling3D, "AvgPool3D", _VOLUMES, locals())
 
 
 @add_arg_scope
@@ -73,7 +73,7 @@ def max_pool2d(
     scope: str | None = None,
 ) -> Tensor:
     """The maxima of windows of images."""
-    return _pooled(MaxPooling2D, "MaxPool2D", _IMAGES, locals())
+    return _pool_inputs(MaxPooling2D, "MaxPool2D", _IMAGES, locals())
 
 
 @add_arg_scope
@@ -87,7 +87,7 @@ def max_pool3d(
     scope: str | None = None,
 ) -> Tensor:
     """The maxima of windows of volumes."""
-    return _pooled(MaxPooling3D, "MaxPool3D", _VOLUMES, locals())
+    return _pool_inputs(MaxPooling3D, "MaxPool3D", _VOLUMES, locals())
 
 
 @add_arg_scope

@@ -22,7 +22,7 @@ WeightLoss: TypeAlias = "Callable[[Any], Tensor | None]"
 
 def l1_regularizer(scale: float, scope: str | None = None) -> WeightLoss:
     """`scale` times the sum of the sizes of the weights; None if the scale is zero."""
-    if _checked("scale", scale) == 0.0:
+    if _checked_scale("scale", scale) == 0.0:
         return lambda _: None
 
     def l1(weights: Any, name: str | None = None) -> Tensor:
@@ -35,7 +35,7 @@ def l1_regularizer(scale: float, scope: str | None = None) -> WeightLoss:
 
 def l2_regularizer(scale: float, scope: str | None = None) -> WeightLoss:
     """`scale` times half the sum of the squares of the weights; None if the scale is zero."""
-    if _checked("scale", scale) == 0.0:
+    if _checked_scale("scale", scale) == 0.0:
         return lambda _: None
 
     def l2(weights: Any) -> Tensor:
@@ -48,7 +48,7 @@ def l2_regularizer(scale: float, scope: str | None = None) -> WeightLoss:
 
 def l1_l2_regularizer(scale_l1: float = 1.0, scale_l2: float = 1.0, scope: str | None = None) -> WeightLoss:
     """The sum of the two; one of them alone if the scale of the other is zero."""
-    _checked("scale_l1", scale_l1), _checked("scale_l2", scale_l2)
+    _checked_scale("scale_l1", scale_l1), _checked_scale("scale_l2", scale_l2)
     name = scope or "l1_l2_regularizer"
     if not scale_l1:
         return l2_regularizer(scale_l2, name)
@@ -88,7 +88,7 @@ def apply_regularization(regularizer: WeightLoss, weights_list: Sequence[Any] | 
     return total
 
 
-def _checked(name: str, scale: Any) -> float:
+def _checked_scale(name: str, scale: Any) -> float:
     if isinstance(scale, int) and not isinstance(scale, bool):
         raise InvalidArgumentError(f"{name} cannot be an integer: {scale}")
     if isinstance(scale, float) and scale < 0.0:

@@ -23,7 +23,7 @@ from tensorkeep.tf1.variables.scope import VariableScope
 from tensorkeep.tf1.variables.scopes import variable_scope
 
 
-def _ignored(dtype: DType, ignore_value: Any) -> Any:
+def _ignored_value(dtype: DType, ignore_value: Any) -> Any:
     if ignore_value is not None:
         return convert(ignore_value, dtype, name="ignore_value")
     return constant("" if dtype is STRING else -1 if dtype.is_integer else 0, dtype, name="ignore_value")
@@ -33,7 +33,7 @@ def dense_to_sparse_tensor(dense_tensor: TensorLike, ignore_value: TensorLike | 
     """The elements that are not to be ignored: by default those that are not -1, not zero or not empty."""
     with name_scope("DenseToSparseTensor"):
         found = convert(dense_tensor, name="dense_tensor")
-        indices = where(not_equal(found, _ignored(found.dtype, ignore_value)), name="indices")
+        indices = where(not_equal(found, _ignored_value(found.dtype, ignore_value)), name="indices")
         return SparseTensor(
             indices=indices,
             values=gather_nd(found, indices, name="values"),
@@ -65,7 +65,7 @@ def indicators_to_sparse_ids(
     """The numbers of the columns that are set, from the left in each row."""
     with name_scope("IndicatorsToSparseIds"):
         found = convert(indicators, name="indicators")
-        is_set = not_equal(found, _ignored(found.dtype, ignore_value), name="missing")
+        is_set = not_equal(found, _ignored_value(found.dtype, ignore_value), name="missing")
         indices = where(is_set)
         *leading, _ = unstack(indices, num=found.get_shape().rank, axis=1)
         before = cumsum(cast(is_set, INT64), axis=-1, exclusive=True)

@@ -45,7 +45,7 @@ def _share(chosen: Tensor) -> Tensor:
 
 
 def summarize_tensors(tensors: Iterable[Tensor], summarizer: Summarizer = summarize_tensor) -> list[Any]:
-    """A summary of each."""
+    """Summaries of tensors: what the summarizer gives for each."""
     return [summarizer(tensor) for tensor in tensors]
 
 

@@ -60,7 +60,7 @@ def load_csv_with_header(
     target = np.zeros((samples,), dtype=target_dtype)
     count = -1
     for count, row in enumerate(lines):
-        label = _taken(path, row, target_column, count + 2)
+        label = _take_target(path, row, target_column, count + 2)
         if count >= samples or len(row) != features:
             raise DataLossError(
                 f'"{path}": line {count + 2} has {len(row)} features; the first line says {samples} rows of {features}'
@@ -78,12 +78,12 @@ def load_csv_without_header(
     path = path_text(filename)
     data, target = [], []
     for number, row in enumerate(_lines(path), 1):
-        target.append(_taken(path, row, target_column, number))
+        target.append(_take_target(path, row, target_column, number))
         data.append(np.asarray(row, dtype=features_dtype))
     return Dataset(data=np.array(data), target=np.array(target, dtype=target_dtype))
 
 
-def _taken(path: str, row: list[str], column: int, line: int) -> str:
+def _take_target(path: str, row: list[str], column: int, line: int) -> str:
     """Takes the target out of a row."""
     try:
         return row.pop(column)

@@ -12,6 +12,7 @@ from typing import Any, Final, NamedTuple
 from tensorkeep.errors import InvalidArgumentError, WrongTypeError
 from tensorkeep.io.files.filesystem import PathLike
 from tensorkeep.proto.session_config import ConfigProto, GPUOptions
+from tensorkeep.tf1.contrib.learn.monitors import BaseMonitor, replace_monitors_with_hooks
 from tensorkeep.tf1.estimators import estimator as core
 from tensorkeep.tf1.estimators import run_config
 from tensorkeep.tf1.estimators.export_outputs import PredictOutput
@@ -111,15 +112,15 @@ class MetricSpec:
     def create_metric_ops(self, inputs: Any, labels: Any, predictions: Any) -> Any:
         """The value and the operation that updates it."""
         told = {
-            "predictions": _chosen(predictions, self.prediction_key, "prediction"),
-            "labels": _chosen(labels, self.label_key, "label"),
+            "predictions": _choose_tensor(predictions, self.prediction_key, "prediction"),
+            "labels": _choose_tensor(labels, self.label_key, "label"),
         }
         if self.weight_key is not None:
-            told["weights"] = _chosen(inputs, self.weight_key, "weight")
+            told["weights"] = _choose_tensor(inputs, self.weight_key, "weight")
         return self.metric_fn(**told)
 
 
-def _chosen(found: Any, key: str | None, word: str) -> Any:
+def _choose_tensor(found: Any, key: str | None, word: str) -> Any:
     """The one that is meant."""
     if not isinstance(found, Mapping):
         if key is not None:
@@ -163,16 +164,13 @@ class Estimator:
         offered = {"mode": mode, "params": params, "config": config, "model_dir": self.model_dir}
         takes = signature(self._function).parameters
         made = self._function(features, labels, **{name: value for name, value in offered.items() if name in takes})
+        if isinstance(made, EstimatorSpec):
+            return made._replace(eval_metric_ops=self._all_metrics(made, mode, features, labels))
         if not isinstance(made, ModelFnOps):
             if not isinstance(made, tuple) or len(made) != 3:
                 raise WrongTypeError(f"model_fn should return a ModelFnOps or three values, and returned {made!r}")
             made = ModelFnOps(mode, *made)
-        metrics = dict(made.eval_metric_ops or {})
-        if mode == ModeKeys.EVAL:
-            for name, spec in (self._metrics or {}).items():
-                if not isinstance(spec, MetricSpec):
-                    raise WrongTypeError(f"metrics[{name!r}] should be a MetricSpec, and is {spec!r}")
-                metrics[name] = spec.create_metric_ops(features, labels, made.predictions)
+        metrics = self._all_metrics(made, mode, features, labels)
         outputs = None
         if mode == ModeKeys.INFER:
             named = made.predictions if isinstance(made.predictions, Mapping) else {"output": made.predictions}
@@ -188,6 +186,16 @@ class Estimator:
             training_hooks=made.training_hooks,
             scaffold=made.scaffold,
         )
+
+    def _all_metrics(self, made: Any, mode: str, features: Any, labels: Any) -> dict[str, Any]:
+        """The metrics of the model, and those that an evaluation was given."""
+        metrics = dict(made.eval_metric_ops or {})
+        if mode == ModeKeys.EVAL:
+            for name, spec in (self._metrics or {}).items():
+                if not isinstance(spec, MetricSpec):
+                    raise WrongTypeError(f"metrics[{name!r}] should be a MetricSpec, and is {spec!r}")
+                metrics[name] = spec.create_metric_ops(features, labels, made.predictions)
+        return metrics
 
     @property
     def model_dir(self) -> str:
@@ -214,12 +222,13 @@ class Estimator:
         input_fn: Callable[[], Any] | None = None,
         steps: int | None = None,
         batch_size: int | None = None,
-        monitors: Sequence[SessionRunHook] | None = None,
+        monitors: Sequence[BaseMonitor | SessionRunHook] | None = None,
         max_steps: int | None = None,
     ) -> Estimator:
         """Trains on arrays, which it goes through again and again, or on what an input function gives."""
         given = _input_of(x, y, input_fn, batch_size, is_training=True)
-        self._inside.train(given, hooks=monitors, steps=steps, max_steps=max_steps)
+        hooks = replace_monitors_with_hooks(monitors, self)
+        self._inside.train(given, hooks=hooks, steps=steps, max_steps=max_steps)
         return self
 
     def partial_fit(self, *args: Any, **kwargs: Any) -> Estimator:
@@ -285,7 +294,7 @@ class SKCompat:
 
     def fit(
         self, x: Any, y: Any, batch_size: int = 128, steps: int | None = None, max_steps: int | None = None,
-        monitors: Sequence[SessionRunHook] | None = None,
+        monitors: Sequence[BaseMonitor | SessionRunHook] | None = None,
     ) -> SKCompat:  # fmt: skip
         self._estimator.fit(x, y, batch_size=batch_size, steps=steps, max_steps=max_steps, monitors=monitors)
         return self

@@ -8,6 +8,7 @@ from typing import Any
 
 from tensorkeep.errors import InvalidArgumentError, UnimplementedError
 from tensorkeep.io.machine.resources import environment_variable
+from tensorkeep.tf1.contrib.learn.monitors import BaseMonitor, replace_monitors_with_hooks
 from tensorkeep.tf1.training.loops.hooks import SessionRunHook
 
 _SCHEDULES = "train evaluate train_and_evaluate continuous_train_and_eval test local_run"
@@ -24,7 +25,7 @@ class Experiment:
         eval_metrics: Mapping[str, Any] | None = None,
         train_steps: int | None = None,
         eval_steps: int | None = 100,
-        train_monitors: Sequence[SessionRunHook] | None = None,
+        train_monitors: Sequence[BaseMonitor | SessionRunHook] | None = None,
         eval_hooks: Sequence[SessionRunHook] | None = None,
         local_eval_frequency: int | None = None,
         eval_delay_secs: float = 120,
@@ -63,7 +64,7 @@ class Experiment:
     def eval_steps(self) -> int | None:
         return self._eval_steps
 
-    def extend_train_hooks(self, additional_hooks: Sequence[SessionRunHook]) -> None:
+    def extend_train_hooks(self, additional_hooks: Sequence[BaseMonitor | SessionRunHook]) -> None:
         """Adds hooks to training."""
         self._monitors.extend(additional_hooks)
 
@@ -119,8 +120,9 @@ class Experiment:
     def _train_until(self, steps: int | None) -> Any:
         if hasattr(self._estimator, "fit"):
             return self._estimator.fit(input_fn=self._train_input_fn, max_steps=steps, monitors=self._monitors)
+        hooks = replace_monitors_with_hooks(self._monitors, self._estimator)
         return self._estimator.train(
-            self._train_input_fn, hooks=self._monitors, max_steps=steps, saving_listeners=self._listeners
+            self._train_input_fn, hooks=hooks, max_steps=steps, saving_listeners=self._listeners
         )
 
     def _step(self) -> int:

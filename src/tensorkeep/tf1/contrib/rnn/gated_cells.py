@@ -7,15 +7,19 @@ from typing import Any
 
 from tensorkeep.dtypes import FLOAT32
 from tensorkeep.errors import InvalidArgumentError
+from tensorkeep.graph.arguments import DTypeLike
 from tensorkeep.graph.graph import Tensor
 from tensorkeep.tf1.contrib.rnn.linear_maps import linear
 from tensorkeep.tf1.functions.arrays.shapes import concat, split, where
 from tensorkeep.tf1.functions.arrays.shapes import shape as shape_of
 from tensorkeep.tf1.functions.arrays.slicing import slice as slice_of
+from tensorkeep.tf1.functions.linear_algebra.matrices import matmul
 from tensorkeep.tf1.functions.nn.activations import bias_add, relu
 from tensorkeep.tf1.functions.numbers.elementwise import cast, exp, mod, sigmoid, tanh
 from tensorkeep.tf1.functions.random.numbers import random_uniform
-from tensorkeep.tf1.layers.cells import LSTMStateTuple, RNNCell, State
+from tensorkeep.tf1.layers.arguments import ActivationLike, LayerOption, activation_of, initializer_of, known_dimension
+from tensorkeep.tf1.layers.cells import LayerRNNCell, LSTMStateTuple, RNNCell, State
+from tensorkeep.tf1.layers.input_spec import InputSpec
 from tensorkeep.tf1.variables.initializers import Constant, RandomUniform
 from tensorkeep.tf1.variables.options import InitializerLike
 from tensorkeep.tf1.variables.scope import get_variable_scope
@@ -53,6 +57,53 @@ class UGRNNCell(RNNCell):
         kept = sigmoid(gate + self._forget_bias)
         new = kept * state + (1.0 - kept) * self._activation(candidate)
         return new, new
+
+
+class MinimalRNNCell(LayerRNNCell):
+    """A cell that projects its input, and has one gate between that and the state."""
+
+    def __init__(
+        self,
+        units: int,
+        activation: ActivationLike = "tanh",
+        kernel_initializer: InitializerLike = "glorot_uniform",
+        bias_initializer: InitializerLike = "ones",
+        name: str | None = None,
+        dtype: DTypeLike | None = None,
+        **kwargs: LayerOption,
+    ) -> None:
+        super().__init__(name=name, dtype=dtype, **dict[str, Any](kwargs))
+        self.input_spec = InputSpec(ndim=2)
+        self.units = units
+        self.activation = activation_of(activation)
+        self.kernel_initializer = initializer_of(kernel_initializer)
+        self.bias_initializer = initializer_of(bias_initializer)
+
+    @property
+    def state_size(self) -> Any:
+        return self.units
+
+    @property
+    def output_size(self) -> Any:
+        return self.units
+
+    def build(self, input_shape: Any) -> None:
+        depth = known_dimension(input_shape, -1, "The last dimension of the inputs")
+        shape = [depth + 2 * self.units, self.units]
+        self.kernel: Any = self.add_weight("kernel", shape, initializer=self.kernel_initializer)
+        self.bias: Any = self.add_weight("bias", [self.units], initializer=self.bias_initializer)
+        self.built = True
+
+    def call(self, inputs: Tensor, state: State) -> tuple[Tensor, State]:
+        """One step: the output, which is the new state."""
+        before: Any = state
+        depth = known_dimension(inputs.get_shape(), -1, "The last dimension of the inputs")
+        of_inputs, of_gate = split(value=self.kernel, num_or_size_splits=[depth, 2 * self.units], axis=0)
+        projected = matmul(inputs, of_inputs)
+        new = projected if self.activation is None else self.activation(projected)
+        kept = sigmoid(bias_add(matmul(concat([new, before], 1), of_gate), self.bias))
+        found = kept * before + (1 - kept) * new
+        return found, found
 
 
 class IntersectionRNNCell(RNNCell):

@@ -47,7 +47,7 @@ class _Units(LayerRNNCell):
         )
 
 
-def _summed(inputs: Any, past: Any, weights: tuple[Any, Any, Any]) -> Tensor:
+def _weighted_sum(inputs: Any, past: Any, weights: tuple[Any, Any, Any]) -> Tensor:
     kernel, own, bias = weights
     return bias_add(matmul(inputs, kernel) + past * own, bias)
 
@@ -71,7 +71,7 @@ class IndRNNCell(_Units):
 
     def call(self, inputs: Tensor, state: State) -> tuple[Tensor, State]:
         """One step: the output, which is the new state."""
-        output = self._activation(_summed(inputs, state, self._all))
+        output = self._activation(_weighted_sum(inputs, state, self._all))
         return output, output
 
 
@@ -100,9 +100,9 @@ class IndyGRUCell(_Units):
 
     def call(self, inputs: Tensor, state: State) -> tuple[Tensor, State]:
         """One step: the output, which is the new state."""
-        gates = sigmoid(_summed(inputs, tile(state, [1, 2]), self._gates))
+        gates = sigmoid(_weighted_sum(inputs, tile(state, [1, 2]), self._gates))
         reset, update = split(value=gates, num_or_size_splits=2, axis=1)
-        new = self._activation(_summed(inputs, reset * state, self._candidate))
+        new = self._activation(_weighted_sum(inputs, reset * state, self._candidate))
         output = update * state + (1 - update) * new
         return output, output
 
@@ -137,7 +137,7 @@ class IndyLSTMCell(_Units):
     def call(self, inputs: Tensor, state: State) -> tuple[Tensor, State]:
         """One step: the output, and the new state."""
         c, h = state
-        gates = _summed(inputs, tile(h, [1, 4]), self._all)
+        gates = _weighted_sum(inputs, tile(h, [1, 4]), self._all)
         i, j, f, o = split(value=gates, num_or_size_splits=4, axis=1)
         new_c = c * sigmoid(f + self._forget_bias) + sigmoid(i) * self._activation(j)
         new_h = self._activation(new_c) * sigmoid(o)

@@ -25,14 +25,21 @@ def linear(
     inputs = list(args) if isinstance(args, list | tuple) else [args]
     if not inputs:
         raise InvalidArgumentError("`args` must be specified")
-    kernel = kernel_for(inputs, output_size, kernel_initializer)
-    outputs = matmul(inputs[0] if len(inputs) == 1 else concat(inputs, 1), kernel)
-    if not bias:
-        return outputs
+    outputs = weighted(inputs, kernel_for(inputs, output_size, kernel_initializer))
+    return biased(outputs, output_size, bias_initializer) if bias else outputs
+
+
+def weighted(inputs: list[Any], kernel: Any) -> Tensor:
+    """The inputs side by side, times a kernel."""
+    return matmul(inputs[0] if len(inputs) == 1 else concat(inputs, 1), kernel)
+
+
+def biased(outputs: Tensor, output_size: int, initializer: InitializerLike = None) -> Tensor:
+    """Outputs and the variable "bias", which no partitioner cuts."""
     with variable_scope(get_variable_scope()) as inner:
         inner.set_partitioner(None)
-        begin = Constant(0.0, dtype=inputs[0].dtype) if bias_initializer is None else bias_initializer
-        return bias_add(outputs, get_variable("bias", [output_size], dtype=inputs[0].dtype, initializer=begin))
+        begin = Constant(0.0, dtype=outputs.dtype) if initializer is None else initializer
+        return bias_add(outputs, get_variable("bias", [output_size], dtype=outputs.dtype, initializer=begin))
 
 
 def kernel_for(inputs: list[Any], output_size: int, initializer: InitializerLike = None) -> Any:

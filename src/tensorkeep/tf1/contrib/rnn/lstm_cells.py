@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final
 
 from tensorkeep.errors import InvalidArgumentError
+from tensorkeep.graph.building import control_dependencies
 from tensorkeep.graph.graph import Tensor
 from tensorkeep.tf1.contrib.layers.normalizations import layer_norm
-from tensorkeep.tf1.contrib.rnn.linear_maps import linear
+from tensorkeep.tf1.contrib.rnn.linear_maps import biased, kernel_for, linear, weighted
 from tensorkeep.tf1.functions.arrays.shapes import concat, split
 from tensorkeep.tf1.functions.arrays.slicing import slice as slice_of
 from tensorkeep.tf1.functions.linear_algebra.matrices import matmul
 from tensorkeep.tf1.functions.nn.activations import bias_add, dropout, relu
+from tensorkeep.tf1.functions.nn.normalization import l2_normalize
 from tensorkeep.tf1.functions.numbers.clipping import clip_by_value
 from tensorkeep.tf1.functions.numbers.elementwise import sigmoid, tanh
 from tensorkeep.tf1.layers.arguments import LayerOption, known_dimension
@@ -20,6 +22,8 @@ from tensorkeep.tf1.variables.initializers import Constant, GlorotUniform, Zeros
 from tensorkeep.tf1.variables.options import InitializerLike
 from tensorkeep.tf1.variables.scope import get_variable_scope
 from tensorkeep.tf1.variables.scopes import get_variable, variable_scope
+
+_WEIGHT_NORM_SCOPE: Final = "wn_lstm_cell"
 
 
 class _LSTM(RNNCell):
@@ -39,7 +43,7 @@ class _LSTM(RNNCell):
         return self._num_units
 
 
-def normalized(value: Any, scope: str, gain: float, shift: float) -> Tensor:
+def normalized_gate(value: Any, scope: str, gain: float, shift: float) -> Tensor:
     """A gate with layer normalization; its variables begin with a gain and a shift."""
     shape = value.get_shape()[-1:]
     with variable_scope(scope):  # made here for their initial values, and found again by the layer
@@ -71,7 +75,7 @@ class LayerNormBasicLSTMCell(_LSTM):
         self._norm_gain, self._norm_shift = norm_gain, norm_shift
 
     def _normalized(self, value: Any, scope: str) -> Any:
-        return normalized(value, scope, self._norm_gain, self._norm_shift) if self._layer_norm else value
+        return normalized_gate(value, scope, self._norm_gain, self._norm_shift) if self._layer_norm else value
 
     def call(self, inputs: Tensor, state: State) -> tuple[Tensor, State]:
         """One step: the output, and the new state."""
@@ -134,7 +138,7 @@ class LayerNormLSTMCell(_LSTM):
             return list(gates)
         scopes = ("input", "transform", "forget", "output")
         return [
-            normalized(gate, scope, self._norm_gain, self._norm_shift)
+            normalized_gate(gate, scope, self._norm_gain, self._norm_shift)
             for gate, scope in zip(gates, scopes, strict=True)
         ]
 
@@ -149,7 +153,7 @@ class LayerNormLSTMCell(_LSTM):
                 i = i + peephole("w_i_diag", self._num_units, inputs.dtype) * c_before
             c = sigmoid(f) * c_before + sigmoid(i) * self._activation(j)
             if self._layer_norm:
-                c = normalized(c, "state", self._norm_gain, self._norm_shift)
+                c = normalized_gate(c, "state", self._norm_gain, self._norm_shift)
             if self._cell_clip is not None:
                 c = clip_by_value(c, -self._cell_clip, self._cell_clip)
             if self._use_peepholes:
@@ -168,7 +172,7 @@ def peephole(name: str, units: int, dtype: Any) -> Any:
     return get_variable(name, shape=[units], dtype=dtype)
 
 
-def sharded(name: str, shape: list[int], dtype: Any, count: int) -> Any:
+def sharded_variable(name: str, shape: list[int], dtype: Any, count: int) -> Any:
     """A variable in pieces of rows, called name_0, name_1 and so on, as one tensor."""
     if count > shape[0]:
         raise InvalidArgumentError(f"Too many shards: shape={shape}, num_shards={count}")
@@ -217,7 +221,7 @@ class CoupledInputForgetGateLSTMCell(_LSTM):
         return self._num_proj or self._num_units
 
     def _normalized(self, value: Any, scope: str) -> Any:
-        return normalized(value, scope, self._norm_gain, self._norm_shift) if self._layer_norm else value
+        return normalized_gate(value, scope, self._norm_gain, self._norm_shift) if self._layer_norm else value
 
     def call(self, inputs: Tensor, state: State) -> tuple[Tensor, State]:
         """One step: the output, and the new state."""
@@ -230,7 +234,7 @@ class CoupledInputForgetGateLSTMCell(_LSTM):
         depth = inputs.get_shape()[1].value
         if depth is None:
             raise InvalidArgumentError("Could not infer input size from inputs.get_shape()[-1]")
-        weights = sharded("W", [depth + hidden, 3 * units], dtype, self._num_unit_shards)
+        weights = sharded_variable("W", [depth + hidden, 3 * units], dtype, self._num_unit_shards)
         bias = get_variable("B", shape=[3 * units], initializer=Zeros(), dtype=dtype)
         joined = matmul(concat([inputs, m_before], 1), weights)
         if not self._layer_norm:
@@ -239,17 +243,92 @@ class CoupledInputForgetGateLSTMCell(_LSTM):
         j, f, o = self._normalized(j, "transform"), self._normalized(f, "forget"), self._normalized(o, "output")
         f = f + self._forget_bias
         if self._use_peepholes:
-            f = f + peephole("w_f_diag", units, dtype) * c_before
+            f = f + peephole("W_F_diag", units, dtype) * c_before
         kept = sigmoid(f)
         c = self._normalized(kept * c_before + (1 - kept) * self._activation(j), "state")
         if self._use_peepholes:
-            o = o + peephole("w_o_diag", units, dtype) * c
+            o = o + peephole("W_O_diag", units, dtype) * c
         m = sigmoid(o) * self._activation(c)
         if self._num_proj is not None:
-            m = matmul(m, sharded("W_P", [units, self._num_proj], dtype, self._num_proj_shards))
+            m = matmul(m, sharded_variable("W_P", [units, self._num_proj], dtype, self._num_proj_shards))
             if self._proj_clip is not None:
                 m = clip_by_value(m, -self._proj_clip, self._proj_clip)
         return m, (LSTMStateTuple(c, m) if self._state_is_tuple else concat([c, m], 1))
+
+
+class WeightNormLSTMCell(_LSTM):
+    """An LSTM whose weights are directions, one for the inputs and one for the output before, with a length for each.
+
+    Its variables are in a scope "wn_lstm_cell" in another one of that name, as in TensorFlow 1.15.
+    """
+
+    def __init__(
+        self,
+        num_units: int,
+        norm: bool = True,
+        use_peepholes: bool = False,
+        cell_clip: float | None = None,
+        initializer: InitializerLike = None,
+        num_proj: int | None = None,
+        proj_clip: float | None = None,
+        forget_bias: float = 1,
+        activation: Any = None,
+        reuse: bool | None = None,
+    ) -> None:
+        super().__init__(num_units, activation, reuse)
+        self._norm = norm
+        self._use_peepholes, self._cell_clip = use_peepholes, cell_clip
+        self._initializer = initializer
+        self._num_proj, self._proj_clip = num_proj, proj_clip
+        self._forget_bias = forget_bias
+
+    @property
+    def state_size(self) -> Any:
+        return LSTMStateTuple(self._num_units, self.output_size)
+
+    @property
+    def output_size(self) -> Any:
+        return self._num_proj or self._num_units
+
+    def _set_scope(self, scope: Any) -> None:
+        super()._set_scope(_WEIGHT_NORM_SCOPE)
+
+    def _weighted(self, inputs: list[Any], output_size: int) -> Tensor:
+        kernel = kernel_for(inputs, output_size)
+        if not self._norm:
+            return weighted(inputs, kernel)
+        with control_dependencies(None):  # once for all steps of a loop
+            parts = split(kernel, [item.get_shape()[1].value for item in inputs], axis=0)
+            directions = [
+                l2_normalize(part, axis=0) * get_variable(f"norm_{number}", [output_size], dtype=part.dtype)
+                for number, part in enumerate(parts)
+            ]
+            kernel = concat(directions, 0)
+        return weighted(inputs, kernel)
+
+    def call(self, inputs: Tensor, state: State) -> tuple[Tensor, State]:
+        """One step: the output, and the new state."""
+        c_before, h_before = state
+        units, dtype = self._num_units, inputs.dtype
+        with variable_scope(_WEIGHT_NORM_SCOPE, initializer=self._initializer):
+            joined = biased(self._weighted([inputs, h_before], 4 * units), 4 * units)
+            i, j, f, o = split(value=joined, num_or_size_splits=4, axis=1)
+            f = f + self._forget_bias
+            if self._use_peepholes:
+                f = f + peephole("w_f_diag", units, dtype) * c_before
+                i = i + peephole("w_i_diag", units, dtype) * c_before
+            c = c_before * sigmoid(f) + sigmoid(i) * self._activation(j)
+            if self._cell_clip is not None:
+                c = clip_by_value(c, -self._cell_clip, self._cell_clip)
+            if self._use_peepholes:
+                o = o + peephole("w_o_diag", units, dtype) * c
+            h = sigmoid(o) * self._activation(c)
+            if self._num_proj is not None:
+                with variable_scope("projection"):
+                    h = self._weighted([h], self._num_proj)
+                if self._proj_clip is not None:
+                    h = clip_by_value(h, -self._proj_clip, self._proj_clip)
+        return h, LSTMStateTuple(c, h)
 
 
 class NASCell(LayerRNNCell):

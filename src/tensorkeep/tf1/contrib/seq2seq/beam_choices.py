@@ -111,7 +111,7 @@ def masked_probs(probs: Tensor, end_token: Any, finished: Tensor) -> Tensor:
     return where(tile(expand_dims(finished, 2), [1, 1, words]), only_end, probs)
 
 
-def picked(indices: Tensor, values: Any, search: Search) -> Tensor:
+def picked_values(indices: Tensor, values: Any, search: Search) -> Tensor:
     """Of each batch the values at some places, for all of its beams."""
     rows = expand_dims(number_range(search.batch_size), 1)
     places = stack([tile(rows, [1, search.beam_width]), indices], axis=2)
@@ -141,13 +141,13 @@ def beam_search_step(
     best.set_shape([rows, search.beam_width])
     places.set_shape([rows, search.beam_width])
     tokens, parents = mod(places, words), cast(floordiv(places, words), INT32)
-    had_ended = picked(parents, state.finished, search)
-    new_lengths = picked(parents, state.lengths, search) + cast(logical_not(had_ended), INT64)
+    had_ended = picked_values(parents, state.finished, search)
+    new_lengths = picked_values(parents, state.lengths, search) + cast(logical_not(had_ended), INT64)
     if search.coverage_penalty_weight != 0.0:
-        attended = _reordered(parents, attended, search)
+        attended = _reordered_state(parents, attended, search)
     new_state = BeamSearchDecoderState(
-        cell_state=map_structure(lambda part: _reordered(parents, part, search), next_cell_state),
-        log_probs=picked(places, totals, search),
+        cell_state=map_structure(lambda part: _reordered_state(parents, part, search), next_cell_state),
+        log_probs=picked_values(places, totals, search),
         finished=logical_or(had_ended, equal(tokens, search.end_token)),
         lengths=new_lengths,
         accumulated_attention_probs=attended,
@@ -155,7 +155,7 @@ def beam_search_step(
     return BeamSearchDecoderOutput(scores=best, predicted_ids=tokens, parent_ids=parents), new_state
 
 
-def _reordered(parents: Tensor, value: Any, search: Search) -> Any:
+def _reordered_state(parents: Tensor, value: Any, search: Search) -> Any:
     """A part of the state in the order of the new beams; what is not of beams stays as it is."""
     if isinstance(value, TensorArray) or value.get_shape().rank == 0:
         return value

@@ -50,7 +50,7 @@ class Helper(ABC):
 
     @property
     def sample_ids_dtype(self) -> DType:
-        """The type of samples."""
+        """The element type of samples."""
         return INT32
 
     @abstractmethod
@@ -59,7 +59,7 @@ class Helper(ABC):
 
     @abstractmethod
     def sample(self, time: Any, outputs: Any, state: Any, name: str | None = None) -> Any:
-        """Samples of outputs."""
+        """Samples drawn of the outputs of a decoder's step, one for each sequence of the batch."""
 
     @abstractmethod
     def next_inputs(

@@ -156,7 +156,7 @@ class _Monotonic(BaseAttentionMechanism):
         return one_hot(zeros(rows, dtype=INT32), self._alignments_size, dtype=dtype)
 
 
-def _biased(score: Any, begin: float) -> Any:
+def _biased_score(score: Any, begin: float) -> Any:
     return score + get_variable("attention_score_bias", dtype=score.dtype, initializer=begin)
 
 
@@ -194,7 +194,7 @@ class BahdanauMonotonicAttention(_Monotonic):
         with variable_scope(None, "bahdanau_monotonic_attention", [query]):
             asked = self.query_layer(query) if self.query_layer else query
             score = _bahdanau_score(asked, self._keys, self._num_units, self._normalize)
-            score = _biased(score, self._begin)
+            score = _biased_score(score, self._begin)
         found = self._probability_fn(score, state)
         return found, found
 
@@ -230,7 +230,7 @@ class LuongMonotonicAttention(_Monotonic):
     def __call__(self, query: Tensor, state: Any) -> tuple[Any, Any]:
         """Where a query attends to, which is the next state too."""
         with variable_scope(None, "luong_monotonic_attention", [query]):
-            score = _biased(_luong_score(query, self._keys, self._scale), self._begin)
+            score = _biased_score(_luong_score(query, self._keys, self._scale), self._begin)
         found = self._probability_fn(score, state)
         return found, found
 

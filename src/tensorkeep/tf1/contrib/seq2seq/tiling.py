@@ -24,10 +24,10 @@ from tensorkeep.tf1.functions.structures import map_structure
 def tile_batch(t: Any, multiplier: int, name: str | None = None) -> Any:
     """Tensors in which every row is there several times, one after the other."""
     with name_scope(name or "tile_batch"):
-        return map_structure(lambda item: _tiled(item, multiplier), t)
+        return map_structure(lambda item: _tile_tensor(item, multiplier), t)
 
 
-def _tiled(value: Any, multiplier: int) -> Tensor:
+def _tile_tensor(value: Any, multiplier: int) -> Tensor:
     found = convert(value, name="t")
     shape = found.get_shape()
     if shape.rank is None:
@@ -67,8 +67,8 @@ def gather_tree(
             step_id, parent, time = step
             is_in = expand_dims(less(time, lengths), 1)
             every = logical_and(is_in, equal(own, own))
-            token = where(every, _picked(step_id, came_from), fill(shape_of(own), end))
-            return where(every, _picked(parent, came_from), own), token
+            token = where(every, _picked_elements(step_id, came_from), fill(shape_of(own), end))
+            return where(every, _picked_elements(parent, came_from), own), token
 
         first = (own, fill(shape_of(own), end))
         _, tokens = scan(back, (ids, parents, number_range(sizes[0])), initializer=first, reverse=True)
@@ -78,7 +78,7 @@ def gather_tree(
         return result
 
 
-def _picked(values: Tensor, beams: Tensor) -> Tensor:
+def _picked_elements(values: Tensor, beams: Tensor) -> Tensor:
     """Of each row the elements at some places."""
     sizes = shape_of(beams)
     rows = tile(expand_dims(number_range(sizes[0]), 1), [1, sizes[1]])

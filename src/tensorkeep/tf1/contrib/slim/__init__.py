@@ -2,7 +2,6 @@
 
 analysis     how large the variables and the operations of a graph are
 decoders     records that become tensors: `tfexample_decoder`
-evaluation   evaluation: so many batches of a checkpoint, and summaries at the end
 image_items  images, boxes and points of a record
 learning     training: a step, and a loop of steps under a supervisor
 losses       losses of predictions, as slim had them before `tf.losses`

@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from tensorkeep.graph.graph import Graph
-from tensorkeep.runtime.context import log_line
 
 
 def tensor_description(var: Any) -> str:
@@ -15,9 +14,12 @@ def tensor_description(var: Any) -> str:
     return f"({var.dtype.name} {sizes})"
 
 
-def analyze_ops(graph: Graph, print_info: bool = False) -> int:
-    """How many elements the outputs of all operations have, as far as that is known; they are logged if so told."""
-    write = log_line if print_info else _nowhere
+def _nowhere(line: str) -> None:
+    pass
+
+
+def analyze_ops(graph: Graph, write: Callable[[str], None] = _nowhere) -> int:
+    """How many elements the outputs of all operations have, as far as that is known; `write` gets a line on each."""
     _title("Operations: name -> (type shapes) [size]", write)
     total = 0
     for op in graph.get_operations():
@@ -28,9 +30,8 @@ def analyze_ops(graph: Graph, print_info: bool = False) -> int:
     return total
 
 
-def analyze_vars(variables: Iterable[Any], print_info: bool = False) -> tuple[int, int]:
-    """How many elements variables have, and how many bytes; they are logged if so told."""
-    write = log_line if print_info else _nowhere
+def analyze_vars(variables: Iterable[Any], write: Callable[[str], None] = _nowhere) -> tuple[int, int]:
+    """How many elements variables have, and how many bytes; `write` gets a line on each."""
     _title("Variables: name (type shape) [size]", write)
     total, total_bytes = 0, 0
     for item in variables:
@@ -46,7 +47,3 @@ def analyze_vars(variables: Iterable[Any], print_info: bool = False) -> tuple[in
 def _title(text: str, write: Callable[[str], None]) -> None:
     for line in ("---------", text, "---------"):
         write(line)
-
-
-def _nowhere(line: str) -> None:
-    pass

@@ -167,7 +167,9 @@ class SparseTensorHandler(ItemHandler):
 # ---------------------------------------------------------------------------------------------------- Decoders
 
 
-def _made(handlers: Mapping[str, ItemHandler], items: Sequence[str] | None, features: Mapping[str, Any]) -> list[Any]:
+def _make_items(
+    handlers: Mapping[str, ItemHandler], items: Sequence[str] | None, features: Mapping[str, Any]
+) -> list[Any]:
     wanted = list(items) if items else list(handlers)
     found = []
     for item in wanted:
@@ -178,7 +180,7 @@ def _made(handlers: Mapping[str, ItemHandler], items: Sequence[str] | None, feat
     return found
 
 
-def _shaped(features: dict[str, Any], configs: Mapping[str, Any]) -> dict[str, Any]:
+def _reshape_features(features: dict[str, Any], configs: Mapping[str, Any]) -> dict[str, Any]:
     for key in sorted(configs):
         if isinstance(configs[key], FixedLenFeature):
             features[key] = reshape(features[key], configs[key].shape)
@@ -197,7 +199,7 @@ class TFExampleDecoder(DataDecoder):
 
     def decode(self, serialized_example: TensorLike, items: Sequence[str] | None = None) -> list[Any]:
         parsed = dict(parse_single_example(serialized_example, self._keys_to_features))
-        return _made(self._items_to_handlers, items, _shaped(parsed, self._keys_to_features))
+        return _make_items(self._items_to_handlers, items, _reshape_features(parsed, self._keys_to_features))
 
 
 class TFSequenceExampleDecoder(DataDecoder):
@@ -221,5 +223,5 @@ class TFSequenceExampleDecoder(DataDecoder):
 
     def decode(self, serialized_example: TensorLike, items: Sequence[str] | None = None) -> list[Any]:
         context, sequences = parse_single_sequence_example(serialized_example, self._context, self._sequence)
-        features = {**dict(sequences), **_shaped(dict(context), self._context)}
-        return _made(self._items_to_handlers, items, features)
+        features = {**dict(sequences), **_reshape_features(dict(context), self._context)}
+        return _make_items(self._items_to_handlers, items, features)

@@ -27,7 +27,7 @@ from tensorkeep.tf1.functions.sparse.tensors import sparse_concat, sparse_reshap
 _SIDES: Final = ("ymin", "xmin", "ymax", "xmax")
 
 
-def _prefixed(keys: Sequence[str] | None, default: Sequence[str], prefix: str | None, kind: str) -> list[str]:
+def _prefixed_keys(keys: Sequence[str] | None, default: Sequence[str], prefix: str | None, kind: str) -> list[str]:
     wanted = default if keys is None else keys
     if len(wanted) != len(default):
         raise InvalidArgumentError(f"{kind} expects {len(default)} keys but got {len(wanted)}")
@@ -38,7 +38,7 @@ class BoundingBox(ItemHandler):
     """Boxes, a row of four sides for each, of four features."""
 
     def __init__(self, keys: Sequence[str] | None = None, prefix: str | None = "") -> None:
-        super().__init__(_prefixed(keys, _SIDES, prefix, "BoundingBox"))
+        super().__init__(_prefixed_keys(keys, _SIDES, prefix, "BoundingBox"))
 
     def tensors_to_item(self, keys_to_tensors: Mapping[str, Any]) -> Tensor:
         sides = [keys_to_tensors[key] for key in self.keys]
@@ -119,7 +119,7 @@ class BoundingBoxSequence(ItemHandler):
         return_dense: bool = True,
         default_value: float = -1.0,
     ) -> None:
-        super().__init__(_prefixed(keys, _SIDES, prefix, "BoundingBoxSequence"))
+        super().__init__(_prefixed_keys(keys, _SIDES, prefix, "BoundingBoxSequence"))
         self._return_dense, self._default_value = return_dense, default_value
 
     def tensors_to_item(self, keys_to_tensors: Mapping[str, Any]) -> Any:
@@ -136,7 +136,7 @@ class KeypointsSequence(ItemHandler):
         return_dense: bool = True,
         default_value: float = -1.0,
     ) -> None:
-        super().__init__(_prefixed(keys, ("y", "x"), prefix, "KeypointsSequence"))
+        super().__init__(_prefixed_keys(keys, ("y", "x"), prefix, "KeypointsSequence"))
         self._return_dense, self._default_value = return_dense, default_value
 
     def tensors_to_item(self, keys_to_tensors: Mapping[str, Any]) -> Any:

@@ -116,7 +116,7 @@ def trained_by_slim(parts: LoopParts, told: dict[str, Any]) -> Any:
         steps["summary_writer"] = supervisor.summary_writer
     while True:
         try:
-            return _trained(supervisor, told, steps)
+            return _run_training(supervisor, told, steps)
         except AbortedError:
             _log.info("Retrying training!")
 
@@ -167,7 +167,7 @@ def _step_arguments(told: Mapping[str, Any]) -> dict[str, Any]:
         return found
 
 
-def _trained(supervisor: Any, told: Mapping[str, Any], steps: Mapping[str, Any]) -> Any:
+def _run_training(supervisor: Any, told: Mapping[str, Any], steps: Mapping[str, Any]) -> Any:
     loss: Any = None
     with supervisor.managed_session(
         told["master"], start_standard_services=False, config=told["session_config"]

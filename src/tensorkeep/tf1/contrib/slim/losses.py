@@ -27,7 +27,7 @@ from tensorkeep.tf1.functions.nn.losses import sparse_softmax_cross_entropy as b
 from tensorkeep.tf1.functions.numbers.elementwise import cast
 
 
-def _expanded(weights: TensorLike, rank: int | None) -> Tensor:
+def _expanded_weights(weights: TensorLike, rank: int | None) -> Tensor:
     """Weights with as many dimensions as losses have: those of whole examples are for all their elements."""
     found = convert(weights)
     own = found.static_shape.rank
@@ -43,7 +43,7 @@ def _expanded(weights: TensorLike, rank: int | None) -> Tensor:
 def compute_weighted_loss(losses: TensorLike, weights: TensorLike = 1.0, scope: str | None = None) -> Tensor:
     """The mean of losses, weighted."""
     found = convert(losses)
-    return weighted(found, _expanded(weights, found.static_shape.rank), scope=scope)
+    return weighted(found, _expanded_weights(weights, found.static_shape.rank), scope=scope)
 
 
 def get_total_loss(add_regularization_losses: bool = True, name: str = "total_loss") -> Tensor:
@@ -51,7 +51,7 @@ def get_total_loss(add_regularization_losses: bool = True, name: str = "total_lo
     return total_loss(add_regularization_losses, name=name)
 
 
-def _given(predictions: Tensor, labels: TensorLike | None) -> tuple[Tensor, Tensor]:
+def _checked_pair(predictions: Tensor, labels: TensorLike | None) -> tuple[Tensor, Tensor]:
     if labels is None:
         raise InvalidArgumentError("labels must not be None")
     first, second = convert(predictions), convert(labels)
@@ -63,23 +63,23 @@ def absolute_difference(
     predictions: Tensor, labels: TensorLike | None = None, weights: TensorLike = 1.0, scope: str | None = None
 ) -> Tensor:
     """How far predictions are away."""
-    first, second = _given(predictions, labels)
-    return absolute(second, first, _expanded(weights, first.static_shape.rank), scope=scope)
+    first, second = _checked_pair(predictions, labels)
+    return absolute(second, first, _expanded_weights(weights, first.static_shape.rank), scope=scope)
 
 
 def mean_squared_error(
     predictions: Tensor, labels: TensorLike | None = None, weights: TensorLike = 1.0, scope: str | None = None
 ) -> Tensor:
     """The squares of how far predictions are away."""
-    first, second = _given(predictions, labels)
-    return squared(second, first, _expanded(weights, first.static_shape.rank), scope=scope)
+    first, second = _checked_pair(predictions, labels)
+    return squared(second, first, _expanded_weights(weights, first.static_shape.rank), scope=scope)
 
 
 def mean_pairwise_squared_error(
     predictions: Tensor, labels: TensorLike | None = None, weights: TensorLike = 1.0, scope: str | None = None
 ) -> Tensor:
     """The squares of how far the differences within an example are away."""
-    first, second = _given(predictions, labels)
+    first, second = _checked_pair(predictions, labels)
     return pairwise(second, first, weights, scope=scope)
 
 
@@ -90,14 +90,14 @@ def log_loss(
     epsilon: float = 1e-7,
     scope: str | None = None,
 ) -> Tensor:
-    """The logarithms of probabilities."""
-    first, second = _given(predictions, labels)
-    return logarithmic(second, first, _expanded(weights, first.static_shape.rank), epsilon, scope=scope)
+    """The mean logarithmic loss of probabilities, with labels of 0 and 1."""
+    first, second = _checked_pair(predictions, labels)
+    return logarithmic(second, first, _expanded_weights(weights, first.static_shape.rank), epsilon, scope=scope)
 
 
 def hinge_loss(logits: Tensor, labels: TensorLike | None = None, scope: str | None = None) -> Tensor:
     """How far logits are from being on the right side, for each element; it is not collected."""
-    first, second = _given(logits, labels)
+    first, second = _checked_pair(logits, labels)
     with name_scope(scope or "hinge_loss"):
         signs = 2 * cast(second, FLOAT32) - 1
         return relu(1 - signs * first)
@@ -112,7 +112,7 @@ def sigmoid_cross_entropy(
 ) -> Tensor:
     """The cross entropy of labels that do not exclude each other."""
     rank = convert(logits).static_shape.rank
-    return by_sigmoid(multi_class_labels, logits, _expanded(weights, rank), label_smoothing, scope=scope)
+    return by_sigmoid(multi_class_labels, logits, _expanded_weights(weights, rank), label_smoothing, scope=scope)
 
 
 def softmax_cross_entropy(
@@ -124,7 +124,7 @@ def softmax_cross_entropy(
 ) -> Tensor:
     """The cross entropy of labels of which one is right."""
     rank = (convert(logits).static_shape.rank or 1) - 1
-    return by_softmax(onehot_labels, logits, _expanded(weights, rank), label_smoothing, scope=scope)
+    return by_softmax(onehot_labels, logits, _expanded_weights(weights, rank), label_smoothing, scope=scope)
 
 
 def sparse_softmax_cross_entropy(
@@ -135,7 +135,7 @@ def sparse_softmax_cross_entropy(
     rank = convert(logits).static_shape.rank or 1
     if found.static_shape.rank == rank and found.get_shape()[-1].value == 1:
         found = squeeze(found, [-1])
-    return by_number(found, logits, _expanded(weights, rank - 1), scope=scope)
+    return by_number(found, logits, _expanded_weights(weights, rank - 1), scope=scope)
 
 
 def cosine_distance(
@@ -147,8 +147,8 @@ def cosine_distance(
     dim: int | None = None,
 ) -> Tensor:
     """One less the cosine between predictions and labels, which must have length one."""
-    first, second = _given(predictions, labels)
+    first, second = _checked_pair(predictions, labels)
     along = dim if axis is None else axis
     if along is None:
         raise InvalidArgumentError("You must specify 'axis'.")
-    return by_cosine(second, first, along, _expanded(weights, first.static_shape.rank), scope=scope)
+    return by_cosine(second, first, along, _expanded_weights(weights, first.static_shape.rank), scope=scope)

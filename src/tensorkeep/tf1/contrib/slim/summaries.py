@@ -17,7 +17,7 @@ def _name(tensor: Any, name: str | None, prefix: str | None, postfix: str | None
     return "/".join(part for part in (prefix, name or tensor.op.name, postfix) if part)
 
 
-def _printed(summary: Tensor, tensor: Any, name: str) -> Tensor:
+def _printed_summary(summary: Tensor, tensor: Any, name: str) -> Tensor:
     """The summary, which also prints the tensor whenever it is run."""
     shown = Print(summary, [tensor], name)
     add_to_collection(current_graph(), GraphKeys.SUMMARIES, shown)
@@ -32,19 +32,19 @@ def add_histogram_summary(tensor: Any, name: str | None = None, prefix: str | No
 def add_image_summary(
     tensor: Any, name: str | None = None, prefix: str | None = None, print_summary: bool = False
 ) -> Tensor:
-    """Images."""
+    """A summary of a tensor of images, which also prints the tensor if that is asked for."""
     called = _name(tensor, name, prefix)
     summary = image(called, tensor, collections=[] if print_summary else None)
-    return _printed(summary, tensor, called) if print_summary else summary
+    return _printed_summary(summary, tensor, called) if print_summary else summary
 
 
 def add_scalar_summary(
     tensor: Any, name: str | None = None, prefix: str | None = None, print_summary: bool = False
 ) -> Tensor:
-    """A number."""
+    """A summary of a tensor of one number, which also prints it if that is asked for."""
     called = _name(tensor, name, prefix)
     summary = scalar(called, tensor, collections=[] if print_summary else None)
-    return _printed(summary, tensor, called) if print_summary else summary
+    return _printed_summary(summary, tensor, called) if print_summary else summary
 
 
 def add_zero_fraction_summary(
@@ -56,19 +56,19 @@ def add_zero_fraction_summary(
 
 
 def add_histogram_summaries(tensors: Iterable[Any], prefix: str | None = None) -> list[Tensor]:
-    """A histogram of each."""
+    """Summaries of tensors, a histogram of each."""
     return [add_histogram_summary(tensor, prefix=prefix) for tensor in tensors]
 
 
 def add_image_summaries(tensors: Iterable[Any], prefix: str | None = None) -> list[Tensor]:
-    """Images of each."""
+    """Summaries of tensors of images, one of each."""
     return [add_image_summary(tensor, prefix=prefix) for tensor in tensors]
 
 
 def add_scalar_summaries(
     tensors: Iterable[Any], prefix: str | None = None, print_summary: bool = False
 ) -> list[Tensor]:
-    """A number for each."""
+    """Summaries of tensors of one number, one of each."""
     return [add_scalar_summary(tensor, prefix=prefix, print_summary=print_summary) for tensor in tensors]
 
 

@@ -113,7 +113,7 @@ def create_train_op(
         total_loss = with_dependencies([barrier], total_loss)
     gradients: Gradients = optimizer.compute_gradients(
         total_loss,
-        _trained(variables_to_train),
+        _trained_variables(variables_to_train),
         gate_gradients=gate_gradients,
         aggregation_method=aggregation_method,
         colocate_gradients_with_ops=colocate_gradients_with_ops,
@@ -144,7 +144,7 @@ def _updates(given: Iterable[Any] | None) -> list[Any]:
     return wanted
 
 
-def _trained(given: Sequence[Any] | None) -> list[Any]:
+def _trained_variables(given: Sequence[Any] | None) -> list[Any]:
     trainable = trainable_variables()
     if given is None:
         return trainable

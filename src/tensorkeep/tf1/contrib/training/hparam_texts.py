@@ -47,9 +47,9 @@ def _take(found: dict[str, Any], match: re.Match[str], kind: Any, text: str) -> 
         if name in found:
             raise InvalidArgumentError(f"Multiple assignments to variable '{name}' in {text}")
         parts = [part.strip() for part in match["values"].split(",")] if match["values"].strip() else []
-        found[name] = [_parsed(name, kind, part, text) for part in parts]
+        found[name] = [_parse_value(name, kind, part, text) for part in parts]
         return
-    value = _parsed(name, kind, match["value"].strip(), text)
+    value = _parse_value(name, kind, match["value"].strip(), text)
     if index is None:
         if name in found:
             raise InvalidArgumentError(f"Multiple assignments to variable '{name}' in {text}")
@@ -61,7 +61,7 @@ def _take(found: dict[str, Any], match: re.Match[str], kind: Any, text: str) -> 
     elements[int(index)] = value
 
 
-def _parsed(name: str, kind: Any, text: str, whole: str) -> Any:
+def _parse_value(name: str, kind: Any, text: str, whole: str) -> Any:
     try:
         if kind is bool:
             return _TRUTHS[text] if text in _TRUTHS else bool(int(text))

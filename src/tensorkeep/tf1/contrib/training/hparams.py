@@ -46,11 +46,11 @@ class HParams:
         if isinstance(value, list):
             if not is_list:
                 raise InvalidArgumentError(f"Must not pass a list for single-valued parameter: {name}")
-            setattr(self, name, [_converted(kind, item, name) for item in value])
+            setattr(self, name, [_convert_value(kind, item, name) for item in value])
             return
         if is_list:
             raise InvalidArgumentError(f"Must pass a list for multi-valued parameter: {name}.")
-        setattr(self, name, _converted(kind, value, name))
+        setattr(self, name, _convert_value(kind, value, name))
 
     def del_hparam(self, name: str) -> None:
         """Removes one, if it is there."""
@@ -105,7 +105,7 @@ class HParams:
         return self.override_from_dict(values)
 
     def values(self) -> dict[str, Any]:
-        """The values by name."""
+        """The values of all hyperparameters, by name."""
         return {name: getattr(self, name) for name in self._hparam_types}
 
     def get(self, key: str, default: Any = None) -> Any:
@@ -117,7 +117,7 @@ class HParams:
             if isinstance(default, list) != is_list:
                 raise InvalidArgumentError(f"Hparam '{key}' of type '{kind}' is incompatible with default={default}")
             for item in default if is_list else [default]:
-                _converted(kind, item, key)
+                _convert_value(kind, item, key)
         return getattr(self, key)
 
     def __contains__(self, key: str) -> bool:
@@ -134,7 +134,7 @@ def _missing(name: str) -> Any:
     raise NotFoundError(f"there is no hyperparameter {name!r}")
 
 
-def _converted(kind: type, value: Any, name: str) -> Any:
+def _convert_value(kind: type, value: Any, name: str) -> Any:
     """A value as one of a type, if that can be without losing anything."""
     if kind is type(None) or value is None:
         return value

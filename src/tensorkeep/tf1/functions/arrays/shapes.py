@@ -494,7 +494,7 @@ def zeros(shape: ShapeLike, dtype: DTypeLike = FLOAT32, name: str | None = None,
     """A tensor of zeros: a constant if it is small."""
     kind = DType.of(dtype).base_dtype
     zero: Any = False if kind is BOOL else "" if kind is STRING else 0
-    return _filled(zero, shape, kind, name, "zeros")
+    return _filled_tensor(zero, shape, kind, name, "zeros")
 
 
 def ones(shape: ShapeLike, dtype: DTypeLike = FLOAT32, name: str | None = None, layout: None = None) -> Tensor:
@@ -503,10 +503,10 @@ def ones(shape: ShapeLike, dtype: DTypeLike = FLOAT32, name: str | None = None, 
     if kind is STRING:
         raise WrongTypeError("Expected string, but got 1 of type 'int'.")
     one: Any = True if kind is BOOL else 1
-    return _filled(one, shape, kind, name, "ones")
+    return _filled_tensor(one, shape, kind, name, "ones")
 
 
-def _filled(value: Any, shape: Any, dtype: DType, name: str | None, default: str) -> Tensor:
+def _filled_tensor(value: Any, shape: Any, dtype: DType, name: str | None, default: str) -> Tensor:
     with scope_of(name, default, shape, *(shape if isinstance(shape, list | tuple) else ())) as scope:
         if not isinstance(shape, Tensor):
             known = _sizes(shape)

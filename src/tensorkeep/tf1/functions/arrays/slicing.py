@@ -344,7 +344,7 @@ def repeat(input: TensorLike, repeats: TensorLike, axis: int | None = None, name
         raise WrongTypeError(f"Argument `axis` must be an int. Received `axis` = {axis} of type {type(axis).__name__}")
     with scope_of(name, "Repeat", input, repeats):
         data = _with_rank(convert(input, name="data"), _integers(repeats, "repeats"))
-        return _repeated(*data, axis)
+        return _repeat_elements(*data, axis)
 
 
 def _integers(values: Any, name: str) -> Tensor:
@@ -377,7 +377,7 @@ def _positive_axis(axis: int, known: int | None) -> int:
     return axis % known
 
 
-def _repeated(data: Tensor, repeats: Tensor, axis: int) -> Tensor:
+def _repeat_elements(data: Tensor, repeats: Tensor, axis: int) -> Tensor:
     sizes = shape(data, out_type=repeats.dtype)
     axis = _positive_axis(axis, data.static_shape.rank)
     if repeats.static_shape.element_count() == 1:

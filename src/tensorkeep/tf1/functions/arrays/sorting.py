@@ -26,7 +26,7 @@ _DIRECTIONS = ("ASCENDING", "DESCENDING")
 def sort(values: TensorLike, axis: AxisLike = -1, direction: str = "ASCENDING", name: str | None = None) -> Tensor:
     """The values of every row along an axis in order."""
     with name_scope(chosen_name(name, "sort")):
-        return _sorted(values, axis, direction, wants_indices=False)
+        return _sort_values(values, axis, direction, wants_indices=False)
 
 
 def argsort(
@@ -34,7 +34,7 @@ def argsort(
 ) -> Tensor:
     """Where in its row each value of `sort` comes from. Of equal values the first comes first."""
     with name_scope(chosen_name(name, "argsort")):
-        return _sorted(values, axis, direction, wants_indices=True)
+        return _sort_values(values, axis, direction, wants_indices=True)
 
 
 def unravel_index(indices: TensorLike, dims: ShapeLike, name: str | None = None) -> Tensor:
@@ -42,7 +42,7 @@ def unravel_index(indices: TensorLike, dims: ShapeLike, name: str | None = None)
     return emit(ordering.unravel_index, indices, dims, name=name)
 
 
-def _sorted(values: Any, axis: Any, direction: str, wants_indices: bool) -> Tensor:
+def _sort_values(values: Any, axis: Any, direction: str, wants_indices: bool) -> Tensor:
     if direction not in _DIRECTIONS:
         raise InvalidArgumentError(
             f"Argument `direction` should be one of {', '.join(_DIRECTIONS)}. Received: direction={direction}"
@@ -76,12 +76,12 @@ def _descending(values: Tensor, axis: int, wants_indices: bool) -> Tensor:
     if axis == -1 or axis + 1 == known:
         found = top_k(values, count)
         return found.indices if wants_indices else found.values
-    order = _exchanged(axis + known if axis < 0 and known else axis, known, dimensions)
+    order = _exchanged_axes(axis + known if axis < 0 and known else axis, known, dimensions)
     found = top_k(transpose(values, order), count)
     return transpose(found.indices if wants_indices else found.values, order)
 
 
-def _exchanged(axis: int, known: int | None, dimensions: Tensor) -> Tensor:
+def _exchanged_axes(axis: int, known: int | None, dimensions: Tensor) -> Tensor:
     """The permutation that exchanges an axis and the last one."""
     if known is not None:
         if not 0 <= axis < known:

@@ -373,15 +373,15 @@ class _StatedShape:
     def of(cls, x: Any, sizes: Any, prefix: str) -> _StatedShape:
         if not (hasattr(sizes, "__iter__") or hasattr(sizes, "__getitem__")):
             raise InvalidArgumentError(
-                f"{prefix}Tensor {_said(x)}.  Specified shape must be an iterable.  An iterable has the attribute "
-                f"`__iter__` or `__getitem__`.  Received specified shape: {sizes}"
+                f"{prefix}Tensor {_described_tensor(x)}.  Specified shape must be an iterable.  An iterable has the "
+                f"attribute `__iter__` or `__getitem__`.  Received specified shape: {sizes}"
             )
         symbols = tuple(sizes)
         for i, symbol in enumerate(symbols):
             if i and symbol in (Ellipsis, "*"):
                 raise InvalidArgumentError(
-                    f"{prefix}Tensor {_said(x)} specified shape index {i}.  Symbol `...` or `*` for a variable number "
-                    "of unspecified dimensions is only allowed as the first entry"
+                    f"{prefix}Tensor {_described_tensor(x)} specified shape index {i}.  Symbol `...` or `*` for a "
+                    "variable number of unspecified dimensions is only allowed as the first entry"
                 )
         is_open = bool(symbols) and symbols[0] in (Ellipsis, "*")
         return cls(x, symbols[1:] if is_open else symbols, is_open)
@@ -397,7 +397,7 @@ class _StatedShape:
         return assert_rank(self.x, rank, data, summarize, message, name)
 
 
-def _said(x: Tensor | SparseTensor) -> str:
+def _described_tensor(x: Tensor | SparseTensor) -> str:
     if isinstance(x, SparseTensor):
         return f"shape={TensorShape(x.shape)} dtype={x.dtype.name}"
     return str(x.name)
@@ -433,7 +433,7 @@ def _size_checks(
                 continue
             axis = i - len(entry.symbols) if entry.is_open else i
             with control_dependencies(ranks):
-                actual = _sized(entry.actual, axis)
+                actual = _size_along(entry.actual, axis)
             if not _is_number(symbol) and symbol not in named:
                 named[symbol] = (actual, entry.x, axis)
                 continue
@@ -441,24 +441,24 @@ def _size_checks(
                 size, why = int(symbol), "Specified explicitly"
             else:
                 size, by, at = named[symbol]
-                why = f"Specified by tensor {_said(by)} dimension {at}"
+                why = f"Specified by tensor {_described_tensor(by)} dimension {at}"
             if _is_number(actual) and _is_number(size):
                 if int(actual) != int(size):
                     raise InvalidArgumentError(
-                        f"{prefix}{why}.  Tensor {_said(entry.x)} dimension {axis} must have size {size}.  Received "
-                        f"size {actual}, shape {TensorShape(entry.x.shape)}"
+                        f"{prefix}{why}.  Tensor {_described_tensor(entry.x)} dimension {axis} must have size {size}.  "
+                        f"Received size {actual}, shape {TensorShape(entry.x.shape)}"
                     )
                 continue
             condition = emit("Equal", convert(actual), convert(size))
             shown = data or [
-                *(prefix, why, f"Tensor {_said(entry.x)} dimension", axis, "must have size", size),
+                *(prefix, why, f"Tensor {_described_tensor(entry.x)} dimension", axis, "must have size", size),
                 *("Received shape: ", _dynamic_shape(entry.x)),
             ]
             checks.append(Assert(condition, shown, summarize=summarize))
     return checks
 
 
-def _sized(sizes: Any, axis: int) -> Any:
+def _size_along(sizes: Any, axis: int) -> Any:
     return item(sizes, axis) if isinstance(sizes, Tensor) else sizes[axis]
 
 
@@ -562,13 +562,13 @@ def _steps(x: Any, op: str) -> Any:
     last = minus(shape_of(flat), 1)
 
     def compared() -> Any:
-        later = _sliced(flat, 1, reflected_operator("AddV2", [1], last, "add"))
-        return emit(op, later, _sliced(flat, 0, last))
+        later = _slice_tensor(flat, 1, reflected_operator("AddV2", [1], last, "add"))
+        return emit(op, later, _slice_tensor(flat, 0, last))
 
     return cond(is_short, lambda: convert([], BOOL), compared)
 
 
-def _sliced(x: Tensor, begin: int, end: Tensor) -> Any:
+def _slice_tensor(x: Tensor, begin: int, end: Tensor) -> Any:
     """`strided_slice(x, [begin], end)`, whose strides are ones like the beginning."""
     with name_scope("ones_like") as scope:
         constant([begin], name="tensor")

@@ -156,10 +156,10 @@ def switch_case(
         _check_alike(leaves, results)
         captured = list(dict.fromkeys(tensor for body in bodies for tensor in body.captured))
         references = [
-            _defined(graph, f"{scope}branch{i}".replace("/", "_"), body, outputs, captured)
+            _define_branch(graph, f"{scope}branch{i}".replace("/", "_"), body, outputs, captured)
             for i, (body, outputs) in enumerate(zip(bodies, leaves, strict=True))
         ]
-        found = iter(_chosen(graph, scope, index, captured, references, leaves, bodies))
+        found = iter(_choose_branch(graph, scope, index, captured, references, leaves, bodies))
         return pack_sequence_as(first, [None if leaf is None else next(found) for leaf in flatten(first)])
 
 
@@ -189,7 +189,7 @@ def _check_alike(leaves: Sequence[Sequence[Tensor]], results: Sequence[Any]) -> 
             )
 
 
-def _defined(
+def _define_branch(
     graph: Graph, name: str, body: FunctionGraph, outputs: Sequence[Tensor], captured: Sequence[Tensor]
 ) -> FunctionRef:
     """Adds the function of a branch to the library, under a name that is not taken."""
@@ -198,7 +198,7 @@ def _defined(
     return FunctionRef(chosen)
 
 
-def _chosen(
+def _choose_branch(
     graph: Graph,
     scope: str,
     index: Tensor,

@@ -55,7 +55,7 @@ Branch = Callable[[], Any]
 # ---------------------------------------------------------------------------------------------------- Values
 
 
-def _converted(value: Any) -> Any:
+def _converted_value(value: Any) -> Any:
     """A value as a tensor or composite; an array of tensors stays as it is."""
     return value if isinstance(value, TensorArray | IndexedSlices | SparseTensor) else convert(value)
 
@@ -105,7 +105,7 @@ def cond(
         context_f = CondContext.begin(chosen, pivots[1], 0)
         original_f, flat_f = _built_branch(context_f, second, "false_fn")
         if not strict:
-            original_t, original_f = _unpacked(original_t), _unpacked(original_f)
+            original_t, original_f = _unpack_single(original_t), _unpack_single(original_f)
         _check_alike(original_t, original_f)
         if not flat_t:
             raise InvalidArgumentError("'true_fn' and 'false_fn' must return at least one result.")
@@ -123,7 +123,7 @@ def cond(
         if context_t.outer_context is None:
             graph.collections.setdefault(COND_CONTEXT, []).extend((context_t, context_f))
         result = pack_sequence_as(original_t, merges, expand_composites=True)
-        return result if strict else _unpacked(result)
+        return result if strict else _unpack_single(result)
 
 
 def _one_of(name: str, function: Branch | None, old_name: str, old: Branch | None) -> Branch:
@@ -150,7 +150,7 @@ def _built_branch(context: CondContext, function: Branch, what: str) -> Any:
         return original, flat
 
 
-def _unpacked(value: Any) -> Any:
+def _unpack_single(value: Any) -> Any:
     return value[0] if isinstance(value, list | tuple) and len(value) == 1 else value
 
 
@@ -244,7 +244,7 @@ def while_loop(
             if limit.static_shape.rank != 0:
                 raise InvalidArgumentError(f"'maximum_iterations' must be a scalar. Received shape: {limit.shape}")
             packs = len(carried) == 1 and not return_same_structure
-            cond, body, carried = _counted(cond, body, carried, limit, packs)
+            cond, body, carried = _counted_loop(cond, body, carried, limit, packs)
             if shape_invariants is not None:
                 shape_invariants = (TensorShape(()), shape_invariants)
         context = WhileContext(
@@ -261,7 +261,7 @@ def while_loop(
         return result if limit is None else result[1]
 
 
-def _counted(
+def _counted_loop(
     cond: Callable[..., Any], body: Callable[..., Any], loop_vars: Any, limit: Tensor, packs: bool
 ) -> tuple[Callable[..., Any], Callable[..., Any], Any]:
     """The loop with a counter as its first variable, that ends when the counter has reached the limit."""
@@ -284,7 +284,7 @@ class _Loop:
         self._context = context
         self._graph: Graph = context.graph
         self._originals = flatten(loop_vars, expand_composites=True)
-        self._loop_vars = map_structure(_converted, loop_vars)
+        self._loop_vars = map_structure(_converted_value, loop_vars)
         self._values = [_flow_of(value) for value in flatten(self._loop_vars, expand_composites=True)]
         self._shapes = _invariants(self._loop_vars, shape_invariants)
 

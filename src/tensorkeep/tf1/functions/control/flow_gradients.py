@@ -78,7 +78,7 @@ def as_slices_alike(values: Sequence[Any], optimize: bool = True) -> list[Indexe
     return [IndexedSlices(item.values, cast(item.indices, INT64), item.dense_shape) for item in slices]
 
 
-def _merged(values: Sequence[Any], name: str = "Merge") -> Any:
+def _merge_gradients(values: Sequence[Any], name: str = "Merge") -> Any:
     """Whichever of the gradients is not dead. If one is of slices, all are."""
     if all(isinstance(value, Tensor) for value in values):
         return merge(values, name=name)[0]
@@ -88,15 +88,15 @@ def _merged(values: Sequence[Any], name: str = "Merge") -> Any:
         return pack_sequence_as(slices[0], [merge(column)[0] for column in columns], expand_composites=True)
 
 
-def _switched(value: Any, pred: Tensor, name: str = "Switch") -> tuple[Any, Any]:
+def _switch_gradient(value: Any, pred: Tensor, name: str = "Switch") -> tuple[Any, Any]:
     """Both ways that a gradient may go, one of them dead."""
     if isinstance(value, Tensor):
         return switch_tensor(value, pred, name)
     with colocate_with(value, ignore_existing=True):
-        return _parts_switched(value, pred, name)
+        return _switch_parts(value, pred, name)
 
 
-def _parts_switched(value: Any, pred: Tensor, name: str = "Switch") -> tuple[Any, Any]:
+def _switch_parts(value: Any, pred: Tensor, name: str = "Switch") -> tuple[Any, Any]:
     with name_scope(name):
         pairs = [switch(part, pred) for part in flatten(value, expand_composites=True)]
         off, on = (pack_sequence_as(value, [pair[way] for pair in pairs], expand_composites=True) for way in (0, 1))
@@ -128,21 +128,21 @@ def switch_gradient(op: Operation, *grads: Tensor | IndexedSlices | None) -> tup
             return None, None
         if grads[0] is None:
             return None, None
-        head = loop.switches[op] = _merged([grads[0], grads[0]], "b_switch")
+        head = loop.switches[op] = _merge_gradients([grads[0], grads[0]], "b_switch")
         return head, None
     if isinstance(context, CondContext):
         if grads[1 - context.branch] is None:
             if op.inputs[0].dtype is RESOURCE:
-                return _merged([grads[context.branch]] * 2, "cond_resource_grad"), None
+                return _merge_gradients([grads[context.branch]] * 2, "cond_resource_grad"), None
             return None, None
-        return _merged(grads, "cond_grad"), None
+        return _merge_gradients(grads, "cond_grad"), None
     off = _plain_switched(grads[0], op.inputs[1])[0]
     on = _plain_switched(grads[1], op.inputs[1])[1]
-    return _merged([off, on]), None
+    return _merge_gradients([off, on]), None
 
 
 def _plain_switched(value: Any, pred: Tensor) -> Any:
-    return switch(value, pred) if isinstance(value, Tensor) else _parts_switched(value, pred)
+    return switch(value, pred) if isinstance(value, Tensor) else _switch_parts(value, pred)
 
 
 def _add_back_edge(head: Any, value: Any) -> None:
@@ -165,15 +165,15 @@ def merge_gradient(
     in_force = current_context(op.graph)
     if isinstance(context, WhileContext):
         assert isinstance(in_force, WhileContext)
-        return _switched(grad, in_force.pivot)
+        return _switch_gradient(grad, in_force.pivot)
     if isinstance(context, CondContext):
         pred = context.pred
         loop = _loop_in_force(op)
         if loop is not None:
             pred = _predicate(loop, pred)
-        return _switched(grad, pred, "cond_grad")
+        return _switch_gradient(grad, pred, "cond_grad")
     chosen = [emit("Equal", op.outputs[1], i, name="Equal") for i in range(len(op.inputs))]
-    return [_switched(grad, pred)[1] for pred in chosen]
+    return [_switch_gradient(grad, pred)[1] for pred in chosen]
 
 
 def _predicate(loop: GradientLoop, pred: Tensor) -> Tensor:
@@ -224,7 +224,7 @@ def enter_gradient(op: Operation, grad: Tensor | IndexedSlices) -> Tensor | Inde
     if op.attr("is_constant"):
         if isinstance(grad, IndexedSlices):
             return _accumulated_slices(context, op, grad)
-        return _accumulated(context, op, grad)
+        return _accumulate_gradient(context, op, grad)
     result: Tensor | IndexedSlices = map_structure(exit_tensor, grad, expand_composites=True)
     exits = flatten(result, expand_composites=True)
     context.loop_exits.extend(exits)
@@ -237,7 +237,7 @@ def loop_cond_gradient(op: Operation, *_: Tensor | None) -> None:
     return None
 
 
-def _accumulated(context: WhileContext, op: Operation, grad: Tensor) -> Tensor:
+def _accumulate_gradient(context: WhileContext, op: Operation, grad: Tensor) -> Tensor:
     """The sum of a gradient over all rounds.
 
     acc = 0; while pivot: acc += grad

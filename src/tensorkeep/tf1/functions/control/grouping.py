@@ -42,13 +42,13 @@ def group(*inputs: Structure, **kwargs: str | None) -> Operation:
             by_device.setdefault(leaf.device or "", []).append(leaf)
         if len(by_device) == 1:
             ((place, members),) = by_device.items()
-            return _joined(place, members, scope)
-        joints = [_joined(place, by_device[place]) for place in sorted(by_device)]
+            return _join_members(place, members, scope)
+        joints = [_join_members(place, by_device[place]) for place in sorted(by_device)]
         with control_dependencies(joints):
             return no_op(name=scope)
 
 
-def _joined(place: str, members: Sequence[Any], name: str | None = None) -> Operation:
+def _join_members(place: str, members: Sequence[Any], name: str | None = None) -> Operation:
     with control_dependencies(members), device(place):
         return no_op(name=name)
 

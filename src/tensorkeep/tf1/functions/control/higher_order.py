@@ -48,7 +48,7 @@ def surround(surroundings: Surroundings) -> Surroundings:
 
 
 @contextmanager
-def _surrounded(name: str, elems: Any) -> Iterator[None]:
+def _surrounding_scope(name: str, elems: Any) -> Iterator[None]:
     """The name scope of one of these functions, and what surrounds it."""
     with ExitStack() as stack:
         stack.enter_context(name_scope(name, graph_of(flatten(elems))))
@@ -81,8 +81,8 @@ def map_fn(
             f"elems must be a Tensor or (possibly nested) sequence of Tensors. Got {elems}, which does not contain any "
             "Tensors."
         )
-    with _surrounded(chosen_name(name, "map"), elems):
-        tensors = _converted(flat)
+    with _surrounding_scope(chosen_name(name, "map"), elems):
+        tensors = _converted_values(flat)
         if tensors[0].static_shape.rank == 0:
             raise InvalidArgumentError("Elements in elems must be 1+ dimensional Tensors, not scalars")
         known = _known_length(tensors)
@@ -116,7 +116,7 @@ def map_fn(
             swap_memory=swap_memory,
             maximum_iterations=length,
         )
-        results = _stacked(filled, known)
+        results = _stack_arrays(filled, known)
         return pack_sequence_as(elems if signature is None else signature, results)
 
 
@@ -137,8 +137,8 @@ def scan(
     """
     _check_callable(fn)
     form = elems if initializer is None else initializer
-    with _surrounded(chosen_name(name, "scan"), elems):
-        tensors = _converted(flatten(elems))
+    with _surrounding_scope(chosen_name(name, "scan"), elems):
+        tensors = _converted_values(flatten(elems))
         known = _known_length(tensors)
         length = first_size(shape_of(tensors[0])) if known is None else known
         sources = [TensorArray(x.dtype, size=length, element_shape=_element(x)) for x in tensors]
@@ -165,8 +165,8 @@ def scan(
             ]
 
         def compute(i: Tensor, accumulated: list[Tensor], arrays: list[TensorArray]) -> Any:
-            element = _packed(elems, [array.read(i) for array in sources])
-            result = fn(_packed(form, accumulated), element)
+            element = _pack_values(elems, [array.read(i) for array in sources])
+            result = fn(_pack_values(form, accumulated), element)
             assert_same_structure(form, result)
             flat = flatten(result)
             arrays = [array.write(i, value) for array, value in zip(arrays, flat, strict=True)]
@@ -187,7 +187,7 @@ def scan(
             swap_memory=swap_memory,
             maximum_iterations=length,
         )
-        return _packed(form, _stacked(filled, known))
+        return _pack_values(form, _stack_arrays(filled, known))
 
 
 def foldl(
@@ -201,8 +201,8 @@ def foldl(
 ) -> Any:
     """The last value of an accumulator: `fn` of its last value and the next element, from the first element on."""
     _check_callable(fn)
-    with _surrounded(chosen_name(name, "foldl"), elems):
-        length, sources = _unstacked(elems)
+    with _surrounding_scope(chosen_name(name, "foldl"), elems):
+        length, sources = _unstack_elements(elems)
         if initializer is None:
             start: Any = map_structure(lambda array: array.read(0), sources)
             counter = constant(1)
@@ -238,8 +238,8 @@ def foldr(
 ) -> Any:
     """The last value of an accumulator: `fn` of its last value and the next element, from the last element back."""
     _check_callable(fn)
-    with _surrounded(chosen_name(name, "foldr"), elems):
-        length, sources = _unstacked(elems)
+    with _surrounding_scope(chosen_name(name, "foldr"), elems):
+        length, sources = _unstack_elements(elems)
         if initializer is None:
             counter = _before(length, 1)
             start: Any = map_structure(lambda array: array.read(counter), sources)
@@ -272,7 +272,7 @@ def _check_callable(fn: Any) -> None:
         raise WrongTypeError(f"{fn!r} is not callable. Please provide a callable function.")
 
 
-def _converted(values: Sequence[Any]) -> list[Tensor]:
+def _converted_values(values: Sequence[Any]) -> list[Tensor]:
     for value in values:
         if is_composite(value):
             raise WrongTypeError(f"expected tensors, got {value!r}: its elements along the first axis are no tensors")
@@ -310,13 +310,13 @@ def _before(length: Any, steps: int) -> Any:
     return minus(length, steps) if isinstance(length, Tensor) else length - steps
 
 
-def _packed(form: Any, values: Sequence[Any]) -> Any:
+def _pack_values(form: Any, values: Sequence[Any]) -> Any:
     return pack_sequence_as(form, list(values)) if is_nested(form) else values[0]
 
 
-def _unstacked(elems: Any) -> tuple[Any, Any]:
+def _unstack_elements(elems: Any) -> tuple[Any, Any]:
     """How many elements there are, and structures of arrays that hold them."""
-    tensors = _converted(flatten(elems))
+    tensors = _converted_values(flatten(elems))
     known = _known_length(tensors)
     length = known or first_size(shape_of(tensors[0]))
     arrays = [
@@ -326,7 +326,7 @@ def _unstacked(elems: Any) -> tuple[Any, Any]:
     return length, pack_sequence_as(elems, arrays)
 
 
-def _stacked(arrays: Sequence[TensorArray], length: int | None) -> list[Tensor]:
+def _stack_arrays(arrays: Sequence[TensorArray], length: int | None) -> list[Tensor]:
     results = [array.stack() for array in arrays]
     for tensor in results:
         dims = tensor.static_shape.dims

@@ -93,7 +93,7 @@ class ConcreteFunction:
         for output, traced_output in zip(op.outputs, self.outputs, strict=True):
             output.set_shape(traced_output.shape)
         found = [identity(output) for output in op.outputs]
-        return _packed(self.structured_outputs, found)
+        return _pack_values(self.structured_outputs, found)
 
 
 @dataclass(eq=False)
@@ -308,7 +308,7 @@ def _as_result(value: Any) -> Tensor | None:
     return found
 
 
-def _packed(structure: Any, values: Sequence[Tensor]) -> Any:
+def _pack_values(structure: Any, values: Sequence[Tensor]) -> Any:
     left = iter(values)
     return pack_sequence_as(structure, [None if leaf is None else next(left) for leaf in flatten(structure)])
 

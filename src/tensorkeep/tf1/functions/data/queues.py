@@ -110,7 +110,7 @@ class QueueBase:
         return self._element(found, Shape((None,)))
 
     def close(self, cancel_pending_enqueues: bool = False, name: str | None = None) -> Operation:
-        """Lets nothing more in."""
+        """The operation that closes the queue: nothing more can be put in, and what is in can be taken out."""
         name = chosen_name(name, f"{self._name}_Close")
         return emit_operation(
             self._versioned("QueueClose"), self._queue_ref, cancel_pending_enqueues=cancel_pending_enqueues, name=name

@@ -68,7 +68,7 @@ class ReaderBase:
         return emit_operation(self._versioned("ReaderRestoreState"), self._reader_ref, state, name=name)
 
     def reset(self, name: str | None = None) -> Operation:
-        """Begins anew."""
+        """The operation that puts the reader back to its beginning."""
         return emit_operation(self._versioned("ReaderReset"), self._reader_ref, name=name)
 
 

@@ -34,7 +34,7 @@ def clean_tag(name: str | None) -> str | None:
 
 
 @contextmanager
-def _scoped(name: str, family: str | None, tensor: Any, default: str | None = None) -> Iterator[tuple[str, str]]:
+def _summary_scope(name: str, family: str | None, tensor: Any, default: str | None = None) -> Iterator[tuple[str, str]]:
     """The tag of a summary, and the name of its operation."""
     base, family = clean_tag(name), clean_tag(family)
     whole = base if family is None else f"{family}/{base}"
@@ -43,7 +43,7 @@ def _scoped(name: str, family: str | None, tensor: Any, default: str | None = No
         yield tag if family is None else f"{family}/{tag}", scope
 
 
-def _collected(summary: Tensor, collections: Sequence[Any] | None, default: Sequence[str]) -> Tensor:
+def _collect_summary(summary: Tensor, collections: Sequence[Any] | None, default: Sequence[str]) -> Tensor:
     for key in default if collections is None else collections:
         add_to_collection(summary.graph, key, summary)
     return summary
@@ -55,17 +55,17 @@ _SUMMARIES: Final = (GraphKeys.SUMMARIES,)
 def scalar(
     name: str, tensor: TensorLike, collections: Sequence[Any] | None = None, family: str | None = None
 ) -> Tensor:
-    """Reports one number."""
-    with _scoped(name, family, tensor) as (tag, scope):
-        return _collected(summary_ops.scalar_summary(tag, tensor, name=scope), collections, _SUMMARIES)
+    """A summary of a tensor of one number, under a name."""
+    with _summary_scope(name, family, tensor) as (tag, scope):
+        return _collect_summary(summary_ops.scalar_summary(tag, tensor, name=scope), collections, _SUMMARIES)
 
 
 def histogram(
     name: str, values: TensorLike, collections: Sequence[Any] | None = None, family: str | None = None
 ) -> Tensor:
     """Reports how numbers are distributed."""
-    with _scoped(name, family, values, "HistogramSummary") as (tag, scope):
-        return _collected(summary_ops.histogram_summary(tag, values, name=scope), collections, _SUMMARIES)
+    with _summary_scope(name, family, values, "HistogramSummary") as (tag, scope):
+        return _collect_summary(summary_ops.histogram_summary(tag, values, name=scope), collections, _SUMMARIES)
 
 
 def image(
@@ -75,10 +75,10 @@ def image(
     collections: Sequence[Any] | None = None,
     family: str | None = None,
 ) -> Tensor:
-    """Reports pictures."""
-    with _scoped(name, family, tensor) as (tag, scope):
+    """A summary of a tensor of pictures, [batch, height, width, channels], under a name."""
+    with _summary_scope(name, family, tensor) as (tag, scope):
         made = summary_ops.image_summary(tag, tensor, max_images=max_outputs, name=scope)
-        return _collected(made, collections, _SUMMARIES)
+        return _collect_summary(made, collections, _SUMMARIES)
 
 
 def audio(
@@ -89,11 +89,11 @@ def audio(
     collections: Sequence[Any] | None = None,
     family: str | None = None,
 ) -> Tensor:
-    """Reports sounds."""
-    with _scoped(name, family, tensor) as (tag, scope):
+    """A summary of a tensor of sounds, under a name."""
+    with _summary_scope(name, family, tensor) as (tag, scope):
         rate = convert(sample_rate, FLOAT32, "sample_rate")
         made = summary_ops.audio_summary_v2(tag, tensor, rate, max_outputs=max_outputs, name=scope)
-        return _collected(made, collections, _SUMMARIES)
+        return _collect_summary(made, collections, _SUMMARIES)
 
 
 def text(name: str, tensor: Tensor, collections: Sequence[Any] | None = None) -> Tensor:
@@ -123,16 +123,16 @@ def tensor_summary(
         metadata.summary_description = summary_description
     if display_name is not None:
         metadata.display_name = display_name
-    with _scoped(name, family, tensor) as (tag, scope):
+    with _summary_scope(name, family, tensor) as (tag, scope):
         made = summary_ops.tensor_summary_v2(tag, tensor, serialize(metadata), name=scope)
-        return _collected(made, collections, _SUMMARIES)
+        return _collect_summary(made, collections, _SUMMARIES)
 
 
 def merge(inputs: Sequence[Any], collections: Sequence[Any] | None = None, name: str | None = None) -> Tensor:
-    """One summary of several."""
+    """One summary that holds several others."""
     name = clean_tag(name)
     with name_scope(chosen_name(name, "Merge"), graph_of(inputs)):
-        return _collected(summary_ops.merge_summary(inputs, name=name), collections, ())
+        return _collect_summary(summary_ops.merge_summary(inputs, name=name), collections, ())
 
 
 def merge_all(key: str = GraphKeys.SUMMARIES, scope: str | None = None, name: str | None = None) -> Tensor | None:

@@ -75,7 +75,7 @@ def embedding_lookup_sparse_multi_dim(
     mean along the axis `weight_axis`.
     """
     chosen = _combiners(combiners)
-    ids, weights = _checked(sp_ids, sp_weights)
+    ids, weights = _checked_ids(sp_ids, sp_weights)
     rank = _rank(ids)
     if rank != len(chosen) + 1:
         raise InvalidArgumentError(
@@ -110,7 +110,7 @@ def safe_embedding_lookup_multi_dim(
     Axes for which there is no combiner stay as they are; rows without ids are zero.
     """
     own = _combiners(combiners)
-    ids, weights = _checked(sparse_ids, sparse_weights)
+    ids, weights = _checked_ids(sparse_ids, sparse_weights)
     chosen = ("tile",) * (_rank(ids) - 1 - len(own)) + own
     dtype = None if weights is None else weights.dtype.base_dtype
     tables = tables_to_look_up(embedding_weights, dtype)
@@ -135,7 +135,7 @@ def _combiners(given: Any) -> tuple[str, ...]:
     return chosen
 
 
-def _checked(ids: Any, weights: Any) -> tuple[SparseTensor, SparseTensor | None]:
+def _checked_ids(ids: Any, weights: Any) -> tuple[SparseTensor, SparseTensor | None]:
     if not isinstance(ids, SparseTensor):
         raise WrongTypeError(f"sp_ids must be SparseTensor, got {type(ids)}")
     if weights is not None and not isinstance(weights, SparseTensor):
@@ -163,7 +163,7 @@ def _along_axes(
         _, places = unique(_flat(indices, sizes, axis), out_idx=INT32)
         is_weighted = given is not None and axis == weight_axis
         offsets = cast(indices[:, axis], INT32)
-        rows = _combined(combiners[axis - 1], rows, places, weights if is_weighted else None, offsets, sizes[axis])
+        rows = _combine_rows(combiners[axis - 1], rows, places, weights if is_weighted else None, offsets, sizes[axis])
         weights = segment_mean(weights, places)
         # Indices are in order, so each group's are those of any of its items, cut off at this axis.
         indices = segment_max(indices, places)
@@ -180,7 +180,7 @@ def _flat(indices: Tensor, sizes: Tensor, axes: int) -> Tensor:
     return number
 
 
-def _combined(
+def _combine_rows(
     combiner: str, rows: Tensor, places: Tensor, weights: Tensor | None, offsets: Tensor, width: Tensor
 ) -> Tensor:
     """The rows of each group as one. `offsets` is where each is along an axis of that width."""
@@ -232,7 +232,7 @@ def adaptive_embedding_lookup_sparse(
         raise InvalidArgumentError("adaptive_embedding_lookup_sparse takes no weights: sp_weights must be None")
     if adaptive_mask_tensor is None:
         raise InvalidArgumentError("adaptive_mask_tensor must say of each id which table it is in: 0 or 1")
-    ids, _ = _checked(sp_ids, None)
+    ids, _ = _checked_ids(sp_ids, None)
     plain, keyed = tables_to_look_up(hash_params), tables_to_look_up(ev_params)
     with scope_of(name, "embedding_lookup_sparse", *keyed, ids):
         flat = reshape(ids.values, [-1])
@@ -265,7 +265,7 @@ def safe_adaptive_embedding_lookup_sparse(
 
     With `default_id` they are the row of that id instead. The mask has a number for each line.
     """
-    ids, _ = _checked(sparse_ids, sparse_weights)
+    ids, _ = _checked_ids(sparse_ids, sparse_weights)
     plain, keyed = tables_to_look_up(hash_embedding_weights), tables_to_look_up(ev_embedding_weights)
     with scope_of(name, "embedding_lookup", *plain, ids):
         original, rank = cast(ids.dense_shape, INT32), _rank(ids)
@@ -331,7 +331,7 @@ def fused_embedding_lookup_sparse_v2(
     blocknums: TensorLike | None = None,
 ) -> Tensor:
     """`fused_embedding_lookup_sparse`, in which every row must have an id unless `fill_empty_row` is set."""
-    ids, _ = _checked(sp_ids, None)
+    ids, _ = _checked_ids(sp_ids, None)
     for what, value in (("sparse_weights", sparse_weights), ("blocknums", blocknums)):
         if value is not None:
             raise InvalidArgumentError(f"fused lookups take no {what}; safe_embedding_lookup_sparse does")

@@ -64,9 +64,9 @@ def looked_up_by_key(
     originals = span(size(flat, out_type=INT32))
     keys_of_shards = dynamic_partition(flat, places, len(tables))
     originals_of_shards = dynamic_partition(originals, places, len(tables))
-    counts_of_shards = _spread(counts, [-1], places, len(tables))
+    counts_of_shards = _spread_values(counts, [-1], places, len(tables))
     row = plain_shape(tables[0].shape)
-    first_of_shards = _spread(ev_init_value, [-1, *row.as_tuple()], places, len(tables))
+    first_of_shards = _spread_values(ev_init_value, [-1, *row.as_tuple()], places, len(tables))
     parts = []
     for number, table in enumerate(tables):
         with device(None), colocate_with(table):
@@ -116,7 +116,7 @@ def lookup_resource(var: EmbeddingTable) -> Tensor:
     return var.lookup_resource()
 
 
-def _spread(values: Any, shape: list[int], places: Tensor, count: int) -> list[Any]:
+def _spread_values(values: Any, shape: list[int], places: Tensor, count: int) -> list[Any]:
     """What belongs to the keys, spread over shards like them; nothing for each if there is nothing."""
     if values is None:
         return [None] * count

@@ -96,11 +96,11 @@ def embedding_lookup(
     tables = _tables(params)
     lookup = own_lookup(tables)
     if lookup is not None:
-        return _clipped(lookup(ids, name, partition_strategy, blocknums), convert(ids), max_norm)
+        return _clipped_rows(lookup(ids, name, partition_strategy, blocknums), convert(ids), max_norm)
     if any(map(is_embedding_variable, tables)):
         with scope_of(name, "embedding_lookup", *tables, ids) as scope:
             rows = looked_up_by_key(tables, ids, scope, ev_init_value, counts)
-            return _clipped(rows, convert(ids), max_norm)
+            return _clipped_rows(rows, convert(ids), max_norm)
     return lookup_and_transform(params, ids, partition_strategy, name, max_norm)
 
 
@@ -126,7 +126,7 @@ def lookup_and_transform(
         ids = convert(ids, name="ids")
         if len(tables) == 1 and (transform is None or ids.static_shape.rank == 1):
             with colocate_with(tables[0]):
-                rows = _clipped(gather(tables[0], ids, name=scope), ids, max_norm)
+                rows = _clipped_rows(gather(tables[0], ids, name=scope), ids, max_norm)
                 if transform is not None:
                     rows = transform(rows)
             return identity(rows)
@@ -149,7 +149,7 @@ def _is_resource(table: Any) -> bool:
     return isinstance(getattr(table, "handle", None), Tensor)
 
 
-def _clipped(rows: Tensor, ids: Tensor, max_norm: Any) -> Tensor:
+def _clipped_rows(rows: Tensor, ids: Tensor, max_norm: Any) -> Tensor:
     """Each row shortened to a norm; the axes of a row are those that the ids do not have."""
     if max_norm is None:
         return rows
@@ -169,7 +169,7 @@ def _looked_up(
     count = len(tables)
     flat = reshape(ids, [-1])
     originals = span(size(flat, out_type=INT32))
-    assignments, places = _spread(tables, flat, strategy)
+    assignments, places = _assign_shards(tables, flat, strategy)
     assignments = cast(assignments, INT32)
     ids_of_shards = dynamic_partition(places, assignments, count)
     originals_of_shards = dynamic_partition(originals, assignments, count)
@@ -178,7 +178,7 @@ def _looked_up(
         with device(None), colocate_with(table):
             rows = gather(table, own)
             if transform is not None:
-                rows = transform(_clipped(rows, own, max_norm))
+                rows = transform(_clipped_rows(rows, own, max_norm))
         parts.append(rows)
     found = emit(parallel_dynamic_stitch, originals_of_shards, parts, name=scope)
     known = _row_shape(tables, found, transform)
@@ -193,7 +193,7 @@ def _looked_up(
     sizes = shape(ids)
     found = reshape(found, concat([sizes, row], 0))
     found.set_shape(ids.static_shape.concatenate(known))
-    return found if transform is not None else _clipped(found, ids, max_norm)
+    return found if transform is not None else _clipped_rows(found, ids, max_norm)
 
 
 def _static_shape(table: Any) -> Shape:
@@ -208,7 +208,7 @@ def _row_shape(tables: list[Any], found: Tensor, transform: Transform | None) ->
     return known
 
 
-def _spread(tables: list[Any], ids: Tensor, strategy: str) -> tuple[Any, Any]:
+def _assign_shards(tables: list[Any], ids: Tensor, strategy: str) -> tuple[Any, Any]:
     """The shard of each id, and its place there."""
     count = len(tables)
     if strategy == "mod":
@@ -312,9 +312,9 @@ def combined_rows(
     `places` says which of `rows` each id has, `segment_ids` which row of the ids it is in.
     """
     if combiner == "tile":
-        return _tiled(gather(rows, places), sp_ids, sp_weights, scope)
+        return _tiled_rows(gather(rows, places), sp_ids, sp_weights, scope)
     if sp_weights is not None:
-        return _weighted(rows, places, segment_ids, sp_weights.values, combiner, scope)
+        return _combine_weighted_rows(rows, places, segment_ids, sp_weights.values, combiner, scope)
     combine = {"sum": sparse_segment_sum, "mean": sparse_segment_mean, "sqrtn": sparse_segment_sqrt_n}[combiner]
     return combine(rows, places, segment_ids, name=scope, sparse_gradient=sparse_gradient)
 
@@ -343,7 +343,9 @@ def _is_tensor(table: Any) -> bool:
     return isinstance(table, Tensor) or is_composite(table) or hasattr(table, "initializer")
 
 
-def _weighted(rows: Any, places: Any, segment_ids: Tensor, weights: Tensor, combiner: str, scope: str) -> Tensor:
+def _combine_weighted_rows(
+    rows: Any, places: Any, segment_ids: Tensor, weights: Tensor, combiner: str, scope: str
+) -> Tensor:
     """The weighted combination of the rows of each segment."""
     if segment_ids.dtype.base_dtype is not INT32:
         segment_ids = cast(segment_ids, INT32)
@@ -373,7 +375,7 @@ def _weighted(rows: Any, places: Any, segment_ids: Tensor, weights: Tensor, comb
     return found if found.dtype.base_dtype is original else cast(found, original)
 
 
-def _tiled(rows: Tensor, ids: SparseTensor, weights: SparseTensor | None, scope: str) -> Tensor:
+def _tiled_rows(rows: Tensor, ids: SparseTensor, weights: SparseTensor | None, scope: str) -> Tensor:
     """The rows of each line of ids side by side, in the columns that they are in."""
     if weights is not None:
         rows = rows * expand_dims(cast(weights.values, rows.dtype.base_dtype), 1)

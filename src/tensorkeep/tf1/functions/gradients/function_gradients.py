@@ -67,7 +67,7 @@ def differentiate(body: FunctionBody) -> Derivative:
         result = gradients(ys, sources, dys) if ys and sources else [None] * len(sources)
         by_source = dict(zip(sources, map(_dense, result), strict=True))
         found = [by_source.get(tensor) for tensor in body.inputs]
-    return _parted(body, given, found, start)
+    return _part_operations(body, given, found, start)
 
 
 def _has_gradient(tensor: Tensor) -> bool:
@@ -83,7 +83,7 @@ def _dense(grad: Any) -> Tensor | None:
     return convert(grad) if isinstance(grad, IndexedSlices) else grad
 
 
-def _parted(body: FunctionBody, given: Sequence[Any], found: Sequence[Any], start: int) -> Derivative:
+def _part_operations(body: FunctionBody, given: Sequence[Any], found: Sequence[Any], start: int) -> Derivative:
     """Tells the operations of the function from those of its gradient."""
     order = list(body.graph.operations)
     forward = set(order[:start])
@@ -110,14 +110,14 @@ def _parted(body: FunctionBody, given: Sequence[Any], found: Sequence[Any], star
     )
 
 
-def _opened(op: Operation, reference: FunctionRef, arguments: Sequence[Tensor]) -> FunctionBody:
+def _open_body(op: Operation, reference: FunctionRef, arguments: Sequence[Tensor]) -> FunctionBody:
     """The body of a function that an operation calls, which knows what handles among the arguments lead to."""
     library = op.graph.functions
     shapes = [UNKNOWN_SHAPE if (held := held_behind(tensor)) is None else held for tensor in arguments]
     return function_body(find_function(reference.name, library), library, reference.attrs, shapes)
 
 
-def _defined(graph: Graph, name: str, *parts: Any, **options: Any) -> FunctionRef:
+def _define_function(graph: Graph, name: str, *parts: Any, **options: Any) -> FunctionRef:
     """Adds a function to the library of a graph, under a name that is not taken; and those that it calls."""
     taken = graph.functions
     found = next(chosen for i in count() if (chosen := f"{name}_{i}" if i else name) not in taken)
@@ -142,29 +142,29 @@ def _branches_gradient(
     graph, arguments = op.graph, op.inputs[1:]
     derived = []
     for reference in branches:
-        part = differentiate(_opened(op, reference, arguments))
+        part = differentiate(_open_body(op, reference, arguments))
         graph.functions.update(part.body.graph.functions)  # so that the next one finds other names
         derived.append(part)
     wanted = [any(part.found[i] is not None for part in derived) for i in range(len(arguments))]
     if not any(wanted):
         return [None] * len(op.inputs)
     needed = [[t for t in part.captured if t not in part.body.inputs] for part in derived]
-    forward = [_widened(graph, ref, i, derived, needed) for i, ref in enumerate(branches)]
+    forward = [_widened_branch(graph, ref, i, derived, needed) for i, ref in enumerate(branches)]
     extra = _give_more(op, [tensor for tensors in needed for tensor in tensors])
-    started = _started(op.outputs, derived[0], dys)
+    started = _reached_gradients(op.outputs, derived[0], dys)
     backward = [_branch_gradient(graph, ref, i, derived, needed, wanted) for i, ref in enumerate(branches)]
-    found = iter(_chosen(op, backward, [*started, *arguments, *extra], wanted))
+    found = iter(_choose_gradients(op, backward, [*started, *arguments, *extra], wanted))
     _set_branches(op, forward)
     return [None, *(next(found) if is_wanted else None for is_wanted in wanted)]
 
 
-def _started(results: Sequence[Tensor], part: Derivative, dys: Sequence[Any]) -> list[Tensor]:
+def _reached_gradients(results: Sequence[Tensor], part: Derivative, dys: Sequence[Any]) -> list[Tensor]:
     """The gradients of those results that can have one."""
     reached = [(y, dy) for y, dy, place in zip(results, dys, part.given, strict=False) if place is not None]
     return [_zeros_of(y) if dy is None else convert(dy) for y, dy in reached]
 
 
-def _widened(
+def _widened_branch(
     graph: Graph, reference: FunctionRef, index: int, derived: Sequence[Derivative], needed: Sequence[Sequence[Tensor]]
 ) -> FunctionRef:
     """A branch that also gives what its gradient needs, and something in the place of what those of others need."""
@@ -179,7 +179,7 @@ def _widened(
                     made.append(outputs[-1].op)
     name, operations = f"{reference.name}_rewritten", [*part.forward, *made]
     inside, inputs, controls = part.body.graph, part.body.inputs, part.body.controls
-    return _defined(graph, name, inside, inputs, outputs, controls=controls, operations=operations)
+    return _define_function(graph, name, inside, inputs, outputs, controls=controls, operations=operations)
 
 
 def _branch_gradient(
@@ -205,7 +205,7 @@ def _branch_gradient(
         ]
         made = list(inside.operations[start:])
     operations = [*part.backward, *made]
-    return _defined(graph, f"{reference.name}_grad", inside, inputs, outputs, operations=operations)
+    return _define_function(graph, f"{reference.name}_grad", inside, inputs, outputs, operations=operations)
 
 
 def _zeros_of(x: Tensor) -> Tensor:
@@ -230,7 +230,9 @@ def _set_branches(op: Operation, references: Sequence[FunctionRef]) -> None:
         op.set_attr("else_branch", references[1])
 
 
-def _chosen(op: Operation, branches: Sequence[FunctionRef], inputs: Sequence[Any], wanted: Sequence[bool]) -> list[Any]:
+def _choose_gradients(
+    op: Operation, branches: Sequence[FunctionRef], inputs: Sequence[Any], wanted: Sequence[bool]
+) -> list[Any]:
     """Chooses among gradients as the operation chooses among branches."""
     sources = [tensor for tensor, is_wanted in zip(op.inputs[1:], wanted, strict=True) if is_wanted]
     stateful = _is_stateful(op.graph, *branches)
@@ -268,7 +270,7 @@ def while_gradient(op: Operation, *dys: Gradient | None) -> Sequence[Gradient | 
     """Makes the loop count its rounds and keep what its gradient needs of each; another goes back through them."""
     graph, arguments = op.graph, list(op.inputs)
     body_name, cond_name = op.get_attr("body"), op.get_attr("cond")
-    part = differentiate(_opened(op, body_name, arguments))
+    part = differentiate(_open_body(op, body_name, arguments))
     graph.functions.update(part.body.graph.functions)
     if not any(place is not None for place in part.given):
         return [None] * len(arguments)
@@ -278,12 +280,12 @@ def while_gradient(op: Operation, *dys: Gradient | None) -> Sequence[Gradient | 
             for x, place, dx in zip(part.body.inputs, part.given, part.found, strict=True)
         ]
     start = min(place.op.index for place in part.given if place is not None)
-    part = _parted(part.body, part.given, found, start)
+    part = _part_operations(part.body, part.given, found, start)
     constants = [x for x, y in zip(part.body.inputs, part.body.outputs, strict=True) if x is y and x in part.captured]
     kept = [tensor for tensor in part.captured if tensor not in constants]
     _check_kept(op, kept)
-    rounds, lists = _counted(op, part, kept, body_name, cond_name)
-    once = _defined(
+    rounds, lists = _count_rounds(op, part, kept, body_name, cond_name)
+    once = _define_function(
         graph,
         f"{body_name.name}_grad",
         part.body.graph,
@@ -292,7 +294,7 @@ def while_gradient(op: Operation, *dys: Gradient | None) -> Sequence[Gradient | 
         operations=part.backward,
     )
     invariants = [arguments[part.body.inputs.index(tensor)] for tensor in constants]
-    started = _started(arguments, part, dys)
+    started = _reached_gradients(arguments, part, dys)
     results = iter(_gone_back(op, once, rounds, started, lists, kept, invariants))
     return [None if place is None else next(results) for place in part.given] + [None] * (len(kept) + 1)
 
@@ -306,7 +308,7 @@ def _check_kept(op: Operation, kept: Sequence[Tensor]) -> None:
         )
 
 
-def _counted(
+def _count_rounds(
     op: Operation, part: Derivative, kept: Sequence[Tensor], body: FunctionRef, cond: FunctionRef
 ) -> tuple[Tensor, list[Tensor]]:
     """Makes a loop count its rounds and keep some tensors of each. Gives the count and the lists."""
@@ -327,7 +329,7 @@ def _counted(
         after = [plus(counter, constant(1, INT32))]
         after += [tensor_list_push_back(handle, tensor) for handle, tensor in zip(lists, kept, strict=True)]
     made = list(inside.operations[start:])
-    wider = _defined(
+    wider = _define_function(
         graph,
         f"{body.name}_rewritten",
         inside,
@@ -360,7 +362,9 @@ def _with_more_arguments(op: Operation, cond: FunctionRef, dtypes: Sequence[DTyp
     with building(body.graph):
         more = [placeholder(dtype=dtype, shape=(), name="unused") for dtype in dtypes]
     inputs = [*body.inputs, *more]
-    return _defined(op.graph, f"{cond.name}_rewritten", body.graph, inputs, body.outputs, controls=body.controls)
+    return _define_function(
+        op.graph, f"{cond.name}_rewritten", body.graph, inputs, body.outputs, controls=body.controls
+    )
 
 
 def _gone_back(
@@ -387,7 +391,7 @@ def _gone_back(
             for handle, t in zip(places[first:last], kept, strict=True)
         ]
         inputs = [*places[2:first], *(found.tensor for found in popped), *places[last:]]
-        grads = _called(op.graph, once, inputs, [tensor.dtype for tensor in started])
+        grads = _call_function(op.graph, once, inputs, [tensor.dtype for tensor in started])
         after = [plus(places[0], constant(1, INT32)), places[1], *grads]
         after += [*(found.output_handle for found in popped), *places[last:]]
     with building(test):
@@ -396,15 +400,15 @@ def _gone_back(
     spec = while_ if _is_stateful(op.graph, once) else stateless_while
     results = spec(
         values,
-        cond=_defined(op.graph, f"{name}_cond", test, numbers, [goes_on]),
-        body=_defined(op.graph, name, step, places, after),
+        cond=_define_function(op.graph, f"{name}_cond", test, numbers, [goes_on]),
+        body=_define_function(op.graph, name, step, places, after),
         output_shapes=[UNKNOWN_SHAPE if i >= 2 else Shape(()) for i in range(len(values))],
         name="while_grad",
     )
     return [identity(tensor) for tensor in results[2:first]]
 
 
-def _called(graph: Graph, reference: FunctionRef, inputs: Sequence[Any], dtypes: Sequence[DType]) -> list[Any]:
+def _call_function(graph: Graph, reference: FunctionRef, inputs: Sequence[Any], dtypes: Sequence[DType]) -> list[Any]:
     spec: OpSpec = stateful_partitioned_call if _is_stateful(graph, reference) else partitioned_call
     return list(add(spec, list(inputs), {**_call_attrs(inputs), "Tout": tuple(dtypes), "f": reference}).outputs)
 

@@ -19,7 +19,7 @@ from tensorkeep.graph.building import chosen_name, colocate_with, device, graph_
 from tensorkeep.graph.composites import IndexedSlices
 from tensorkeep.graph.conversion import convert
 from tensorkeep.graph.graph import Operation, Tensor
-from tensorkeep.graph.registry.opspec import get_op
+from tensorkeep.graph.registry.opspec import find_op, get_op
 from tensorkeep.ops.control.functional import call_gradient
 from tensorkeep.ops.shared.expressions import concat, ones, shape_of, zeros_like
 from tensorkeep.tf1.functions.control.contexts import WhileContext, is_exit, is_loop_switch, is_switch
@@ -56,8 +56,10 @@ def gradient_function(op: Operation) -> Callable[..., Any] | None:
     name = op.type if override is None else override.decode(errors="replace")
     if name in _REGISTERED:
         return _REGISTERED[name]
-    if override is None and op.spec.is_differentiable is not None:
-        return op.spec.gradient_rule
+    # An override may also name another op: weights are quantized by rounding with the gradient of Identity.
+    spec = op.spec if override is None else find_op(name)
+    if spec is not None and spec.is_differentiable is not None:
+        return spec.gradient_rule
     if override is None and op.type in op.graph.functions:
         return call_gradient
     raise LookupError(f"gradient registry has no entry for: {name}")
@@ -94,11 +96,11 @@ def gradients(
         walk.run(walk.start(given), stopped)
     found = walk.finish()
     if str(getattr(unconnected_gradients, "value", unconnected_gradients)) == "zero":
-        found = [_unconnected(x) if grad is None else grad for grad, x in zip(found, inputs, strict=True)]
+        found = [_unconnected_gradient(x) if grad is None else grad for grad, x in zip(found, inputs, strict=True)]
     return found
 
 
-def _unconnected(x: Tensor) -> Tensor:
+def _unconnected_gradient(x: Tensor) -> Tensor:
     """Zeros as the gradient with respect to what the targets do not depend on."""
     return zeros_like_variable(x) if x.dtype is RESOURCE else zeros_like(x)
 
@@ -198,7 +200,7 @@ class _Walk:
 
     def _count(self, to_ops: Sequence[Operation], from_ops: Sequence[Operation]) -> set[Operation]:
         """Finds the operations on paths from sources to targets, and how many consumers there each one waits for."""
-        forward = _reached(from_ops)
+        forward = _reached_operations(from_ops)
         members: set[Operation] = set()
         between: list[Operation] = []
         queue = deque(to_ops)
@@ -410,7 +412,7 @@ def aggregate_slices(grads: Sequence[Any]) -> Gradient:
 # ---------------------------------------------------------------------------------------------------- What is between
 
 
-def _reached(from_ops: Sequence[Operation]) -> set[Operation]:
+def _reached_operations(from_ops: Sequence[Operation]) -> set[Operation]:
     """The operations that a gradient could flow back from to one of these."""
     reached = set(from_ops)
     queue = deque(dict.fromkeys(from_ops))

@@ -215,7 +215,7 @@ _RGB_TO_YUV: Final = [
 _YUV_TO_RGB: Final = [[1, 1, 1], [0, -0.394642334, 2.03206185], [1.13988303, -0.58062185, 0]]
 
 
-def _mixed(images: Any, matrix: Any) -> Tensor:
+def _mix_channels(images: Any, matrix: Any) -> Tensor:
     """Every pixel times a matrix."""
     images = convert(images, name="images")
     kernel = convert(matrix, images.dtype.base_dtype, "kernel")
@@ -225,19 +225,19 @@ def _mixed(images: Any, matrix: Any) -> Tensor:
 
 def rgb_to_yiq(images: TensorLike) -> Tensor:
     """Colors as brightness and two differences of colors, as American television has them."""
-    return _mixed(images, _RGB_TO_YIQ)
+    return _mix_channels(images, _RGB_TO_YIQ)
 
 
 def yiq_to_rgb(images: TensorLike) -> Tensor:
     """The opposite of `rgb_to_yiq`."""
-    return _mixed(images, _YIQ_TO_RGB)
+    return _mix_channels(images, _YIQ_TO_RGB)
 
 
 def rgb_to_yuv(images: TensorLike) -> Tensor:
     """Colors as brightness and two differences of colors, as European television has them."""
-    return _mixed(images, _RGB_TO_YUV)
+    return _mix_channels(images, _RGB_TO_YUV)
 
 
 def yuv_to_rgb(images: TensorLike) -> Tensor:
     """The opposite of `rgb_to_yuv`."""
-    return _mixed(images, _YUV_TO_RGB)
+    return _mix_channels(images, _YUV_TO_RGB)

@@ -123,10 +123,12 @@ def rot90(image: TensorLike, k: TensorLike = 1, name: str | None = None) -> Tens
         times = convert(k, INT32, "k")
         times.shape.assert_has_rank(0)
         turns = times % 4
-        return _by_rank(checked, lambda: _turned(checked, turns, 0, scope), lambda: _turned(checked, turns, 1, scope))
+        return _by_rank(
+            checked, lambda: _turned_image(checked, turns, 0, scope), lambda: _turned_image(checked, turns, 1, scope)
+        )
 
 
-def _turned(image: Tensor, turns: Tensor, first: int, name: str) -> Tensor:
+def _turned_image(image: Tensor, turns: Tensor, first: int, name: str) -> Tensor:
     """`first` is the axis of the rows."""
     axes = [0, 2, 1, 3] if first else [1, 0, 2]
     cases = [

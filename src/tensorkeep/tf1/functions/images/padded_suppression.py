@@ -64,8 +64,8 @@ def non_max_suppression_padded(
                 f"'pad_to_max_output_size' (value {pad_to_max_output_size}) must be True for batched input"
             )
         batch_dims = shape(boxes)[:-2]
-        prepared = _prepared(boxes, scores, score_threshold, canonicalized_coordinates, sorted_input)
-        kept, count = _kept(*prepared, max_output_size, iou_threshold, sorted_input, tile_size)
+        prepared = _prepare_boxes(boxes, scores, score_threshold, canonicalized_coordinates, sorted_input)
+        kept, count = _kept_places(*prepared, max_output_size, iou_threshold, sorted_input, tile_size)
         if not pad_to_max_output_size:
             count = reshape(count, batch_dims)
             return kept[0, :count], count
@@ -73,7 +73,7 @@ def non_max_suppression_padded(
         return reshape(kept, wanted), reshape(count, batch_dims)
 
 
-def _prepared(
+def _prepare_boxes(
     boxes: Tensor, scores: Tensor, score_threshold: Any, is_canonical: bool, is_sorted: bool
 ) -> tuple[Tensor, Tensor]:
     """Boxes, [batch, boxes, 4], from their upper left corners on and by falling scores, and where each had been."""
@@ -104,7 +104,7 @@ def _in_order(first: Tensor, second: Tensor) -> tuple[Tensor, Tensor]:
     return lesser, greater
 
 
-def _kept(
+def _kept_places(
     boxes: Tensor, order: Tensor, most: Any, iou_threshold: Any, is_sorted: bool, tile_size: int
 ) -> tuple[Tensor, Tensor]:
     """The places of the boxes kept, `most` of each batch, zeros after them; and how many they are."""
@@ -112,7 +112,7 @@ def _kept(
     tiles = cast(ceil(cast(maximum(count, most), FLOAT32) / cast(tile_size, FLOAT32)), INT32)
     padded_count = tiles * tile_size
     padded = pad(cast(boxes, FLOAT32), [[0, 0], [0, padded_count - count], [0, 0]])
-    left, found = _suppressed(padded, batch, tiles, most, convert(iou_threshold, FLOAT32), tile_size)
+    left, found = _suppress_boxes(padded, batch, tiles, most, convert(iou_threshold, FLOAT32), tile_size)
     found = minimum(found, most)
     is_kept = cast(reduce_any(left > 0, [2]), INT32)
     backwards = expand_dims(number_range(padded_count, 0, -1), 0)
@@ -125,7 +125,7 @@ def _kept(
     return where(is_found, places, zeros([batch, most], dtype=INT32)), found
 
 
-def _suppressed(
+def _suppress_boxes(
     boxes: Tensor, batch: Tensor, tiles: Tensor, most: Any, iou_threshold: Tensor, tile_size: int
 ) -> tuple[Tensor, Tensor]:
     """Selects boxes tile by tile until there are enough: the boxes, suppressed ones as zeros, and the count."""

@@ -51,9 +51,15 @@ from tensorkeep.tf1.functions.numbers.elementwise import (
 from tensorkeep.tf1.functions.numbers.reductions import reduce_all, reduce_any, reduce_mean, reduce_prod, reduce_sum
 
 
-def total_variation(images: Tensor, name: str | None = None) -> Tensor:
+def _readable(images: TensorLike) -> Tensor:
+    """Images as a tensor: they may be a variable that is trained, as where a picture is painted in a style."""
+    return images if isinstance(images, Tensor) else convert(images, name="images")
+
+
+def total_variation(images: TensorLike, name: str | None = None) -> Tensor:
     """The sum of the distances of neighbouring pixels, of each image."""
     with scope_of(name, "total_variation"):
+        images = _readable(images)
         count = images.static_shape.rank
         if count == 3:
             down = images[1:, :, :] - images[:-1, :, :]
@@ -68,8 +74,9 @@ def total_variation(images: Tensor, name: str | None = None) -> Tensor:
         return reduce_sum(abs(down), axis=axes) + reduce_sum(abs(across), axis=axes)
 
 
-def image_gradients(image: Tensor) -> tuple[Tensor, Tensor]:
+def image_gradients(image: TensorLike) -> tuple[Tensor, Tensor]:
     """The differences of every pixel and the one below it, and the one beside it; zero in the last row or column."""
+    image = _readable(image)
     if image.static_shape.rank != 4:
         raise InvalidArgumentError(
             f"image_gradients expects a 4D tensor [batch_size, h, w, d], not {image.get_shape()}."
@@ -88,8 +95,9 @@ def image_gradients(image: Tensor) -> tuple[Tensor, Tensor]:
 _SOBEL: Final = [[[-1, -2, -1], [0, 0, 0], [1, 2, 1]], [[-1, 0, 1], [-2, 0, 2], [-1, 0, 1]]]
 
 
-def sobel_edges(image: Tensor) -> Tensor:
+def sobel_edges(image: TensorLike) -> Tensor:
     """How steeply the image changes down and across, by Sobel's filters."""
+    image = _readable(image)
     known = image.static_shape
     sizes = shape(image)
     kernels = np.expand_dims(np.transpose(np.asarray(_SOBEL), (1, 2, 0)), -2)
@@ -258,7 +266,7 @@ def ssim_multiscale(
         for scale, _ in enumerate(power_factors):
             with scope_of(None, f"Scale{scale}", *images):
                 if scale:
-                    images, tails = _halved(images, heads, tails, divisor)
+                    images, tails = _halved_images(images, heads, tails, divisor)
                 similarity, structure = _similarity_per_channel(
                     images[0], images[1], most, (filter_size, filter_sigma), (k1, k2)
                 )
@@ -268,7 +276,7 @@ def ssim_multiscale(
         return reduce_mean(reduce_prod(pow(levels, power_factors), [-1]), [-1])
 
 
-def _halved(
+def _halved_images(
     images: Sequence[Tensor], heads: Sequence[Tensor], tails: Sequence[Tensor], divisor: Tensor
 ) -> tuple[list[Tensor], list[Tensor]]:
     """Images of half the size, and their inner sizes; odd ones are first mirrored at their last row or column."""

@@ -169,7 +169,7 @@ def matrix_diag(
     padding_value: TensorLike = 0,
     align: str = "RIGHT_LEFT",
 ) -> Tensor:
-    """Matrices with these diagonals."""
+    """Matrices with these vectors as their diagonals `k`, and `padding_value` elsewhere."""
     return diagonals.matrix_diag(
         diagonal, k=k, num_rows=num_rows, num_cols=num_cols, padding_value=padding_value, align=align, name=name
     )
@@ -182,14 +182,14 @@ def matrix_diag_part(
     padding_value: TensorLike = 0,
     align: str = "RIGHT_LEFT",
 ) -> Tensor:
-    """Diagonals of matrices."""
+    """The diagonals `k` of matrices as vectors, filled up with `padding_value` where some are shorter."""
     return diagonals.matrix_diag_part(input, k=k, padding_value=padding_value, align=align, name=name)
 
 
 def matrix_set_diag(
     input: TensorLike, diagonal: TensorLike, name: str | None = "set_diag", k: TensorLike = 0, align: str = "RIGHT_LEFT"
 ) -> Tensor:
-    """Matrices with other diagonals."""
+    """The matrices with these vectors in the place of their diagonals `k`."""
     return diagonals.matrix_set_diag(input, diagonal, k=k, align=align, name=name)
 
 

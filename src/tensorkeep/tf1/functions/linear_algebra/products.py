@@ -208,7 +208,7 @@ def einsum(equation: str, *inputs: TensorLike, **kwargs: str | None) -> Tensor:
         )
     with scope_of(name, "einsum", *inputs):
         operands = list(inputs)
-        parts, output = _resolved(equation, len(operands))
+        parts, output = _resolved_labels(equation, len(operands))
         if len(operands) <= 2:
             return _summed_products(operands, f"{','.join(parts)}->{output}")
         sizes: dict[str, int] = {}
@@ -227,7 +227,7 @@ def _summed_products(operands: Sequence[Any], equation: str) -> Tensor:
     return emit(einsum_ops.einsum, operands, equation=equation.replace(_ELLIPSIS, "..."))
 
 
-def _resolved(equation: str, count: int) -> tuple[list[str], str]:
+def _resolved_labels(equation: str, count: int) -> tuple[list[str], str]:
     """The labels of each input and of the result, which need not be stated."""
     text = equation.replace(" ", "")
     if _ELLIPSIS in text:

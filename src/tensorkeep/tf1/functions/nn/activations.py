@@ -207,14 +207,14 @@ def _along(inputs: Any, compute: Callable[..., Any], axis: Any, name: str | None
         axis = axis + dimensions
     count = rank(inputs)
     axis = axis % known.rank
-    swapped = _swapped(inputs, axis, subtract(count, 1))
+    swapped = _swap_axis_with_last(inputs, axis, subtract(count, 1))
     computed = compute(swapped)
-    result = _swapped(computed, axis, subtract(count, 1), name)
+    result = _swap_axis_with_last(computed, axis, subtract(count, 1), name)
     result.set_shape(known)
     return result
 
 
-def _swapped(x: Tensor, axis: Any, last: Tensor, name: str | None = None) -> Tensor:
+def _swap_axis_with_last(x: Tensor, axis: Any, last: Tensor, name: str | None = None) -> Tensor:
     order = concat([number_range(axis), [last], number_range(axis + 1, last), [axis]], 0)
     return transpose(x, order, name=name)
 
@@ -254,10 +254,10 @@ def dropout(
         if is_number and rate == 0:
             get_seed(seed)  # so that later operations draw the same numbers as with another rate
             return x
-        return _dropped(x, rate, noise_shape, seed, is_number)
+        return _drop_elements(x, rate, noise_shape, seed, is_number)
 
 
-def _dropped(x: Tensor, rate: Any, noise_shape: Any, seed: int | None, is_number: bool) -> Tensor:
+def _drop_elements(x: Tensor, rate: Any, noise_shape: Any, seed: int | None, is_number: bool) -> Tensor:
     dtype = x.dtype.base_dtype
     if is_number:
         scaled = multiply(x, convert(1 / (1 - rate), dtype))

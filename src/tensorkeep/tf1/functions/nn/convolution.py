@@ -536,8 +536,8 @@ def convolution(
     step = sequence(strides, spatial, is_first, "strides")
     with scope_of(name, "convolution", images, kernel) as scope:
         if rates is None or all(size == 1 for size in dilation):
-            return _convolved(images, kernel, step, padding, data_format, dilation, scope)
-        return _dilated(images, kernel, step, padding, data_format, dilation, scope)
+            return _convolve_images(images, kernel, step, padding, data_format, dilation, scope)
+        return _dilated_convolution(images, kernel, step, padding, data_format, dilation, scope)
 
 
 def _as_images(value: Any, name: str) -> Any:
@@ -548,7 +548,7 @@ def _as_images(value: Any, name: str) -> Any:
         return convert(value, name=name)
 
 
-def _convolved(
+def _convolve_images(
     images: Any, filters: Any, strides: Any, padding: Any, data_format: str | None, dilations: Any, name: str
 ) -> Tensor:
     """A convolution of as many dimensions as the strides have spatial ones."""
@@ -562,7 +562,7 @@ def _convolved(
     return _with_one_batch(images, lambda part: spec(part, filters, **attrs), len(strides) - 1, name)
 
 
-def _dilated(
+def _dilated_convolution(
     images: Any, filters: Any, strides: Any, padding: Any, data_format: str | None, dilations: Any, name: str
 ) -> Tensor:
     is_first, spatial = is_channels_first(data_format), len(strides) - 2
@@ -578,7 +578,7 @@ def _dilated(
         around = [1, 1, *sizes] if is_first else [1, *sizes, 1]
         if spatial == 2:
             return conv2d(inner, filters, around, padding, data_format=data_format, name=name)
-        return _convolved(inner, filters, around, padding, data_format, None, name)
+        return _convolve_images(inner, filters, around, padding, data_format, None, name)
 
     axes = list(range(start, start + spatial))
     return apply_dilated(images, rates, padding, compute, filters.get_shape(), axes, data_format, filters)

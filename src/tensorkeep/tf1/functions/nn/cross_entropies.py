@@ -35,8 +35,15 @@ from tensorkeep.tf1.functions.numbers.elementwise import add, cast, exp, log, lo
 from tensorkeep.tf1.functions.numbers.elementwise import range as number_range
 
 
-def _expect_both(function: str, labels: TensorLike | None, logits: TensorLike | None) -> tuple[TensorLike, TensorLike]:
-    """Labels and logits, of which neither may be missing."""
+def _expect_both(
+    function: str, unnamed: object, labels: TensorLike | None, logits: TensorLike | None
+) -> tuple[TensorLike, TensorLike]:
+    """Labels and logits, of which neither may be missing, or without a name: TensorFlow 0.x had them the other way."""
+    if unnamed is not None:
+        raise InvalidArgumentError(
+            f"Only call `{function}` with named arguments (labels=..., logits=..., ...): without names their order "
+            "was another before TensorFlow 1.0"
+        )
     if labels is None or logits is None:
         raise InvalidArgumentError(
             f"Both `labels` and `logits` must be provided for {function}. "
@@ -54,6 +61,7 @@ def _expect_same_shape(labels: Tensor, logits: Tensor, names: str = "`logits` an
 
 
 def softmax_cross_entropy_with_logits(
+    _sentinel: None = None,
     labels: TensorLike | None = None,
     logits: TensorLike | None = None,
     dim: int | None = -1,
@@ -62,7 +70,7 @@ def softmax_cross_entropy_with_logits(
 ) -> Tensor:
     """As `softmax_cross_entropy_with_logits_v2`, without a gradient for the labels."""
     dim = either("axis", axis, "dim", dim)
-    labels, logits = _expect_both("softmax_cross_entropy_with_logits", labels, logits)
+    labels, logits = _expect_both("softmax_cross_entropy_with_logits", _sentinel, labels, logits)
     with scope_of(name, "softmax_cross_entropy_with_logits_sg", logits, labels) as scope:
         labels = stop_gradient(labels, name="labels_stop_gradient")
     return softmax_cross_entropy_with_logits_v2(labels, logits, axis=dim, name=scope)
@@ -84,7 +92,7 @@ def softmax_cross_entropy_with_logits_v2(
             precise = _moved_to_end(precise, axis, count)
             labels = _moved_to_end(labels, axis, count)
         sizes = shape(precise)
-        precise, labels = _flattened(precise), _flattened(labels)
+        precise, labels = _flattened_rows(precise), _flattened_rows(labels)
         cost = softmax_ops.softmax_cross_entropy_with_logits(precise, labels, name=scope)[0]
         cost = reshape(cost, slice_of(sizes, [0], [subtract(count, 1)]))
         dims = logits.static_shape.dims
@@ -101,7 +109,7 @@ def _moved_to_end(x: Tensor, axis: Any, count: Tensor) -> Tensor:
     return transpose(x, order)
 
 
-def _flattened(x: Tensor) -> Tensor:
+def _flattened_rows(x: Tensor) -> Tensor:
     """A matrix of the same rows."""
     count = rank(x)
     last = slice_of(shape(x), [subtract(count, 1)], [1])
@@ -113,10 +121,10 @@ def _flattened(x: Tensor) -> Tensor:
 
 
 def sparse_softmax_cross_entropy_with_logits(
-    labels: TensorLike | None = None, logits: TensorLike | None = None, name: str | None = None
+    _sentinel: None = None, labels: TensorLike | None = None, logits: TensorLike | None = None, name: str | None = None
 ) -> Tensor:
     """The cross entropy between classes given by number and the softmax of the logits."""
-    _expect_both("sparse_softmax_cross_entropy_with_logits", labels, logits)
+    _expect_both("sparse_softmax_cross_entropy_with_logits", _sentinel, labels, logits)
     with scope_of(name, "SparseSoftmaxCrossEntropyWithLogits", labels, logits):
         labels, logits = convert(labels), convert(logits)
         is_half = logits.dtype.base_dtype is FLOAT16
@@ -158,10 +166,10 @@ def _check_sparse_shapes(labels: Shape, logits: Shape) -> bool:
 
 
 def sigmoid_cross_entropy_with_logits(
-    labels: TensorLike | None = None, logits: TensorLike | None = None, name: str | None = None
+    _sentinel: None = None, labels: TensorLike | None = None, logits: TensorLike | None = None, name: str | None = None
 ) -> Tensor:
     """For each element, the cross entropy between a label and the sigmoid of a logit."""
-    _expect_both("sigmoid_cross_entropy_with_logits", labels, logits)
+    _expect_both("sigmoid_cross_entropy_with_logits", _sentinel, labels, logits)
     with scope_of(name, "logistic_loss", logits, labels) as scope:
         logits, labels = convert(logits, name="logits"), convert(labels, name="labels")
         _expect_same_shape(labels, logits)

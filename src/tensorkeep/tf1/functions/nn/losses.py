@@ -127,7 +127,7 @@ _CANNOT_BROADCAST: Final = "weights can not be broadcast to values."
 
 
 @contextmanager
-def _scoped(scope: str | None, default: str, *values: Any) -> Iterator[str]:
+def _loss_scope(scope: str | None, default: str, *values: Any) -> Iterator[str]:
     with name_scope(chosen_name(scope, default), graph_of(values)) as entered:
         yield entered
 
@@ -254,7 +254,7 @@ def compute_weighted_loss(
     """The losses of elements, weighted and reduced to one, which is added to the collection."""
     Reduction.validate(reduction)
     with (
-        _scoped(scope, "weighted_loss", losses, weights),
+        _loss_scope(scope, "weighted_loss", losses, weights),
         control_dependencies((assert_broadcastable(weights, losses),), graph_of([losses, weights])),
     ):
         losses = convert(losses)
@@ -311,7 +311,7 @@ def absolute_difference(
 ) -> Tensor:
     """`abs(predictions - labels)`."""
     _expect(labels=labels, predictions=predictions)
-    with _scoped(scope, "absolute_difference", predictions, labels, weights) as entered:
+    with _loss_scope(scope, "absolute_difference", predictions, labels, weights) as entered:
         predictions, labels = _both(predictions, labels)
         losses = absolute(subtract(predictions, labels))
         return compute_weighted_loss(losses, weights, entered, loss_collection, reduction=reduction)
@@ -332,7 +332,7 @@ def cosine_distance(
     if axis is None:
         raise InvalidArgumentError("You must specify argument `axis`.")
     _expect(labels=labels, predictions=predictions)
-    with _scoped(scope, "cosine_distance_loss", predictions, labels, weights) as entered:
+    with _loss_scope(scope, "cosine_distance_loss", predictions, labels, weights) as entered:
         predictions, labels = _both(predictions, labels)
         products = multiply(predictions, labels)
         losses = 1 - reduce_sum(products, axis=(axis,), keepdims=True)
@@ -349,7 +349,7 @@ def hinge_loss(
 ) -> Tensor:
     """`max(0, 1 - label * logit)`, with labels of 0 and 1 taken as -1 and 1."""
     _expect(labels=labels, logits=logits)
-    with _scoped(scope, "hinge_loss", logits, labels, weights) as entered:
+    with _loss_scope(scope, "hinge_loss", logits, labels, weights) as entered:
         logits, labels = _both(logits, labels)
         ones = ones_like(labels)
         labels = subtract(2 * labels, ones)
@@ -368,7 +368,7 @@ def huber_loss(
 ) -> Tensor:
     """Half the square of an error up to `delta`, and beyond it a line."""
     _expect(labels=labels, predictions=predictions)
-    with _scoped(scope, "huber_loss", predictions, labels, weights) as entered:
+    with _loss_scope(scope, "huber_loss", predictions, labels, weights) as entered:
         predictions, labels = _both(predictions, labels)
         error = absolute(subtract(predictions, labels))
         quadratic = minimum(error, delta)
@@ -390,7 +390,7 @@ def log_loss(
 ) -> Tensor:
     """The cross entropy between labels and predicted probabilities."""
     _expect(labels=labels, predictions=predictions)
-    with _scoped(scope, "log_loss", predictions, labels, weights) as entered:
+    with _loss_scope(scope, "log_loss", predictions, labels, weights) as entered:
         predictions, labels = _both(predictions, labels)
         positive = -multiply(labels, log(predictions + epsilon))
         losses = positive - multiply((1 - labels), log(1 - predictions + epsilon))
@@ -406,7 +406,7 @@ def mean_pairwise_squared_error(
 ) -> Tensor:
     """The mean square of the differences between the errors of all pairs within an example."""
     _expect(labels=labels, predictions=predictions)
-    with _scoped(scope, "mean_pairwise_squared_error", predictions, labels, weights):
+    with _loss_scope(scope, "mean_pairwise_squared_error", predictions, labels, weights):
         weights = cast(weights, FLOAT32)
         labels = cast(labels, FLOAT32)
         with control_dependencies((assert_broadcastable(weights, labels),)):
@@ -439,7 +439,7 @@ def mean_squared_error(
 ) -> Tensor:
     """The square of `predictions - labels`."""
     _expect(labels=labels, predictions=predictions)
-    with _scoped(scope, "mean_squared_error", predictions, labels, weights) as entered:
+    with _loss_scope(scope, "mean_squared_error", predictions, labels, weights) as entered:
         predictions, labels = _both(predictions, labels)
         losses = squared_difference(predictions, labels)
         return compute_weighted_loss(losses, weights, entered, loss_collection, reduction=reduction)
@@ -456,7 +456,7 @@ def sigmoid_cross_entropy(
 ) -> Tensor:
     """The cross entropy between labels and the sigmoids of logits; smoothing draws labels towards 1/2."""
     _expect(multi_class_labels=multi_class_labels, logits=logits)
-    with _scoped(scope, "sigmoid_cross_entropy_loss", logits, multi_class_labels, weights) as entered:
+    with _loss_scope(scope, "sigmoid_cross_entropy_loss", logits, multi_class_labels, weights) as entered:
         logits = convert(logits)
         labels = cast(multi_class_labels, logits.dtype)
         _expect_compatible(logits, labels)
@@ -477,7 +477,7 @@ def softmax_cross_entropy(
 ) -> Tensor:
     """The cross entropy between labels and the softmax of logits; smoothing draws labels towards an even spread."""
     _expect(onehot_labels=onehot_labels, logits=logits)
-    with _scoped(scope, "softmax_cross_entropy_loss", logits, onehot_labels, weights) as entered:
+    with _loss_scope(scope, "softmax_cross_entropy_loss", logits, onehot_labels, weights) as entered:
         logits = convert(logits)
         labels = cast(onehot_labels, logits.dtype)
         _expect_compatible(logits, labels)
@@ -500,7 +500,7 @@ def sparse_softmax_cross_entropy(
 ) -> Tensor:
     """The cross entropy between classes given by number and the softmax of logits."""
     _expect(labels=labels, logits=logits)
-    with _scoped(scope, "sparse_softmax_cross_entropy_loss", logits, labels, weights) as entered:
+    with _loss_scope(scope, "sparse_softmax_cross_entropy_loss", logits, labels, weights) as entered:
         labels, logits = remove_squeezable_dimensions(labels, logits, expected_rank_diff=1)
         weights = _squeezed_weights(weights, labels)
         losses = sparse_softmax_cross_entropy_with_logits(labels=labels, logits=logits, name="xentropy")

@@ -6,6 +6,9 @@ from collections.abc import Sequence
 from math import prod
 from typing import Any
 
+import numpy as np
+
+from tensorkeep.arrays import Array
 from tensorkeep.dtypes import FLOAT16, FLOAT32
 from tensorkeep.errors import InvalidArgumentError
 from tensorkeep.graph.arguments import AxisLike, TensorLike, TensorSource, emit
@@ -84,7 +87,7 @@ lrn = local_response_normalization
 
 
 def moments(
-    x: Tensor | TensorSource,
+    x: Tensor | TensorSource | Array,
     axes: AxisLike,
     shift: TensorLike | None = None,
     name: str | None = None,
@@ -94,6 +97,7 @@ def moments(
     """The mean and the variance along some axes. `shift` plays no part."""
     keep = bool(either("keepdims", keepdims, "keep_dims", keep_dims))
     with scope_of(name, "moments", x, axes):
+        x = convert(x, name="x") if isinstance(x, np.ndarray) else x
         is_half = x.dtype.base_dtype is FLOAT16
         y = cast(x, FLOAT32) if is_half else x
         mean = reduce_mean(y, axes, keepdims=True, name="mean")

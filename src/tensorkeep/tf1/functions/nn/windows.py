@@ -176,8 +176,8 @@ def _by_parts(
         whole = shape(images)
         sizes = stack([whole[axis] for axis in axes])
     amounts = required_space_to_batch_paddings(sizes, rate, base_paddings)
-    block = _adjusted(rate, 1, axes)
-    paddings, crops = (_adjusted(amount, 0, axes) for amount in amounts)
+    block = _adjusted_values(rate, 1, axes)
+    paddings, crops = (_adjusted_values(amount, 0, axes) for amount in amounts)
     parts = space_to_batch_nd(images, block, paddings)
     found = batch_to_space_nd(compute(parts), block, crops)
     if is_channels_first(data_format) and filters is not None and found.static_shape.dims is not None:
@@ -187,7 +187,7 @@ def _by_parts(
     return found
 
 
-def _adjusted(values: Any, fill: int, axes: list[int]) -> Any:
+def _adjusted_values(values: Any, fill: int, axes: list[int]) -> Any:
     """The values for all axes between the first and the last, with `fill` for those that are not spatial."""
     known = constant_value(values)
     dims = values.static_shape.dims

@@ -8,6 +8,7 @@ from typing import Any, Final, Protocol, TypeVar, overload
 
 import numpy as np
 
+from tensorkeep.arrays import Array
 from tensorkeep.dtypes import (
     BFLOAT16,
     BOOL,
@@ -232,9 +233,9 @@ def pow(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
         return emit(arithmetic.power, x, y, name=scope)
 
 
-def scalar_mul(scalar: TensorLike, x: Tensor | TensorSource, name: str | None = None) -> Tensor | IndexedSlices:
+def scalar_mul(scalar: TensorLike, x: Tensor | TensorSource | Array, name: str | None = None) -> Tensor | IndexedSlices:
     """A tensor, or slices, times a number."""
-    scalar = convert(scalar, x.dtype.base_dtype, name="scalar")
+    scalar = convert(scalar, DType.of(x.dtype).base_dtype, name="scalar")
     if scalar.static_shape.rank != 0:
         raise InvalidArgumentError(f"The input scalar must be a 0-D value. Received shape {scalar.shape}.")
     if isinstance(x, IndexedSlices):

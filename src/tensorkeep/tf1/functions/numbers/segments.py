@@ -18,7 +18,7 @@ from tensorkeep.ops.shared.expressions import concat, constant, minus, ones, ove
 from tensorkeep.tf1.functions.arrays.shapes import scope_of
 
 
-def _sorted(spec: Any, doc: str) -> Callable[..., Tensor]:
+def _sorted_segments(spec: Any, doc: str) -> Callable[..., Tensor]:
     def function(data: Any, segment_ids: Any, name: str | None = None) -> Tensor:
         return emit(spec, data, segment_ids, name=name)
 
@@ -26,14 +26,14 @@ def _sorted(spec: Any, doc: str) -> Callable[..., Tensor]:
     return function
 
 
-segment_sum = _sorted(segments.segment_sum, "The sum of each segment's rows; ids are sorted.")
-segment_mean = _sorted(segments.segment_mean, "The mean of each segment's rows; ids are sorted.")
-segment_prod = _sorted(segments.segment_prod, "The product of each segment's rows; ids are sorted.")
-segment_min = _sorted(segments.segment_min, "The smallest elements of each segment's rows; ids are sorted.")
-segment_max = _sorted(segments.segment_max, "The largest elements of each segment's rows; ids are sorted.")
+segment_sum = _sorted_segments(segments.segment_sum, "The sum of each segment's rows; ids are sorted.")
+segment_mean = _sorted_segments(segments.segment_mean, "The mean of each segment's rows; ids are sorted.")
+segment_prod = _sorted_segments(segments.segment_prod, "The product of each segment's rows; ids are sorted.")
+segment_min = _sorted_segments(segments.segment_min, "The smallest elements of each segment's rows; ids are sorted.")
+segment_max = _sorted_segments(segments.segment_max, "The largest elements of each segment's rows; ids are sorted.")
 
 
-def _unsorted(spec: Any, doc: str) -> Callable[..., Tensor]:
+def _unsorted_segments(spec: Any, doc: str) -> Callable[..., Tensor]:
     def function(data: Any, segment_ids: Any, num_segments: Any, name: str | None = None) -> Tensor:
         return emit(spec, data, segment_ids, num_segments, name=name)
 
@@ -41,10 +41,14 @@ def _unsorted(spec: Any, doc: str) -> Callable[..., Tensor]:
     return function
 
 
-unsorted_segment_sum = _unsorted(segments.unsorted_segment_sum, "The sum of the rows of each id, in any order.")
-unsorted_segment_prod = _unsorted(segments.unsorted_segment_prod, "The product of the rows of each id.")
-unsorted_segment_max = _unsorted(segments.unsorted_segment_max, "The largest elements of the rows of each id.")
-unsorted_segment_min = _unsorted(segments.unsorted_segment_min, "The smallest elements of the rows of each id.")
+unsorted_segment_sum = _unsorted_segments(
+    segments.unsorted_segment_sum, "The sum of the rows of each id, in any order."
+)
+unsorted_segment_prod = _unsorted_segments(segments.unsorted_segment_prod, "The product of the rows of each id.")
+unsorted_segment_max = _unsorted_segments(segments.unsorted_segment_max, "The largest elements of the rows of each id.")
+unsorted_segment_min = _unsorted_segments(
+    segments.unsorted_segment_min, "The smallest elements of the rows of each id."
+)
 
 
 def _row_counts(data: Tensor, segment_ids: Tensor, num_segments: Any) -> Tensor:
@@ -92,7 +96,7 @@ def unsorted_segment_sqrt_n(
         return over(segments.unsorted_segment_sum(data, segment_ids, num_segments), math_ops.sqrt(rows))
 
 
-def _picked(plain: OpSpec, counted: OpSpec, doc: str) -> Callable[..., Tensor]:
+def _picked_segments(plain: OpSpec, counted: OpSpec, doc: str) -> Callable[..., Tensor]:
     def function(
         data: TensorLike,
         indices: TensorLike,
@@ -109,17 +113,17 @@ def _picked(plain: OpSpec, counted: OpSpec, doc: str) -> Callable[..., Tensor]:
     return function
 
 
-sparse_segment_sum = _picked(
+sparse_segment_sum = _picked_segments(
     segments.sparse_segment_sum,
     segments.sparse_segment_sum_with_num_segments,
     "The sum of each segment of the rows that indices pick.",
 )
-sparse_segment_mean = _picked(
+sparse_segment_mean = _picked_segments(
     segments.sparse_segment_mean,
     segments.sparse_segment_mean_with_num_segments,
     "The mean of each segment of the rows that indices pick.",
 )
-sparse_segment_sqrt_n = _picked(
+sparse_segment_sqrt_n = _picked_segments(
     segments.sparse_segment_sqrt_n,
     segments.sparse_segment_sqrt_n_with_num_segments,
     "The sum of each segment of the rows that indices pick, divided by the square root of their number.",

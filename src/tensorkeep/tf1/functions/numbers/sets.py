@@ -23,23 +23,23 @@ def set_size(a: SparseTensor, validate_indices: bool = True) -> Tensor:
 
 def set_intersection(a: TensorLike, b: TensorLike, validate_indices: bool = True) -> SparseTensor:
     """The elements that both sets have."""
-    first, second, _ = _ordered(a, b)
-    return _combined(first, second, "intersection", validate_indices)
+    first, second, _ = _ordered_sets(a, b)
+    return _combine_sets(first, second, "intersection", validate_indices)
 
 
 def set_difference(a: TensorLike, b: TensorLike, aminusb: bool = True, validate_indices: bool = True) -> SparseTensor:
     """The elements of the first set that the second lacks; or the other way round."""
-    first, second, is_flipped = _ordered(a, b)
-    return _combined(first, second, "a-b" if aminusb != is_flipped else "b-a", validate_indices)
+    first, second, is_flipped = _ordered_sets(a, b)
+    return _combine_sets(first, second, "a-b" if aminusb != is_flipped else "b-a", validate_indices)
 
 
 def set_union(a: TensorLike, b: TensorLike, validate_indices: bool = True) -> SparseTensor:
     """The elements that either set has."""
-    first, second, _ = _ordered(a, b)
-    return _combined(first, second, "union", validate_indices)
+    first, second, _ = _ordered_sets(a, b)
+    return _combine_sets(first, second, "union", validate_indices)
 
 
-def _ordered(a: Any, b: Any) -> tuple[Any, Any, bool]:
+def _ordered_sets(a: Any, b: Any) -> tuple[Any, Any, bool]:
     """Both as tensors, a dense one before a sparse one, and whether they changed places."""
     a, b = _dense_or_sparse(a), _dense_or_sparse(b)
     first = a if isinstance(a, SparseTensor) else convert(a, name="a")
@@ -56,7 +56,7 @@ def _dense_or_sparse(value: Any) -> Any:
     return SparseTensor.from_value(value) if isinstance(value, SparseTensorValue) else value
 
 
-def _combined(a: Any, b: Any, operation: str, validate_indices: bool) -> SparseTensor:
+def _combine_sets(a: Any, b: Any, operation: str, validate_indices: bool) -> SparseTensor:
     attrs: dict[str, Any] = {"set_operation": operation, "validate_indices": validate_indices}
     if isinstance(a, SparseTensor):
         found = sets.sparse_to_sparse_set_operation(

@@ -69,15 +69,15 @@ irfft3d = _real(signal.real_inverse, 3, "As `irfft`, along three dimensions.")
 
 def fftshift(x: TensorLike, axes: AxisLike = None, name: str | None = None) -> Tensor:
     """The zero frequency moved to the middle."""
-    return _shifted(x, axes, name, "fftshift", False)
+    return _shift_spectrum(x, axes, name, "fftshift", False)
 
 
 def ifftshift(x: TensorLike, axes: AxisLike = None, name: str | None = None) -> Tensor:
     """The zero frequency moved back to the beginning."""
-    return _shifted(x, axes, name, "ifftshift", True)
+    return _shift_spectrum(x, axes, name, "ifftshift", True)
 
 
-def _shifted(x: Any, axes: Any, name: str | None, default: str, back: bool) -> Tensor:
+def _shift_spectrum(x: Any, axes: Any, name: str | None, default: str, back: bool) -> Tensor:
     with name_scope(chosen_name(name, default)) as scope:
         x = convert(x)
         if axes is None:

@@ -19,7 +19,7 @@ from tensorkeep.tf1.functions.numbers.elementwise import lgamma, negative
 from tensorkeep.tf1.functions.numbers.reductions import reduce_sum
 
 
-def _scoped(spec: Any, scope: str, doc: str) -> Callable[..., Tensor]:
+def _scoped_function(spec: Any, scope: str, doc: str) -> Callable[..., Tensor]:
     """A function whose operation stands in a scope of the function's name."""
 
     def function(x: Any, name: str | None = None) -> Tensor:
@@ -30,25 +30,25 @@ def _scoped(spec: Any, scope: str, doc: str) -> Callable[..., Tensor]:
     return function
 
 
-erfinv = _scoped(ops.erfinv, "erfinv", "The inverse of the error function.")
-ndtri = _scoped(ops.ndtri, "ndtri", "The inverse of the normal distribution.")
-dawsn = _scoped(ops.dawsn, "dawsn", "Dawson's integral.")
-expint = _scoped(ops.expint, "expint", "The exponential integral Ei.")
-fresnel_cos = _scoped(ops.fresnel_cos, "fresnel_cos", "Fresnel's integral of the cosine.")
-fresnel_sin = _scoped(ops.fresnel_sin, "fresnel_sin", "Fresnel's integral of the sine.")
-spence = _scoped(ops.spence, "spence", "Spence's integral, the dilogarithm of 1 - x.")
-bessel_i0 = _scoped(ops.bessel_i0, "bessel_i0", "The modified Bessel function of the first kind, of order 0.")
-bessel_i0e = _scoped(ops.bessel_i0e, "bessel_i0e", "`bessel_i0(x) * exp(-|x|)`.")
-bessel_i1 = _scoped(ops.bessel_i1, "bessel_i1", "The modified Bessel function of the first kind, of order 1.")
-bessel_i1e = _scoped(ops.bessel_i1e, "bessel_i1e", "`bessel_i1(x) * exp(-|x|)`.")
-bessel_k0 = _scoped(ops.bessel_k0, "bessel_k0", "The modified Bessel function of the second kind, of order 0.")
-bessel_k0e = _scoped(ops.bessel_k0e, "bessel_k0e", "`bessel_k0(x) * exp(x)`.")
-bessel_k1 = _scoped(ops.bessel_k1, "bessel_k1", "The modified Bessel function of the second kind, of order 1.")
-bessel_k1e = _scoped(ops.bessel_k1e, "bessel_k1e", "`bessel_k1(x) * exp(x)`.")
-bessel_j0 = _scoped(ops.bessel_j0, "bessel_j0", "The Bessel function of the first kind, of order 0.")
-bessel_j1 = _scoped(ops.bessel_j1, "bessel_j1", "The Bessel function of the first kind, of order 1.")
-bessel_y0 = _scoped(ops.bessel_y0, "bessel_y0", "The Bessel function of the second kind, of order 0.")
-bessel_y1 = _scoped(ops.bessel_y1, "bessel_y1", "The Bessel function of the second kind, of order 1.")
+erfinv = _scoped_function(ops.erfinv, "erfinv", "The inverse of the error function.")
+ndtri = _scoped_function(ops.ndtri, "ndtri", "The inverse of the normal distribution.")
+dawsn = _scoped_function(ops.dawsn, "dawsn", "Dawson's integral.")
+expint = _scoped_function(ops.expint, "expint", "The exponential integral Ei.")
+fresnel_cos = _scoped_function(ops.fresnel_cos, "fresnel_cos", "Fresnel's integral of the cosine.")
+fresnel_sin = _scoped_function(ops.fresnel_sin, "fresnel_sin", "Fresnel's integral of the sine.")
+spence = _scoped_function(ops.spence, "spence", "Spence's integral, the dilogarithm of 1 - x.")
+bessel_i0 = _scoped_function(ops.bessel_i0, "bessel_i0", "The modified Bessel function of the first kind, of order 0.")
+bessel_i0e = _scoped_function(ops.bessel_i0e, "bessel_i0e", "`bessel_i0(x) * exp(-|x|)`.")
+bessel_i1 = _scoped_function(ops.bessel_i1, "bessel_i1", "The modified Bessel function of the first kind, of order 1.")
+bessel_i1e = _scoped_function(ops.bessel_i1e, "bessel_i1e", "`bessel_i1(x) * exp(-|x|)`.")
+bessel_k0 = _scoped_function(ops.bessel_k0, "bessel_k0", "The modified Bessel function of the second kind, of order 0.")
+bessel_k0e = _scoped_function(ops.bessel_k0e, "bessel_k0e", "`bessel_k0(x) * exp(x)`.")
+bessel_k1 = _scoped_function(ops.bessel_k1, "bessel_k1", "The modified Bessel function of the second kind, of order 1.")
+bessel_k1e = _scoped_function(ops.bessel_k1e, "bessel_k1e", "`bessel_k1(x) * exp(x)`.")
+bessel_j0 = _scoped_function(ops.bessel_j0, "bessel_j0", "The Bessel function of the first kind, of order 0.")
+bessel_j1 = _scoped_function(ops.bessel_j1, "bessel_j1", "The Bessel function of the first kind, of order 1.")
+bessel_y0 = _scoped_function(ops.bessel_y0, "bessel_y0", "The Bessel function of the second kind, of order 0.")
+bessel_y1 = _scoped_function(ops.bessel_y1, "bessel_y1", "The Bessel function of the second kind, of order 1.")
 
 
 def erfcinv(x: TensorLike, name: str | None = None) -> Tensor:

@@ -84,7 +84,7 @@ def dct(
     name: str | None = None,
 ) -> Tensor:
     """The cosine transform of type I, II, III or IV, along the last dimension, cut or padded to `n` elements."""
-    input = _checked(input, type, n, axis, norm)
+    input = _checked_input(input, type, n, axis, norm)
     return _cosines(input, type, n, norm, name)
 
 
@@ -97,11 +97,11 @@ def idct(
     name: str | None = None,
 ) -> Tensor:
     """The inverse of the cosine transform of that type, but for a factor where it is not normalized."""
-    input = _checked(input, type, n, axis, norm)
+    input = _checked_input(input, type, n, axis, norm)
     return _cosines(input, {1: 1, 2: 3, 3: 2, 4: 4}[type], n, norm, name)
 
 
-def _checked(input: Any, kind: int, n: int | None, axis: int, norm: str | None) -> Any:
+def _checked_input(input: Any, kind: int, n: int | None, axis: int, norm: str | None) -> Any:
     if axis != -1:
         raise UnimplementedError(f"axis must be -1. Got: {axis}")
     if n is not None and n < 1:
@@ -123,7 +123,7 @@ def _cosines(input: Any, kind: int, n: Any, norm: str | None, name: str | None) 
         zero = convert(0.0, input.dtype.base_dtype)
         length = _last_size(input)
         if n is not None:
-            input = _resized(input, n, length)
+            input = _resized_input(input, n, length)
         count = _last_size(input)
         width = cast(count, input.dtype)
         if kind == 1:
@@ -136,7 +136,7 @@ def _cosines(input: Any, kind: int, n: Any, norm: str | None, name: str | None) 
         return found * (math.sqrt(0.5) * rsqrt(width)) if norm == "ortho" else found
 
 
-def _resized(input: Tensor, n: Any, length: Any) -> Tensor:
+def _resized_input(input: Tensor, n: Any, length: Any) -> Tensor:
     def cut() -> Tensor:
         return input[..., 0:n]
 

@@ -49,7 +49,7 @@ def with_composites(features: Mapping[str, Any], parsed: Mapping[str, Any]) -> d
         if isinstance(feature, SparseFeature):
             made[key] = _sparse(feature, parsed)
         elif isinstance(feature, RaggedFeature):
-            made[key] = _ragged(key, feature, parsed)
+            made[key] = _ragged_feature(key, feature, parsed)
     complete = {**parsed, **made}
     return {key: tensor for key, tensor in complete.items() if key in features}
 
@@ -60,17 +60,17 @@ def _sparse(feature: SparseFeature, parsed: Mapping[str, Any]) -> Any:
     return sparse_merge(ids, parsed[feature.value_key], vocab_size=feature.size, already_sorted=feature.already_sorted)
 
 
-def _ragged(key: str, feature: RaggedFeature, parsed: Mapping[str, Any]) -> Any:
+def _ragged_feature(key: str, feature: RaggedFeature, parsed: Mapping[str, Any]) -> Any:
     values = parsed[key if feature.value_key is None else feature.value_key]
     if not isinstance(values, RaggedTensor):
         for partition in reversed(feature.partitions):
-            values = _parted(values, partition, parsed, feature.row_splits_dtype, feature.validate)
+            values = _part_values(values, partition, parsed, feature.row_splits_dtype, feature.validate)
         return values
     outer = None
     if values.ragged_rank > 1:  # rows of a batch of sequences: their examples are put back in the end
         outer, values = values.row_splits, values.values
     for partition in reversed(feature.partitions):
-        values = _batch_parted(values, partition, _Batch(key, parsed, feature.validate, outer))
+        values = _part_batch(values, partition, _Batch(key, parsed, feature.validate, outer))
     return values if outer is None else RaggedTensor.from_row_splits(values, outer, validate=feature.validate)
 
 
@@ -79,7 +79,7 @@ def _in_rows(values: Any, length: Any) -> Tensor:
     return reshaped(values, concat([[-1, length], shape(values)[1:]], axis=0))
 
 
-def _parted(values: Any, partition: Any, parsed: Mapping[str, Any], dtype: DType, validate: bool) -> Any:
+def _part_values(values: Any, partition: Any, parsed: Mapping[str, Any], dtype: DType, validate: bool) -> Any:
     """The values of one example, parted by another feature of it."""
     if isinstance(partition, UniformRowLength):
         if not isinstance(values, RaggedTensor):
@@ -107,7 +107,7 @@ class _Batch:
         self.outer = outer
 
 
-def _batch_parted(values: RaggedTensor, partition: Any, batch: _Batch) -> Any:
+def _part_batch(values: RaggedTensor, partition: Any, batch: _Batch) -> Any:
     """The values of each example, parted by another feature of it."""
     if isinstance(partition, UniformRowLength):
         return _batch_in_rows(values, partition.length, batch.validate)

@@ -43,7 +43,7 @@ def parse_example(
     features = {key: _with_rows(feature) for key, feature in features.items()}
     params = feature_params(features, _OF_EXAMPLES)
     with scope_of(name, "ParseExample", serialized, example_names):
-        serialized = _serialized(serialized, bool(params.ragged))
+        serialized = _serialized_tensor(serialized, bool(params.ragged))
         indices, values, shapes, dense, ragged, splits = parsing_ops.parse_example_v2(
             serialized,
             [] if example_names is None else example_names,
@@ -73,7 +73,7 @@ def _with_rows(feature: Any) -> Any:
     return feature._replace(shape=[None, *feature.shape])
 
 
-def _serialized(serialized: Any, has_ragged: bool) -> Tensor:
+def _serialized_tensor(serialized: Any, has_ragged: bool) -> Tensor:
     tensor = convert(serialized, name="serialized")
     if has_ragged and tensor.static_shape.rank is None:
         raise InvalidArgumentError("serialized must have statically-known rank to parse ragged features.")
@@ -124,10 +124,16 @@ def parse_sequence_example(
     lists = feature_params(sequence_features, _OF_SEQUENCES)
     with scope_of(name, "ParseSequenceExample", serialized, example_names):
         parsed, rows, lengths = _parsed_sequences(serialized, example_names, context, lists, name)
-        return _completed(context_features, context, parsed), _completed(sequence_features, lists, rows), lengths
+        return (
+            _completed_features(context_features, context, parsed),
+            _completed_features(sequence_features, lists, rows),
+            lengths,
+        )
 
 
-def _completed(features: Mapping[str, Any] | None, params: FeatureParams, parsed: dict[str, Any]) -> dict[str, Any]:
+def _completed_features(
+    features: Mapping[str, Any] | None, params: FeatureParams, parsed: dict[str, Any]
+) -> dict[str, Any]:
     return with_composites(features or {}, parsed) if params.ragged else parsed
 
 
@@ -140,7 +146,7 @@ def _parsed_sequences(
         for key, default in lists.dense_defaults.items():
             if default is not None:
                 raise InvalidArgumentError(f"Value feature_list.dense_defaults[{key}] must be None")
-        tensor = _serialized(serialized, bool(context.ragged or lists.ragged))
+        tensor = _serialized_tensor(serialized, bool(context.ragged or lists.ragged))
         outputs = _sequence_node(tensor, names, context, lists, name)
         shape = tensor.static_shape
         ragged = ragged_tensors(shape, outputs[4], outputs[5])
@@ -200,7 +206,9 @@ def parse_single_sequence_example(
         with scope_of(name, "ParseSingleExample", serialized, example_name):
             scalar = _scalar(convert(serialized, name="serialized"))
         parsed, rows, _ = _parsed_sequences(scalar, example_name, context, lists, name)
-        return _completed(context_features, context, parsed), _completed(sequence_features, lists, rows)
+        return _completed_features(context_features, context, parsed), _completed_features(
+            sequence_features, lists, rows
+        )
 
 
 __all__ = [

@@ -207,7 +207,7 @@ def concat(values: Sequence[RaggedLike], axis: int, name: str | None = None) -> 
     """Ragged tensors one after the other."""
     values = list(values) if isinstance(values, list | tuple) else [values]
     with scope_of(name, "RaggedConcat", *values):
-        found: Values = _joined(values, axis, stacks=False)
+        found: Values = _join_tensors(values, axis, stacks=False)
         return found
 
 
@@ -215,11 +215,11 @@ def stack(values: Sequence[RaggedLike], axis: int = 0, name: str | None = None) 
     """Tensors, ragged or not, as the rows of one that is ragged."""
     values = list(values) if isinstance(values, list | tuple) else [values]
     with scope_of(name, "RaggedConcat", *values):
-        found: Values = _joined(values, axis, stacks=True)
+        found: Values = _join_tensors(values, axis, stacks=True)
         return found
 
 
-def _joined(values: list[Any], axis: Any, stacks: bool) -> Any:
+def _join_tensors(values: list[Any], axis: Any, stacks: bool) -> Any:
     if not values:
         raise InvalidArgumentError("rt_inputs may not be empty.")
     values = [as_ragged_or_tensor(value, name="rt_input") for value in values]
@@ -249,7 +249,7 @@ def _joined(values: list[Any], axis: Any, stacks: bool) -> Any:
         return _joined_columns(rows, stacks)
     splits = [[row.row_splits] for row in rows]
     with control_dependencies(assert_splits_match(splits)):
-        inner = _joined([row.values for row in rows], axis - 1, stacks)
+        inner = _join_tensors([row.values for row in rows], axis - 1, stacks)
         return RaggedTensor.from_row_splits(inner, splits[0][0], validate=False)
 
 

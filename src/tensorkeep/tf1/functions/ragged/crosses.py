@@ -26,17 +26,17 @@ _DEFAULT_KEY: Final = 0xDECAFCAFFE
 
 def cross(inputs: Sequence[RaggedLike], name: str | None = None) -> RaggedTensor:
     """For each row all combinations of one feature of each column, joined by `_X_`."""
-    return _crossed(inputs, False, 0, None, name)
+    return _cross_columns(inputs, False, 0, None, name)
 
 
 def cross_hashed(
     inputs: Sequence[RaggedLike], num_buckets: int = 0, hash_key: int | None = None, name: str | None = None
 ) -> RaggedTensor:
     """For each row all combinations of one feature of each column, as numbers of buckets."""
-    return _crossed(inputs, True, num_buckets, hash_key, name)
+    return _cross_columns(inputs, True, num_buckets, hash_key, name)
 
 
-def _crossed(inputs: Any, is_hashed: bool, buckets: int, key: int | None, name: str | None) -> RaggedTensor:
+def _cross_columns(inputs: Any, is_hashed: bool, buckets: int, key: int | None, name: str | None) -> RaggedTensor:
     if not isinstance(inputs, list | tuple):
         raise WrongTypeError("Inputs must be a list")
     key = _DEFAULT_KEY if key is None else key
@@ -106,14 +106,14 @@ def stack_dynamic_partitions(
         if rank == 0:
             values, rows = shapes.stack([data]), shapes.stack([parts])
             return RaggedTensor.from_value_rowids(values, rows, count, validate=False)
-        return _stacked(data, parts, count) if rank == 1 else _stacked_rows(data, parts, count, rank)
+        return _stack_partitions(data, parts, count) if rank == 1 else _stacked_rows(data, parts, count, rank)
 
 
 def _cast(partitions: Any, dtype: Any) -> Any:
     return unary(cast, partitions, dtype) if isinstance(partitions, RaggedTensor) else cast(partitions, dtype)
 
 
-def _stacked(data: Any, partitions: Tensor, count: Tensor) -> RaggedTensor:
+def _stack_partitions(data: Any, partitions: Tensor, count: Tensor) -> RaggedTensor:
     order = argsort(partitions, stable=True)
     rows = slicing.gather(partitions, order)
     values = gather(data, order, axis=0) if isinstance(data, RaggedTensor) else slicing.gather(data, order)

@@ -46,7 +46,7 @@ def _has_ragged(values: Any) -> bool:
     return False
 
 
-def _dispatched(function: Function, ragged: Callable[..., Any]) -> Function:
+def _dispatched_function(function: Function, ragged: Callable[..., Any]) -> Function:
     """The function, and for ragged tensors its ragged form, which takes the same arguments."""
 
     @wraps(function)
@@ -72,7 +72,7 @@ def _elementwise(function: Function, count: int, ragged: Callable[..., Any]) -> 
         with scope_of(name, name, *values):
             return ragged(function, *values, **given)
 
-    return _dispatched(function, elementwise)
+    return _dispatched_function(function, elementwise)
 
 
 def _unary(function: Function) -> Function:
@@ -95,7 +95,7 @@ def _reduction(function: Function, ragged: Callable[..., Any]) -> Function:
         value = given.get("input_tensor", given.get("inputs"))
         return ragged(value, axis, keepdims if keepdims is not None else False, **more)
 
-    return _dispatched(function, renamed)
+    return _dispatched_function(function, renamed)
 
 
 # ------------------------------------------------------------------------------------------------- Element-wise
@@ -250,14 +250,14 @@ zeta = _binary(special.zeta)
 
 # --------------------------------------------------------------------------------- Of whole rows and dimensions
 
-concat = _dispatched(shapes.concat, arrays.concat)
-stack = _dispatched(shapes.stack, arrays.stack)
-expand_dims = _dispatched(shapes.expand_dims, arrays.expand_dims)
-tile = _dispatched(shapes.tile, arrays.tile)
-size = _dispatched(shapes.size, arrays.size)
-rank = _dispatched(shapes.rank, arrays.rank)
-where = _dispatched(shapes.where, arrays.where)
-gather = _dispatched(slicing.gather, arrays.gather)
+concat = _dispatched_function(shapes.concat, arrays.concat)
+stack = _dispatched_function(shapes.stack, arrays.stack)
+expand_dims = _dispatched_function(shapes.expand_dims, arrays.expand_dims)
+tile = _dispatched_function(shapes.tile, arrays.tile)
+size = _dispatched_function(shapes.size, arrays.size)
+rank = _dispatched_function(shapes.rank, arrays.rank)
+where = _dispatched_function(shapes.where, arrays.where)
+gather = _dispatched_function(slicing.gather, arrays.gather)
 reduce_sum = _reduction(reductions.reduce_sum, ragged_math.reduce_sum)
 reduce_prod = _reduction(reductions.reduce_prod, ragged_math.reduce_prod)
 reduce_min = _reduction(reductions.reduce_min, ragged_math.reduce_min)
@@ -268,31 +268,31 @@ reduce_any = _reduction(reductions.reduce_any, ragged_math.reduce_any)
 reduce_variance = _reduction(reductions.reduce_variance, ragged_math.reduce_variance)
 reduce_std = _reduction(reductions.reduce_std, ragged_math.reduce_std)
 reduce_join = _reduction(strings.reduce_join, ragged_math.reduce_join)
-string_join = _dispatched(strings.string_join, ragged_strings.string_join)
-unsorted_segment_sum = _dispatched(segments.unsorted_segment_sum, ragged_math.segment_sum)
-unsorted_segment_prod = _dispatched(segments.unsorted_segment_prod, ragged_math.segment_prod)
-unsorted_segment_min = _dispatched(segments.unsorted_segment_min, ragged_math.segment_min)
-unsorted_segment_max = _dispatched(segments.unsorted_segment_max, ragged_math.segment_max)
-add_n = _dispatched(math.add_n, ragged_math.add_n)
-cumsum = _dispatched(math.cumsum, ragged_math.running_sum)
-batch_gather = _dispatched(slicing.batch_gather, rearranging.batch_gather)
-gather_nd = _dispatched(slicing.gather_nd, rearranging.gather_nd)
-bitcast = _dispatched(shapes.bitcast, rearranging.bitcast)
-dynamic_partition = _dispatched(shapes.dynamic_partition, rearranging.dynamic_partition)
-one_hot = _dispatched(shapes.one_hot, rearranging.one_hot)
-reverse = _dispatched(shapes.reverse, rearranging.reverse)
-split = _dispatched(shapes.split, rearranging.split)
-squeeze = _dispatched(shapes.squeeze, rearranging.squeeze)
-matmul = _dispatched(products.matmul, ragged_products.matmul)
-dropout = _dispatched(activations.dropout, ragged_products.dropout)
-embedding_lookup = _dispatched(lookups.embedding_lookup, ragged_products.embedding_lookup)
-embedding_lookup_sparse = _dispatched(lookups.embedding_lookup_sparse, ragged_products.embedding_lookup_sparse)
-safe_embedding_lookup_sparse = _dispatched(
+string_join = _dispatched_function(strings.string_join, ragged_strings.string_join)
+unsorted_segment_sum = _dispatched_function(segments.unsorted_segment_sum, ragged_math.segment_sum)
+unsorted_segment_prod = _dispatched_function(segments.unsorted_segment_prod, ragged_math.segment_prod)
+unsorted_segment_min = _dispatched_function(segments.unsorted_segment_min, ragged_math.segment_min)
+unsorted_segment_max = _dispatched_function(segments.unsorted_segment_max, ragged_math.segment_max)
+add_n = _dispatched_function(math.add_n, ragged_math.add_n)
+cumsum = _dispatched_function(math.cumsum, ragged_math.running_sum)
+batch_gather = _dispatched_function(slicing.batch_gather, rearranging.batch_gather)
+gather_nd = _dispatched_function(slicing.gather_nd, rearranging.gather_nd)
+bitcast = _dispatched_function(shapes.bitcast, rearranging.bitcast)
+dynamic_partition = _dispatched_function(shapes.dynamic_partition, rearranging.dynamic_partition)
+one_hot = _dispatched_function(shapes.one_hot, rearranging.one_hot)
+reverse = _dispatched_function(shapes.reverse, rearranging.reverse)
+split = _dispatched_function(shapes.split, rearranging.split)
+squeeze = _dispatched_function(shapes.squeeze, rearranging.squeeze)
+matmul = _dispatched_function(products.matmul, ragged_products.matmul)
+dropout = _dispatched_function(activations.dropout, ragged_products.dropout)
+embedding_lookup = _dispatched_function(lookups.embedding_lookup, ragged_products.embedding_lookup)
+embedding_lookup_sparse = _dispatched_function(lookups.embedding_lookup_sparse, ragged_products.embedding_lookup_sparse)
+safe_embedding_lookup_sparse = _dispatched_function(
     lookups.safe_embedding_lookup_sparse, ragged_products.safe_embedding_lookup_sparse
 )
-unsorted_segment_mean = _dispatched(segments.unsorted_segment_mean, ragged_products.segment_mean)
-unsorted_segment_sqrt_n = _dispatched(segments.unsorted_segment_sqrt_n, ragged_products.segment_sqrt_n)
-assert_type = _dispatched(assertions.assert_type, ragged_products.assert_type)
+unsorted_segment_mean = _dispatched_function(segments.unsorted_segment_mean, ragged_products.segment_mean)
+unsorted_segment_sqrt_n = _dispatched_function(segments.unsorted_segment_sqrt_n, ragged_products.segment_sqrt_n)
+assert_type = _dispatched_function(assertions.assert_type, ragged_products.assert_type)
 
 # --------------------------------------------------------------------------------------------------- Operators
 

@@ -71,7 +71,7 @@ def constant(
         return dense_constant(items, None if dtype is None else DType.of(dtype), shape, name)
 
     with scope_of(name, "RaggedConstant"):
-        found: Values = _nested(make_ragged, make_inner, pylist, ragged_rank, inner_shape)
+        found: Values = _nest_values(make_ragged, make_inner, pylist, ragged_rank, inner_shape)
     return found
 
 
@@ -93,11 +93,11 @@ def constant_value(
     def make_ragged(values: Any, row_splits: list[int]) -> RaggedTensorValue:
         return RaggedTensorValue(values, np.array(row_splits, splits_dtype))
 
-    found: RaggedTensorValue | Array = _nested(make_ragged, make_inner, pylist, ragged_rank, inner_shape)
+    found: RaggedTensorValue | Array = _nest_values(make_ragged, make_inner, pylist, ragged_rank, inner_shape)
     return found
 
 
-def _nested(
+def _nest_values(
     make_ragged: Callable[[Any, list[int]], Any],
     make_inner: Callable[[Any, Any, str], Any],
     pylist: Any,
@@ -262,7 +262,7 @@ def map_flat_values(op: Callable[..., Any], *args: object, **kwargs: object) -> 
             f"flat_values of any ragged inputs. (output shape: {result.shape}; expected outer dimension size: "
             f"{counts.pop()})"
         )
-    return RaggedTensor._from_nested_row_partitions(result, _merged(partitions))
+    return RaggedTensor._from_nested_row_partitions(result, _merge_partitions(partitions))
 
 
 def _flat(value: Any, partitions: list[Sequence[RowPartition]], counts: set[int]) -> Any:
@@ -280,7 +280,7 @@ def _flat(value: Any, partitions: list[Sequence[RowPartition]], counts: set[int]
     return value
 
 
-def _merged(partitions: list[Sequence[RowPartition]]) -> list[RowPartition]:
+def _merge_partitions(partitions: list[Sequence[RowPartition]]) -> list[RowPartition]:
     found = list(partitions[0])
     for others in partitions[1:]:
         if len(others) != len(found):

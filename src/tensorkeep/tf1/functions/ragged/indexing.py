@@ -47,7 +47,7 @@ def _item(ragged: Any, keys: list[Any]) -> Any:
         return ragged
     key, inner = keys[0], keys[1:]
     if key is Ellipsis:
-        return _item(ragged, _expanded(keys, ragged.shape.rank))
+        return _item(ragged, _expanded_keys(keys, ragged.shape.rank))
     if key is None:
         rows = _item(ragged, inner)
         return RaggedTensor.from_uniform_row_length(rows, _split_count(rows) - 1, nrows=1, validate=False)
@@ -87,7 +87,7 @@ def _inner_item(ragged: Any, keys: list[Any]) -> Any:
         return slicing.getitem(ragged, [slice(None), *keys])
     key, inner = keys[0], keys[1:]
     if key is Ellipsis:
-        return _inner_item(ragged, _expanded(keys, ragged.values.shape.rank))
+        return _inner_item(ragged, _expanded_keys(keys, ragged.values.shape.rank))
     if key is None:
         rows = _inner_item(ragged, inner)
         return RaggedTensor.from_uniform_row_length(rows, 1, nrows=_split_count(rows) - 1, validate=False)
@@ -137,7 +137,7 @@ def _column(ragged: RaggedTensor, key: Any, inner: list[Any]) -> Any:
         return _inner_item(ragged.values[offset::length], inner)
 
 
-def _expanded(keys: list[Any], rank: int | None) -> list[Any]:
+def _expanded_keys(keys: list[Any], rank: int | None) -> list[Any]:
     """The keys with one slice more before the ellipsis, or without the ellipsis."""
     if rank is None:
         raise InvalidArgumentError("Ellipsis not supported for unknown shape RaggedTensors")

@@ -190,7 +190,7 @@ def _encode_rows(tensor: RaggedTensor, options: tuple[str, str, int]) -> Any:
     return unicode_ops.unicode_encode(tensor.values, tensor.row_splits, **attrs)
 
 
-def _decoded(input: Any, attrs: dict[str, Any], with_offsets: bool) -> tuple[Any, Any]:
+def _decode_characters(input: Any, attrs: dict[str, Any], with_offsets: bool) -> tuple[Any, Any]:
     """The characters of strings, and the bytes that they start at if these are asked for."""
     input = as_ragged_or_tensor(input, name="input")
     rank = input.shape.rank
@@ -236,7 +236,7 @@ def unicode_decode(
     """The characters of each string, as numbers."""
     with scope_of(name, "UnicodeDecode", input):
         attrs = _decoding(input_encoding, errors, replacement_char, replace_control_characters)
-        found: Values = _decoded(input, attrs, False)[0]
+        found: Values = _decode_characters(input, attrs, False)[0]
         return found
 
 
@@ -251,7 +251,7 @@ def unicode_decode_with_offsets(
     """The characters of each string, as numbers, and the bytes that they start at."""
     with scope_of(name, "UnicodeDecodeWithOffsets", input):
         attrs = _decoding(input_encoding, errors, replacement_char, replace_control_characters)
-        return _decoded(input, attrs, True)
+        return _decode_characters(input, attrs, True)
 
 
 def unicode_split(
@@ -263,7 +263,7 @@ def unicode_split(
 ) -> Values:
     """The characters of each string, as strings."""
     with scope_of(name, "UnicodeSplit", input):
-        characters, _ = _decoded(input, _decoding(input_encoding, errors, replacement_char), False)
+        characters, _ = _decode_characters(input, _decoding(input_encoding, errors, replacement_char), False)
         return unicode_encode(expand_dims(characters, -1), input_encoding, errors, replacement_char)
 
 
@@ -276,7 +276,7 @@ def unicode_split_with_offsets(
 ) -> tuple[Any, Any]:
     """The characters of each string, as strings, and the bytes that they start at."""
     with scope_of(name, "UnicodeSplitWithOffsets", input):
-        characters, offsets = _decoded(input, _decoding(input_encoding, errors, replacement_char), True)
+        characters, offsets = _decode_characters(input, _decoding(input_encoding, errors, replacement_char), True)
         return unicode_encode(expand_dims(characters, -1), input_encoding, errors, replacement_char), offsets
 
 

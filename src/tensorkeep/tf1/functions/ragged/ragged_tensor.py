@@ -114,7 +114,7 @@ class RaggedTensor:
     def from_row_lengths(
         cls, values: RaggedLike, row_lengths: TensorLike, name: str | None = None, validate: bool = True
     ) -> RaggedTensor:
-        """Rows by their lengths."""
+        """The ragged tensor whose rows are values after one another, cut by the lengths of rows."""
         check_flag(validate)
         with scope_of(name, "RaggedFromRowLengths", values, row_lengths):
             parted = row_partition.from_row_lengths(row_lengths, validate, _splits_dtype(values))
@@ -424,7 +424,7 @@ class RaggedTensor:
         return RaggedTensor(values, self._row_partition.with_dtype(dtype), internal=True)
 
     def merge_dims(self, outer_axis: int, inner_axis: int) -> Values:
-        """Several dimensions as one."""
+        """The tensor with the dimensions from one axis to another merged into one."""
         rank = self.shape.rank
         outer_axis = positive_axis(outer_axis, rank, "outer_axis", "rank(self)")
         inner_axis = positive_axis(inner_axis, rank, "inner_axis", "rank(self)")
@@ -635,13 +635,13 @@ def merge_dims(value: Values, outer_axis: int, inner_axis: int) -> Values:
         if isinstance(values, RaggedTensor):
             splits, values = gather(values.row_splits, splits), values.values
             continue
-        values, size = _flattened(values, inner_axis - axis + 1, splits.dtype)
+        values, size = _flatten_dimensions(values, inner_axis - axis + 1, splits.dtype)
         splits = splits * size
         break
     return RaggedTensor.from_row_splits(values, splits)
 
 
-def _flattened(values: Tensor, count: int, dtype: DType) -> tuple[Tensor, Any]:
+def _flatten_dimensions(values: Tensor, count: int, dtype: DType) -> tuple[Tensor, Any]:
     """The first dimensions of a tensor as one, and how many elements each of the first has."""
     if values.static_shape.is_fully_known:
         sizes = values.static_shape.as_tuple()

@@ -114,15 +114,15 @@ class RowPartition:
         if self is other or all(a is b for a, b in zip(mine, theirs, strict=True)):
             return self
         check = True
-        count, counts_checked = _merged(self.row_count, other.row_count, "nrows", check)
-        values, _ = _merged(self.value_count, other.value_count, "nvals", check)
-        length, length_checked = _merged(self.uniform_length, other.uniform_length, "uniform_row_length", check)
+        count, counts_checked = _merge_tensors(self.row_count, other.row_count, "nrows", check)
+        values, _ = _merge_tensors(self.value_count, other.value_count, "nvals", check)
+        length, length_checked = _merge_tensors(self.uniform_length, other.uniform_length, "uniform_row_length", check)
         check = not (length_checked and counts_checked)
-        splits, checked = _merged(self.splits, other.splits, "row_splits", check)
+        splits, checked = _merge_tensors(self.splits, other.splits, "row_splits", check)
         check = check and not checked
-        lengths, checked = _merged(self.lengths, other.lengths, "row_lengths", check)
+        lengths, checked = _merge_tensors(self.lengths, other.lengths, "row_lengths", check)
         check = check and not checked
-        rowids, _ = _merged(self.rowids, other.rowids, "value_rowids", check)
+        rowids, _ = _merge_tensors(self.rowids, other.rowids, "value_rowids", check)
         found = (splits, lengths, rowids, count, length)
         for old, parts in ((self, mine), (other, theirs)):
             if all(a is b for a, b in zip(found, parts[:5], strict=True)):
@@ -141,7 +141,7 @@ def _tensors(partition: RowPartition) -> tuple[Tensor | None, ...]:
     return (*known, partition.uniform_length, partition.value_count)
 
 
-def _merged(first: Tensor | None, second: Tensor | None, what: str, check: bool) -> tuple[Tensor | None, bool]:
+def _merge_tensors(first: Tensor | None, second: Tensor | None, what: str, check: bool) -> tuple[Tensor | None, bool]:
     """Either of two that must be equal, and whether that has been checked."""
     if first is None or second is None:
         return first if second is None else second, False

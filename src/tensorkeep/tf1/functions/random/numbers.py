@@ -96,7 +96,7 @@ def random_normal(
     name: str | None = None,
 ) -> Tensor:
     """Normal numbers around `mean`."""
-    return _scaled("RandomStandardNormal", chosen_name(name, "random_normal"), shape, mean, stddev, dtype, seed)
+    return _scaled_numbers("RandomStandardNormal", chosen_name(name, "random_normal"), shape, mean, stddev, dtype, seed)
 
 
 def truncated_normal(
@@ -108,10 +108,10 @@ def truncated_normal(
     name: str | None = None,
 ) -> Tensor:
     """Normal numbers around `mean`, none of them further away than two deviations."""
-    return _scaled("TruncatedNormal", chosen_name(name, "truncated_normal"), shape, mean, stddev, dtype, seed)
+    return _scaled_numbers("TruncatedNormal", chosen_name(name, "truncated_normal"), shape, mean, stddev, dtype, seed)
 
 
-def _scaled(op: str, name: str, shape: Any, mean: Any, stddev: Any, dtype: Any, seed: int | None) -> Tensor:
+def _scaled_numbers(op: str, name: str, shape: Any, mean: Any, stddev: Any, dtype: Any, seed: int | None) -> Tensor:
     dtype = DType.of(dtype)
     with name_scope(name, _graph(shape, mean, stddev)) as scope:
         sizes = shape_tensor(shape)

@@ -115,7 +115,7 @@ def sparse_reshape(sp_input: SparseTensor, shape: TensorLike, name: str | None =
         indices, found = sparse_parts.sparse_reshape(sp_input.indices, sp_input.dense_shape, sizes, name=scope)
         known = _stated_sizes(sizes).dims
         if known is not None and sp_input.static_shape.is_fully_known:
-            resolved = _resolved(known, sp_input.static_shape.as_tuple(), static_value(sizes))
+            resolved = _resolved_sizes(known, sp_input.static_shape.as_tuple(), static_value(sizes))
             if resolved is not None:
                 found = constant(np.array(resolved, np.int64), INT64)
         return SparseTensor(indices, identity(sp_input.values), found)
@@ -143,7 +143,7 @@ def _stated_sizes(sizes: Tensor) -> Shape:
     return Shape(None if count is None else (None,) * count)
 
 
-def _resolved(wanted: Sequence[int | None], sizes: Sequence[int], told: Any) -> list[int] | None:
+def _resolved_sizes(wanted: Sequence[int | None], sizes: Sequence[int], told: Any) -> list[int] | None:
     """The sizes of a new shape, one of which may follow from the others."""
     if told is not None and np.sum(told == -1) > 1:
         raise InvalidArgumentError(f"At most one dimension can be inferred (-1). Found: {told}")
@@ -249,7 +249,7 @@ def sparse_concat(
     shapes = [item.dense_shape for item in inputs]
     if stretch:
         largest = reduce_max(concat([reshape(item, [1, -1]) for item in shapes], 0), 0)
-        shapes = [_stretched(item, largest, axis) for item in shapes]
+        shapes = [_stretched_sizes(item, largest, axis) for item in shapes]
     parts = sparse_parts.sparse_concat(
         [item.indices for item in inputs], [item.values for item in inputs], shapes, concat_dim=axis, name=name
     )
@@ -261,7 +261,7 @@ def sparse_concat(
     return found
 
 
-def _stretched(sizes: Tensor, largest: Tensor, axis: int) -> Tensor:
+def _stretched_sizes(sizes: Tensor, largest: Tensor, axis: int) -> Tensor:
     before = largest[:axis]
     own = sizes[-1:] if axis == -1 else sizes[axis : axis + 1]
     behind: Any = [] if axis == -1 else largest[axis + 1 :]

@@ -13,7 +13,7 @@ from tensorkeep.tf1.functions.numbers.clipping import clip_by_value
 
 
 def relu(x: TensorLike, alpha: float = 0.0, max_value: float | None = None, threshold: float = 0.0) -> Tensor:
-    """`x` from `threshold` to `max_value`, which it does not exceed, and `alpha * (x - threshold)` below."""
+    """`x` from `threshold` on, but `max_value` at most; below `threshold`, `alpha * (x - threshold)`."""
     values = convert(x)
     below: Tensor | None = None
     if alpha != 0.0:

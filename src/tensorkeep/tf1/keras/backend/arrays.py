@@ -53,7 +53,7 @@ def identity(x: Any, name: str | None = None) -> Any:
     return shapes.identity(x, name=name)
 
 
-def _filled(made: Any, shape: Any, dtype: Any, name: str | None) -> Any:
+def _filled_value(made: Any, shape: Any, dtype: Any, name: str | None) -> Any:
     """A variable if the shape is known, a tensor otherwise."""
     sizes = list(shape) if isinstance(shape, list | tuple) else shape
     if isinstance(sizes, Tensor) or (isinstance(sizes, list) and any(isinstance(size, Tensor) for size in sizes)):
@@ -63,12 +63,12 @@ def _filled(made: Any, shape: Any, dtype: Any, name: str | None) -> Any:
 
 def zeros(shape: Any, dtype: Any = None, name: str | None = None) -> Any:
     """A variable of zeros."""
-    return _filled(shapes.zeros, shape, dtype, name)
+    return _filled_value(shapes.zeros, shape, dtype, name)
 
 
 def ones(shape: Any, dtype: Any = None, name: str | None = None) -> Any:
     """A variable of ones."""
-    return _filled(shapes.ones, shape, dtype, name)
+    return _filled_value(shapes.ones, shape, dtype, name)
 
 
 def eye(size: int, dtype: Any = None, name: str | None = None) -> Any:
@@ -204,7 +204,7 @@ def temporal_padding(x: Any, padding: tuple[int, int] = (1, 1)) -> Tensor:
     return shapes.pad(x, [[0, 0], list(padding), [0, 0]])
 
 
-def _padded(x: Any, padding: Sequence[Sequence[int]], data_format: str | None) -> Tensor:
+def _pad_spatial_axes(x: Any, padding: Sequence[Sequence[int]], data_format: str | None) -> Tensor:
     around = [list(pair) for pair in padding]
     none = [[0, 0]]
     first = chosen_data_format(data_format) == "channels_first"
@@ -215,14 +215,14 @@ def spatial_2d_padding(
     x: Any, padding: Sequence[Sequence[int]] = ((1, 1), (1, 1)), data_format: str | None = None
 ) -> Tensor:
     """Zeros around images."""
-    return _padded(x, padding, data_format)
+    return _pad_spatial_axes(x, padding, data_format)
 
 
 def spatial_3d_padding(
     x: Any, padding: Sequence[Sequence[int]] = ((1, 1), (1, 1), (1, 1)), data_format: str | None = None
 ) -> Tensor:
     """Zeros around volumes."""
-    return _padded(x, padding, data_format)
+    return _pad_spatial_axes(x, padding, data_format)
 
 
 def resize_images(

@@ -1,4 +1,4 @@
-"""One thing or another, and functions of elements."""
+"""Values chosen by conditions or by the phase of training, and functions applied to each element."""
 
 from __future__ import annotations
 

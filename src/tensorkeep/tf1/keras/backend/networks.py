@@ -34,7 +34,7 @@ def _padding(padding: str) -> str:
     return padding.upper()
 
 
-def _convolved(
+def _convolve_inputs(
     x: Any, kernel: Any, strides: Any, padding: str, data_format: str | None, rates: Any, rank: int
 ) -> Tensor:
     return nn.convolution(
@@ -61,7 +61,7 @@ def conv1d(
         length: Any = convert(kernel).get_shape().as_list()[0]
         width = dilation_rate * (length - 1)
         values, padding = temporal_padding(values, (width, 0)), "valid"
-    return _convolved(values, kernel, (strides,), padding, data_format, (dilation_rate,), 3)
+    return _convolve_inputs(values, kernel, (strides,), padding, data_format, (dilation_rate,), 3)
 
 
 def conv2d(
@@ -73,7 +73,7 @@ def conv2d(
     dilation_rate: Sequence[int] = (1, 1),
 ) -> Tensor:
     """A convolution of images."""
-    return _convolved(x, kernel, strides, padding, data_format, dilation_rate, 4)
+    return _convolve_inputs(x, kernel, strides, padding, data_format, dilation_rate, 4)
 
 
 def conv3d(
@@ -85,7 +85,7 @@ def conv3d(
     dilation_rate: Sequence[int] = (1, 1, 1),
 ) -> Tensor:
     """A convolution of volumes."""
-    return _convolved(x, kernel, strides, padding, data_format, dilation_rate, 5)
+    return _convolve_inputs(x, kernel, strides, padding, data_format, dilation_rate, 5)
 
 
 def conv2d_transpose(
@@ -97,7 +97,7 @@ def conv2d_transpose(
     data_format: str | None = None,
     dilation_rate: Sequence[int] = (1, 1),
 ) -> Tensor:
-    """What a convolution does to gradients, of images."""
+    """A transposed convolution of images: what a convolution of that kernel does to gradients."""
     form = _format(data_format, 4)
     around = (1, *strides, 1) if form == "NHWC" else (1, 1, *strides)
     wide = (1, *dilation_rate, 1) if form == "NHWC" else (1, 1, *dilation_rate)
@@ -156,7 +156,9 @@ def separable_conv2d(
     )
 
 
-def _pooled(x: Any, size: Any, strides: Any, padding: str, data_format: str | None, mode: str, rank: int) -> Tensor:
+def _pool_inputs(
+    x: Any, size: Any, strides: Any, padding: str, data_format: str | None, mode: str, rank: int
+) -> Tensor:
     if mode not in ("max", "avg"):
         raise InvalidArgumentError(f"Invalid pooling mode: {mode}")
     return pool(
@@ -178,7 +180,7 @@ def pool2d(
     pool_mode: str = "max",
 ) -> Tensor:
     """Maxima ("max") or means ("avg") of windows of images."""
-    return _pooled(x, pool_size, strides, padding, data_format, pool_mode, 4)
+    return _pool_inputs(x, pool_size, strides, padding, data_format, pool_mode, 4)
 
 
 def pool3d(
@@ -189,8 +191,8 @@ def pool3d(
     data_format: str | None = None,
     pool_mode: str = "max",
 ) -> Tensor:
-    """The same of volumes."""
-    return _pooled(x, pool_size, strides, padding, data_format, pool_mode, 5)
+    """Maxima ("max") or means ("avg") of windows of volumes."""
+    return _pool_inputs(x, pool_size, strides, padding, data_format, pool_mode, 5)
 
 
 def bias_add(x: Any, bias: Any, data_format: str | None = None) -> Tensor:
@@ -227,7 +229,7 @@ def local_conv2d(
     output_shape: Sequence[int],
     data_format: str | None = None,
 ) -> Tensor:
-    """The same of images."""
+    """A convolution of images with weights of its own at each place."""
     return _local(inputs, kernel, kernel_size, strides, tuple(output_shape), data_format)
 
 
@@ -275,7 +277,7 @@ def ctc_batch_cost(y_true: Any, y_pred: Any, input_length: Any, label_length: An
 def ctc_decode(
     y_pred: Any, input_length: Any, greedy: bool = True, beam_width: int = 100, top_paths: int = 1
 ) -> tuple[list[Tensor], Tensor]:
-    """The labels that probabilities say, -1 where there are none, and how likely they are."""
+    """The likeliest labels for probabilities [batch, time, classes], padded with -1, and their log probabilities."""
     logits = log(shapes.transpose(convert(y_pred), [1, 0, 2]) + epsilon())
     lengths = cast(input_length, INT32)
     if greedy:

@@ -18,7 +18,7 @@ from tensorkeep.tf1.functions.numbers import elementwise, reductions
 from tensorkeep.tf1.functions.numbers.clipping import clip_by_value
 from tensorkeep.tf1.functions.random import numbers
 from tensorkeep.tf1.functions.sparse.tensors import sparse_tensor_dense_matmul
-from tensorkeep.tf1.keras.backend.settings import chosen_dtype
+from tensorkeep.tf1.keras.backend.settings import chosen_dtype, chosen_seed
 
 abs = elementwise.abs
 cos = elementwise.cos
@@ -187,28 +187,24 @@ def batch_dot(x: Any, y: Any, axes: Any = None) -> Tensor:
 # ---------------------------------------------------------------------------------------------------- Random numbers
 
 
-def _chosen(seed: int | None) -> int:
-    return int(np.random.randint(10_000_000)) if seed is None else seed
-
-
 def random_normal(shape: Any, mean: float = 0.0, stddev: float = 1.0, dtype: Any = None, seed: Any = None) -> Tensor:
-    return numbers.random_normal(shape, mean, stddev, chosen_dtype(dtype), seed=_chosen(seed))
+    return numbers.random_normal(shape, mean, stddev, chosen_dtype(dtype), seed=chosen_seed(seed))
 
 
 def random_uniform(
     shape: Any, minval: float = 0.0, maxval: float = 1.0, dtype: Any = None, seed: int | None = None
 ) -> Tensor:
-    return numbers.random_uniform(shape, minval, maxval, chosen_dtype(dtype), seed=_chosen(seed))
+    return numbers.random_uniform(shape, minval, maxval, chosen_dtype(dtype), seed=chosen_seed(seed))
 
 
 def truncated_normal(shape: Any, mean: float = 0.0, stddev: float = 1.0, dtype: Any = None, seed: Any = None) -> Tensor:
-    return numbers.truncated_normal(shape, mean, stddev, chosen_dtype(dtype), seed=_chosen(seed))
+    return numbers.truncated_normal(shape, mean, stddev, chosen_dtype(dtype), seed=chosen_seed(seed))
 
 
 def random_binomial(shape: Any, p: float = 0.0, dtype: Any = None, seed: int | None = None) -> Tensor:
     """Ones with probability `p`, and zeros."""
     kind = chosen_dtype(dtype)
-    drawn = numbers.random_uniform(shape, dtype=kind, seed=_chosen(seed))
+    drawn = numbers.random_uniform(shape, dtype=kind, seed=chosen_seed(seed))
     return shapes.where(drawn <= p, shapes.ones(shape, kind), shapes.zeros(shape, kind))
 
 

@@ -39,7 +39,7 @@ def rnn(
     """
     sequences = [convert(item) for item in flatten(inputs)]
     if not time_major:
-        sequences = [_swapped(item) for item in sequences]
+        sequences = [_swap_time_and_batch(item) for item in sequences]
     masks = None if mask is None else _time_first(cast(mask, BOOL), sequences[0], time_major)
     if go_backwards:
         sequences = [reverse(item, [0]) for item in sequences]
@@ -53,11 +53,11 @@ def rnn(
     )
     last, outputs, states = run.unrolled() if unroll else run.looped(input_length)
     if not time_major:
-        outputs = map_structure(_swapped, outputs)
+        outputs = map_structure(_swap_time_and_batch, outputs)
     return last, outputs, states
 
 
-def _swapped(item: Any) -> Tensor:
+def _swap_time_and_batch(item: Any) -> Tensor:
     """Time and batch exchanged."""
     rank = item.static_shape.rank
     if rank is None or rank < 2:
@@ -68,10 +68,10 @@ def _swapped(item: Any) -> Tensor:
 def _time_first(mask: Tensor, like: Tensor, time_major: bool) -> Tensor:
     if mask.static_shape.rank == 2:
         mask = expand_dims(mask, axis=-1)
-    return mask if time_major else _swapped(mask)
+    return mask if time_major else _swap_time_and_batch(mask)
 
 
-def _spread(mask: Tensor, like: Any) -> Tensor:
+def _spread_mask(mask: Tensor, like: Any) -> Tensor:
     """A mask [batch, 1], as wide as a tensor [batch, …]."""
     rank = like.static_shape.rank
     for _ in range(rank - (mask.static_shape.rank or rank)):
@@ -99,9 +99,12 @@ class _Run:
         if at_mask is None:
             return output, states
         kept = [
-            where(_spread(at_mask, new), new, last) for new, last in zip(flatten(output), flatten(before), strict=True)
+            where(_spread_mask(at_mask, new), new, last)
+            for new, last in zip(flatten(output), flatten(before), strict=True)
         ]
-        fixed = [where(_spread(at_mask, new), new, last) for new, last in zip(flat_states, flatten(old), strict=True)]
+        fixed = [
+            where(_spread_mask(at_mask, new), new, last) for new, last in zip(flat_states, flatten(old), strict=True)
+        ]
         return pack_sequence_as(output, kept), pack_sequence_as(states, fixed)
 
     def unrolled(self) -> tuple[Any, Any, Any]:

@@ -22,7 +22,7 @@ from tensorkeep.tf1.functions.control.grouping import group
 from tensorkeep.tf1.functions.gradients.reverse_walk import gradients as reverse_gradients
 from tensorkeep.tf1.functions.random.numbers import random_normal, random_uniform
 from tensorkeep.tf1.functions.sparse.tensors import sparse_tensor_to_dense
-from tensorkeep.tf1.keras.backend.settings import chosen_dtype
+from tensorkeep.tf1.keras.backend.settings import chosen_dtype, chosen_seed
 from tensorkeep.tf1.keras.engine.session_values import batch_set_value, initialized_session
 from tensorkeep.tf1.keras.engine.tensor_notes import history_of
 from tensorkeep.tf1.keras.surroundings import surroundings
@@ -33,7 +33,7 @@ _UIDS: Final = object()  # the key of the numbers by prefix, in `graph.extras`
 
 
 def backend() -> str:
-    """The name of what computes."""
+    """The name of the library that computes: "tensorflow"."""
     return "tensorflow"
 
 
@@ -63,7 +63,7 @@ def get_uid(prefix: str = "") -> int:
 
 
 def reset_uids() -> None:
-    """Counts from one again."""
+    """Has `get_uid` count from one again, for every prefix, in the graph in force."""
     current_graph().extras.pop(_UIDS, None)
 
 
@@ -144,7 +144,7 @@ def get_value(x: Any) -> Any:
 
 
 def eval(x: Any) -> Any:
-    """The same."""
+    """The value of a variable or a tensor as an array, sparse ones made dense, in the session in force."""
     with building(x.graph):
         return initialized_session().run(to_dense(x))
 
@@ -181,7 +181,7 @@ def random_uniform_variable(
 ) -> Any:
     """A variable of uniform numbers."""
     kind = chosen_dtype(dtype)
-    return variable(random_uniform(shape, low, high, kind, seed=_chosen(seed)), dtype=kind, name=name)
+    return variable(random_uniform(shape, low, high, kind, seed=chosen_seed(seed)), dtype=kind, name=name)
 
 
 def random_normal_variable(
@@ -189,12 +189,7 @@ def random_normal_variable(
 ) -> Any:
     """A variable of normal numbers."""
     kind = chosen_dtype(dtype)
-    return variable(random_normal(shape, mean, scale, kind, seed=_chosen(seed)), dtype=kind, name=name)
-
-
-def _chosen(seed: int | None) -> int:
-    """A seed, drawn by NumPy's generator if none is told: so `np.random.seed` decides, as in TensorFlow."""
-    return int(np.random.randint(10_000_000)) if seed is None else seed
+    return variable(random_normal(shape, mean, scale, kind, seed=chosen_seed(seed)), dtype=kind, name=name)
 
 
 def gradients(loss: Any, variables: Any) -> list[Any]:

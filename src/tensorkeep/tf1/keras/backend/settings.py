@@ -32,12 +32,12 @@ def set_floatx(value: str) -> None:
 
 
 def epsilon() -> float:
-    """The number that keeps logarithms and quotients finite."""
+    """The small number that is added before dividing and taking logarithms; 1e-7 unless a program sets another."""
     return settings().epsilon
 
 
 def set_epsilon(value: float) -> None:
-    """Sets it."""
+    """Sets the number that keeps logarithms and quotients finite."""
     surroundings().set_settings(replace(settings(), epsilon=value))
 
 
@@ -72,3 +72,8 @@ def cast_to_floatx(x: Any) -> Tensor | Array:
     if isinstance(x, Tensor | Variable):
         return cast(x, chosen_dtype(None))
     return np.asarray(x, dtype=floatx())
+
+
+def chosen_seed(seed: int | None) -> int:
+    """A seed, drawn by NumPy's generator if none is told: so `np.random.seed` decides, as in TensorFlow."""
+    return int(np.random.randint(10_000_000)) if seed is None else seed

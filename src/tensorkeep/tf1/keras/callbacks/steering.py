@@ -338,7 +338,7 @@ def learning_rate_of(model: Any) -> Any:
 
 
 def set_learning_rate(model: Any, value: float) -> None:
-    """Sets it."""
+    """Sets the learning rate of a model's optimizer, in the session in force."""
     rate = _rate(model)
     if not isinstance(rate, Variable):
         raise InvalidArgumentError(

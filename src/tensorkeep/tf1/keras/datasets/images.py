@@ -35,11 +35,11 @@ def load_digits(path: str = "mnist.npz") -> Pairs:
 def load_clothes() -> Pairs:
     """`fashion_mnist.load_data`: 28 x 28 grey pictures of ten kinds of clothes."""
     paths = [get_file(name, origin=_PLACE + name, cache_subdir="datasets/fashion-mnist") for name in _FASHION]
-    y_train, x_train, y_test, x_test = (_unpacked(path, at % 2 == 0) for at, path in enumerate(paths))
+    y_train, x_train, y_test, x_test = (_read_gzip(path, at % 2 == 0) for at, path in enumerate(paths))
     return (x_train.reshape(-1, 28, 28), y_train), (x_test.reshape(-1, 28, 28), y_test)
 
 
-def _unpacked(path: str, is_labels: bool) -> Array:
+def _read_gzip(path: str, is_labels: bool) -> Array:
     try:
         data = gzip.decompress(read_bytes(path))
     except (OSError, EOFError) as error:
@@ -53,7 +53,7 @@ def _batch(path: str, label_key: str = "labels") -> tuple[Array, Array]:
     return found["data"].reshape(-1, 3, 32, 32), np.asarray(found[label_key])
 
 
-def _arranged(pictures: Array) -> Array:
+def _arranged_pictures(pictures: Array) -> Array:
     return pictures.transpose(0, 2, 3, 1) if image_data_format() == "channels_last" else pictures
 
 
@@ -63,8 +63,8 @@ def load_ten_things() -> Pairs:
     parts = [_batch(f"{folder}/data_batch_{number}") for number in range(1, 6)]
     pictures, labels = (np.concatenate([part[at] for part in parts]) for at in (0, 1))
     tested, wanted = _batch(f"{folder}/test_batch")
-    train = (_arranged(pictures), labels.reshape(-1, 1).astype(np.uint8))
-    return train, (_arranged(tested), wanted.reshape(-1, 1))
+    train = (_arranged_pictures(pictures), labels.reshape(-1, 1).astype(np.uint8))
+    return train, (_arranged_pictures(tested), wanted.reshape(-1, 1))
 
 
 def load_hundred_things(label_mode: str = "fine") -> Pairs:
@@ -75,4 +75,4 @@ def load_hundred_things(label_mode: str = "fine") -> Pairs:
     (pictures, labels), (tested, wanted) = (
         _batch(f"{folder}/{part}", f"{label_mode}_labels") for part in ("train", "test")
     )
-    return (_arranged(pictures), labels.reshape(-1, 1)), (_arranged(tested), wanted.reshape(-1, 1))
+    return (_arranged_pictures(pictures), labels.reshape(-1, 1)), (_arranged_pictures(tested), wanted.reshape(-1, 1))

@@ -16,13 +16,13 @@ from tensorkeep.tf1.keras.utils.downloads import get_file, read_bytes
 _PLACE: Final = "https://storage.googleapis.com/tensorflow/tf-keras-datasets/"
 
 
-def _marked(texts: Any, start: int | None, index_from: int) -> list[list[int]]:
+def _marked_texts(texts: Any, start: int | None, index_from: int) -> list[list[int]]:
     """Texts with numbers moved up, and a first one that marks the beginning."""
     first = [] if start is None else [start]
     return [[*first, *(word + index_from for word in text)] for text in texts]
 
 
-def _limited(texts: list[list[int]], limit: int | None, skip_top: int, oov: int | None) -> list[list[int]]:
+def _limited_texts(texts: list[list[int]], limit: int | None, skip_top: int, oov: int | None) -> list[list[int]]:
     """Texts with words that are too rare or too common as `oov`, or left out if there is none."""
     most = max(max(text, default=0) for text in texts) + 1 if limit is None else limit
     if oov is None:
@@ -51,7 +51,7 @@ def load_reviews(
         sets.append((texts[order], labels[order]))
     every = [text for part, _ in sets for text in part]
     labels = np.concatenate([part for _, part in sets])
-    moved = _marked(every, start_char, index_from)
+    moved = _marked_texts(every, start_char, index_from)
     count = len(x_train)
     if maxlen:
         kept = [len(text) < maxlen for text in moved]
@@ -62,7 +62,7 @@ def load_reviews(
             raise InvalidArgumentError(
                 f"After filtering for sequences shorter than maxlen={maxlen}, no sequence was kept. Increase maxlen."
             )
-    found = _limited(moved, num_words, skip_top, oov_char)
+    found = _limited_texts(moved, num_words, skip_top, oov_char)
     return (_objects(found[:count]), labels[:count]), (_objects(found[count:]), labels[count:])
 
 
@@ -81,11 +81,11 @@ def load_news(
     texts, labels = load_archive(path, f"{_PLACE}reuters.npz", ("x", "y"))
     order = np.arange(len(texts))
     np.random.RandomState(seed).shuffle(order)
-    moved, labels = _marked(texts[order], start_char, index_from), labels[order]
+    moved, labels = _marked_texts(texts[order], start_char, index_from), labels[order]
     if maxlen:
         kept = np.array([len(text) < maxlen for text in moved])
         moved, labels = [text for text, is_kept in zip(moved, kept, strict=True) if is_kept], labels[kept]
-    found = _limited(moved, num_words, skip_top, oov_char)
+    found = _limited_texts(moved, num_words, skip_top, oov_char)
     count = int(len(found) * (1 - test_split))
     return (_objects(found[:count]), np.array(labels[:count])), (_objects(found[count:]), np.array(labels[count:]))
 

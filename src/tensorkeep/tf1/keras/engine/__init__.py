@@ -9,18 +9,14 @@ graph_maps      the calls and layers between inputs and outputs
 input_layer     where models begin
 loops           training, testing and predicting over batches, with callbacks
 model           models that are trained, tested, asked and saved
-names           names of layers, models and metrics
 network         layers as one layer
 network_configs networks as configurations, and made of them
-nodes           calls of layers as nodes
-object_texts    what layers tell of their attributes
+nodes           calls of layers as nodes, and the inputs that a tensor was made of
 op_layers       operations between layers, as layers
 sequential      layers one after the other
-serialization   layers by the names of their classes
+serialization   layers and what they tell of their attributes, as configurations, and layers made of these
 session_values  values of variables in the session in force
 sources         where batches come from: arrays, generators, sequences, datasets
-steps           one step of a graph: what is fed, computed and updated
 summaries       models as tables
 tensor_notes    which call made a tensor, and which of its places are masked
-versions        the version of Keras that this follows
 """

@@ -32,9 +32,8 @@ from tensorkeep.tf1.functions.arrays.shapes import shape as shape_of
 from tensorkeep.tf1.functions.numbers.elementwise import cast, truediv
 from tensorkeep.tf1.functions.structures import flatten, map_structure, pack_sequence_as
 from tensorkeep.tf1.keras import constraints, initializers, regularizers
-from tensorkeep.tf1.keras.engine.names import name_for, unique_object_name
 from tensorkeep.tf1.keras.engine.nodes import Node
-from tensorkeep.tf1.keras.engine.object_texts import described_attribute
+from tensorkeep.tf1.keras.engine.serialization import described_attribute
 from tensorkeep.tf1.keras.engine.tensor_notes import (
     has_any_history,
     history_of,
@@ -44,13 +43,14 @@ from tensorkeep.tf1.keras.engine.tensor_notes import (
     set_mask,
     set_unconditional,
 )
+from tensorkeep.tf1.keras.named_objects import name_for, unique_object_name
 from tensorkeep.tf1.keras.surroundings import settings
 from tensorkeep.tf1.layers import base
 from tensorkeep.tf1.layers.base import told_training, with_training
 from tensorkeep.tf1.layers.input_spec import check_inputs
 from tensorkeep.tf1.training.objects.trackable import AutoTrackable, NoDependency, TrackedDict, TrackedList
 from tensorkeep.tf1.variables.initializers import Zeros
-from tensorkeep.tf1.variables.modes import VariableAggregation, VariableSynchronization
+from tensorkeep.tf1.variables.modes import VariableAggregation, VariableSynchronization, trainable_when
 from tensorkeep.tf1.variables.variable import Variable
 
 if TYPE_CHECKING:
@@ -70,7 +70,7 @@ _INPUT_OPTIONS = ("input_shape", "batch_input_shape", "batch_size", "input_dim")
 _OPTIONS = (*_INPUT_OPTIONS, "weights", "activity_regularizer", "autocast", "experimental_autocast")
 
 
-def untracked(method: Method) -> Method:
+def untracked_method(method: Method) -> Method:
     """Lets a method set attributes that are not saved with the object."""
 
     @wraps(method)
@@ -100,7 +100,7 @@ def _calling(layer: Any, inputs: Any) -> Iterator[None]:
 
 
 class Layer(AutoTrackable, base.Layer):
-    """Something that makes tensors of tensors, by variables of its own.
+    """A function from tensors to tensors with variables of its own.
 
     Override `build(input_shape)`, which makes the variables with `add_weight`, and `call(inputs, ...)`.
     """
@@ -110,7 +110,7 @@ class Layer(AutoTrackable, base.Layer):
     _not_followed: ClassVar[frozenset[str]] = frozenset({"_weight_options"})
     """Attributes of layers of `tf.layers` that are containers, and none that is saved."""
 
-    @untracked
+    @untracked_method
     def __init__(
         self,
         trainable: bool = True,
@@ -303,6 +303,19 @@ class Layer(AutoTrackable, base.Layer):
             raise InvalidArgumentError(f'Layer "{self.name}" weight shapes do not fit: {"; ".join(wrong)}')
         variable_values.batch_set_value(pairs)
 
+    def _laid_out_values(self, values: Sequence[Any]) -> list[Any]:
+        """Values of a file as the variables have them, where layers of other classes store them otherwise."""
+        variables = [*self.trainable_weights, *self.non_trainable_weights]
+        inner = [[*layer.trainable_weights, *layer.non_trainable_weights] for layer in self._own_layers()]
+        if not any(inner) or len(variables) != len(values):
+            return list(values)
+        found = {id(variable): value for variable, value in zip(variables, values, strict=True)}
+        for layer, own in zip(self._own_layers(), inner, strict=True):
+            if all(id(variable) in found for variable in own):
+                changed = layer._laid_out_values([found[id(variable)] for variable in own])
+                found.update((id(variable), value) for variable, value in zip(own, changed, strict=True))
+        return [found[id(variable)] for variable in variables]
+
     def count_params(self) -> int:
         """How many numbers the variables have together."""
         if not self.built:
@@ -336,7 +349,7 @@ class Layer(AutoTrackable, base.Layer):
         raise NotImplementedError(f"layer {type(self).__name__} does not say the shape of its outputs")
 
     def compute_mask(self, inputs: Any, mask: Any = None) -> Any:
-        """Which places of the outputs count."""
+        """The mask of the outputs, for that of the inputs: true where a step of a sequence counts; None if all do."""
         if not self.supports_masking:
             if any(item is not None for item in flatten(mask)):
                 raise TypeError(f"Layer {self.name} does not support masking, but was passed an input_mask: {mask}")
@@ -381,7 +394,7 @@ class Layer(AutoTrackable, base.Layer):
         return outputs
 
     def _after_call(self, inputs: Any, outputs: Any) -> None:
-        """What a model does when it was called for the first time."""
+        """Called at the end of every call; models override it, to note the inputs and outputs of the first."""
 
     def _name_scope(self) -> str:
         return self.name
@@ -467,14 +480,7 @@ class Layer(AutoTrackable, base.Layer):
             raise UnimplementedError("a getter of one's own for the variables of a layer: override `add_weight`")
         if partitioner is not None:
             raise UnimplementedError("partitioned variables in layers of Keras: tf.layers has them")
-        if synchronization is VariableSynchronization.ON_READ:
-            if trainable:
-                raise InvalidArgumentError(
-                    "Synchronization value can be set to VariableSynchronization.ON_READ only for non-trainable "
-                    "variables. You have specified trainable=True and synchronization=VariableSynchronization.ON_READ."
-                )
-            trainable = False
-        wanted = trainable is None or trainable
+        wanted = trainable_when(synchronization, trainable)
         kind = DType.of(dtype or self._dtype or settings().floatx)
         if self._dtype is None:
             vars(self)["_dtype"] = kind.base_dtype
@@ -637,7 +643,7 @@ _LATER: Final = {
 
 
 def without_later(config: Mapping[str, Any]) -> dict[str, Any]:
-    """A configuration without what only later versions have, where that means nothing new."""
+    """A configuration without the keys of later versions of Keras whose values say what is so here anyway."""
     return {key: value for key, value in config.items() if key not in _LATER or value != _LATER[key]}
 
 
@@ -700,7 +706,7 @@ def _argument(name: str, parameters: Mapping[str, Parameter], args: Sequence[Any
 
 
 def _by_name(parameters: Mapping[str, Parameter], args: Sequence[Any], kwargs: Mapping[str, Any]) -> dict[str, Any]:
-    """The arguments behind the inputs, by their names."""
+    """The arguments of a call that follow the inputs, by the names of the parameters of `call`."""
     return {**dict(zip(list(parameters)[1:], args, strict=False)), **kwargs}
 
 
@@ -756,7 +762,7 @@ def _unconditional_loss(make: Callable[[], Any]) -> Any:
 
 
 def _first_value(initializer: Any, shape: Any, dtype: DType, what: str) -> Any:
-    """What makes the initial value of a variable: if nothing is told, that which suits the type."""
+    """A function that makes the initial value of a variable; without an initializer, the default one of its type."""
     if initializer is None:
         if dtype.is_floating:
             initializer = initializers.get("glorot_uniform")

@@ -6,8 +6,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+import numpy as np
+
 from tensorkeep.errors import InvalidArgumentError
 from tensorkeep.graph.building import building, name_scope
+from tensorkeep.graph.graph import Tensor
+from tensorkeep.tf1.functions.control.grouping import group
 from tensorkeep.tf1.functions.numbers.elementwise import add_n
 from tensorkeep.tf1.keras.engine.endpoints import (
     Endpoint,
@@ -15,9 +19,10 @@ from tensorkeep.tf1.keras.engine.endpoints import (
     losses_by_output,
     set_metrics,
 )
-from tensorkeep.tf1.keras.engine.steps import Step
+from tensorkeep.tf1.keras.engine.session_values import initialized_session
 from tensorkeep.tf1.keras.metrics.base import Mean
 from tensorkeep.tf1.keras.optimizers import by_name as optimizers
+from tensorkeep.tf1.layers.base import learning_phase
 
 
 @dataclass
@@ -86,6 +91,9 @@ class Compiled:
         """Builds losses and metrics for the weights that are fed."""
         for endpoint, mode in zip(self.endpoints, self._modes, strict=True):
             endpoint.set_weights(mode)
+        self._build_measures()
+
+    def _build_measures(self) -> None:
         with name_scope("metrics"):
             for endpoint in self.endpoints:
                 if endpoint.has_target:
@@ -142,7 +150,7 @@ class Compiled:
     # ------------------------------------------------------------------------------------------ steps
 
     def take_weights(self, weights: Sequence[Any]) -> None:
-        """Makes places for weights that are given, where there are none yet."""
+        """Makes placeholders for weights of outputs that are given some for the first time, and builds losses anew."""
         wanted = [
             mode or ("samplewise" if weight is not None else None)
             for mode, weight in zip(self._modes, self._for_all(weights), strict=True)
@@ -151,6 +159,16 @@ class Compiled:
             self._modes = wanted
             with building(self.graph):
                 self._build()
+
+    def use_weights(self, weights: Sequence[Any]) -> None:
+        """Weighs items by tensors of the program's own, one for each output that has a target."""
+        wanted = [endpoint for endpoint in self.endpoints if endpoint.has_target]
+        if len(weights) != len(wanted):
+            raise InvalidArgumentError(f"{len(weights)} tensors with weights of items, for {len(wanted)} outputs")
+        for endpoint, tensor in zip(wanted, weights, strict=True):
+            endpoint.sample_weight = tensor
+        with building(self.graph):
+            self._build_measures()
 
     def _for_all(self, weights: Sequence[Any]) -> list[Any]:
         """Weights of those outputs that have targets, one for each output."""
@@ -208,3 +226,40 @@ def _modes_by_output(mode: Any, names: Sequence[str]) -> list[Any]:
 
 def _distinct(items: Sequence[Any]) -> list[Any]:
     return list(dict.fromkeys(items))
+
+
+class Step:
+    """Runs outputs and updates of a graph, with values for some tensors, and the learning phase."""
+
+    def __init__(self, places: Sequence[Any], outputs: Sequence[Any], updates: Sequence[Any], phase: bool) -> None:
+        self._places = list(places)
+        self._outputs = list(outputs)
+        self.update = group(*updates) if updates else None
+        self._phase = phase
+        self._learning_phase = learning_phase()
+
+    def __call__(self, values: Sequence[Any]) -> list[Any]:
+        """The outputs."""
+        feeds: dict[Any, Any] = {}
+        for place, value in zip(self._places, values, strict=True):
+            if value is not None:
+                feeds[place] = _fed_value(place, value)
+        if isinstance(self._learning_phase, Tensor) and self._learning_phase.op.type == "PlaceholderWithDefault":
+            feeds[self._learning_phase] = self._phase
+        session = initialized_session()
+        found = session.run([self._outputs, self.update] if self.update is not None else [self._outputs], feeds)
+        results: list[Any] = found[0]
+        return results
+
+
+def _fed_value(place: Any, value: Any) -> Any:
+    if isinstance(value, np.ndarray) and isinstance(place, Tensor) and value.dtype.kind in "fiub":
+        return value.astype(place.dtype.base_dtype.as_numpy_dtype, copy=False)
+    if hasattr(value, "tocoo"):  # SciPy's sparse matrices
+        matrix = value.tocoo()
+        order = np.lexsort((matrix.col, matrix.row))
+        places = np.stack([matrix.row[order], matrix.col[order]], axis=1).astype(np.int64)
+        if isinstance(place, Tensor):
+            return value.toarray()
+        return (places, matrix.data[order], np.asarray(matrix.shape, np.int64))
+    return value

@@ -51,7 +51,7 @@ def as_arrays(data: Any) -> Any:
 
 
 def in_order(data: Any, names: Sequence[str], shapes: Sequence[Any], what: str) -> list[Any]:
-    """Arrays for some inputs or targets, in the order of their names.
+    """Given data as a list of arrays, one for each name, in the order of the names.
 
     Given are an array, a list of arrays, or a dictionary by name; shapes are those asked for, None where any will do.
     """
@@ -84,7 +84,7 @@ def in_order(data: Any, names: Sequence[str], shapes: Sequence[Any], what: str) 
             )
         found = [given]
     arrays = [_array(item) for item in found]
-    return [_fitted(array, name, shape, what) for array, name, shape in zip(arrays, names, shapes, strict=True)]
+    return [_fitted_array(array, name, shape, what) for array, name, shape in zip(arrays, names, shapes, strict=True)]
 
 
 def _holds_arrays(given: Any) -> bool:
@@ -102,7 +102,7 @@ def _array(item: Any) -> Any:
     return array
 
 
-def _fitted(array: Any, name: str, shape: Any, what: str) -> Any:
+def _fitted_array(array: Any, name: str, shape: Any, what: str) -> Any:
     if array is None or shape is None or not isinstance(array, np.ndarray):
         return array
     wanted = list(shape)
@@ -145,7 +145,7 @@ def check_lengths(batch: Batch) -> None:
 
 
 def weights_by_output(given: Any, names: Sequence[str], what: str) -> list[Any]:
-    """One thing for each output: given as one for the only output, a list, or a dictionary by name."""
+    """One entry for each output, from what a program gave: one for the only output, a list, or a dictionary."""
     if given is None or (hasattr(given, "__len__") and not len(given)):
         return [None] * len(names)
     if isinstance(given, Mapping) and any(name in given for name in names):
@@ -222,7 +222,7 @@ def split_for_validation(batch: Batch, share: float) -> tuple[Batch, Batch]:
 
 
 def batches_of(size: int, batch_size: int) -> Iterator[tuple[int, int]]:
-    """Where each batch begins and ends."""
+    """The first place of each batch, and the one behind its last, for so many items."""
     for begin in range(0, size, batch_size):
         yield begin, min(size, begin + batch_size)
 

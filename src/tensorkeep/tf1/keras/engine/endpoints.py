@@ -188,6 +188,7 @@ def set_metrics(endpoints: Sequence[Endpoint], metrics: Any, weighted_metrics: A
                 while unique in taken:
                     unique, number = f"{name}_{number}", number + 1
                 taken.append(unique)
+                vars(made).setdefault("_told_name", made.name)
                 vars(made)["_name"] = unique
                 kept.append(made)
                 found.append(made)
@@ -201,7 +202,7 @@ def _metrics_by_output(metrics: Any, names: Sequence[str]) -> list[list[Any]]:
         unknown = sorted(set(metrics) - set(names))
         if unknown:
             raise InvalidArgumentError(f"Unknown entries in metrics dictionary: {unknown}. Outputs: {list(names)}")
-        return [_listed(metrics.get(name)) for name in names]
+        return [_as_list(metrics.get(name)) for name in names]
     if isinstance(metrics, list | tuple):
         if any(isinstance(item, list | tuple) for item in metrics):
             if len(metrics) != len(names):
@@ -209,7 +210,7 @@ def _metrics_by_output(metrics: Any, names: Sequence[str]) -> list[list[Any]]:
                     f"When passing a list of lists as `metrics`, it should have one entry per model output. The model "
                     f"has {len(names)} outputs, but you passed metrics={metrics}"
                 )
-            return [_listed(item) for item in metrics]
+            return [_as_list(item) for item in metrics]
         if len(names) == 1:
             return [list(metrics)]
         return [[_copy_of(item) for item in metrics] for _ in names]
@@ -218,12 +219,21 @@ def _metrics_by_output(metrics: Any, names: Sequence[str]) -> list[list[Any]]:
     )
 
 
-def _listed(item: Any) -> list[Any]:
+def _as_list(item: Any) -> list[Any]:
     return [] if item is None else list(item) if isinstance(item, list | tuple) else [item]
 
 
 def _copy_of(metric: Any) -> Any:
-    return type(metric).from_config(metric.get_config()) if isinstance(metric, Metric) else metric
+    if not isinstance(metric, Metric):
+        return metric
+    return type(metric).from_config({**metric.get_config(), "name": vars(metric).get("_told_name", metric.name)})
+
+
+def copied_metrics(told: Any) -> Any:
+    """Metrics as `compile` was told them, for another model: those that are objects are made anew."""
+    if isinstance(told, Mapping):
+        return {name: copied_metrics(item) for name, item in told.items()}
+    return [copied_metrics(item) for item in told] if isinstance(told, list | tuple) else _copy_of(told)
 
 
 def _metric_of(metric: Any, endpoint: Endpoint, is_weighted: bool) -> Metric:

@@ -8,16 +8,16 @@ from tensorkeep.errors import InvalidArgumentError
 from tensorkeep.graph.tensor_shape import TensorShape
 from tensorkeep.tf1.functions.arrays.shapes import placeholder, sparse_placeholder
 from tensorkeep.tf1.keras.backend.settings import floatx
-from tensorkeep.tf1.keras.engine.base_layer import Layer, untracked
-from tensorkeep.tf1.keras.engine.names import unique_object_name
+from tensorkeep.tf1.keras.engine.base_layer import Layer, untracked_method
 from tensorkeep.tf1.keras.engine.nodes import Node
+from tensorkeep.tf1.keras.named_objects import unique_object_name
 from tensorkeep.tf1.layers.input_spec import InputSpec
 
 
 class InputLayer(Layer):
     """The layer of an input: it gives what is fed, or a tensor of the program's own."""
 
-    @untracked
+    @untracked_method
     def __init__(
         self,
         input_shape: Any = None,

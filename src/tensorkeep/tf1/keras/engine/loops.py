@@ -77,7 +77,7 @@ def train(
     validation: Source | None,
     validation_freq: Any = 1,
 ) -> Any:
-    """Trains for some epochs; the history of losses and metrics."""
+    """Trains a model for some epochs; returns its History: losses and metrics of each epoch."""
     run = callbacks_for(
         model, callbacks, "train", source, verbose=verbose, epochs=epochs, validates=validation is not None
     )
@@ -119,7 +119,7 @@ def _is_due(epoch: int, frequency: Any) -> bool:
 
 
 def test(model: Any, source: Source, *, callbacks: Any, verbose: int) -> list[Any]:
-    """The loss and the metrics over all batches."""
+    """Returns the loss and the metrics over all batches."""
     run = callbacks_for(model, callbacks, "test", source, verbose=verbose)
     model.reset_metrics()
     results = _Results()
@@ -137,7 +137,7 @@ def test(model: Any, source: Source, *, callbacks: Any, verbose: int) -> list[An
 
 
 def predict(model: Any, source: Source, *, callbacks: Any, verbose: int) -> list[Any]:
-    """The outputs of all batches, one array for each output."""
+    """Returns the outputs of all batches, one array for each output."""
     run = callbacks_for(model, callbacks, "predict", source, verbose=verbose)
     parts: list[list[Any]] = []
     run.on_predict_begin()

@@ -14,8 +14,8 @@ from tensorkeep.graph.graph import Tensor
 from tensorkeep.tf1.functions.arrays.shapes import placeholder
 from tensorkeep.tf1.keras.backend.settings import floatx
 from tensorkeep.tf1.keras.engine import loops
-from tensorkeep.tf1.keras.engine.base_layer import untracked
-from tensorkeep.tf1.keras.engine.compiled import CompileArguments, Compiled
+from tensorkeep.tf1.keras.engine.base_layer import untracked_method
+from tensorkeep.tf1.keras.engine.compiled import CompileArguments, Compiled, Step
 from tensorkeep.tf1.keras.engine.data import (
     Batch,
     as_arrays,
@@ -37,7 +37,6 @@ from tensorkeep.tf1.keras.engine.sources import (
     is_dataset,
     is_generator,
 )
-from tensorkeep.tf1.keras.engine.steps import Step
 from tensorkeep.tf1.keras.engine.summaries import print_summary
 from tensorkeep.tf1.keras.engine.tensor_notes import history_of
 
@@ -45,7 +44,7 @@ from tensorkeep.tf1.keras.engine.tensor_notes import history_of
 class Model(Network):
     """A network between `inputs` and `outputs`, or one with a `call` of the program's own."""
 
-    @untracked
+    @untracked_method
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self._compile_arguments: CompileArguments | None = None
@@ -152,7 +151,7 @@ class Model(Network):
 
     # ------------------------------------------------------------------------------------------ data
 
-    @untracked
+    @untracked_method
     def _ensure_inputs(self, x: Any) -> None:
         """Makes placeholders for the first data that a model of the program's own sees, and calls it with them."""
         if self.inputs is not None:
@@ -260,13 +259,19 @@ class Model(Network):
             if batch.size is not None:
                 return ArraySource(batch, -(-batch.size // steps), shuffle)
             return TensorSource(batch, steps)
-        size = 32 if batch_size is None else int(batch_size)
+        size = (self._static_batch() or 32) if batch_size is None else int(batch_size)
         if self.stateful and batch.size % size:
             raise InvalidArgumentError(
                 "In a stateful network, you should only pass inputs with a number of samples that can be divided by "
                 f"the batch size. Found: {batch.size} samples, batch size {size}"
             )
         return ArraySource(batch, size, shuffle)
+
+    def _static_batch(self) -> int | None:
+        """The size of batches that the inputs were told, which is the one to use then."""
+        shape = _shape_of(self.inputs[0]) if self.inputs else None
+        found: int | None = shape[0] if shape else None
+        return found
 
     def _graph_of(self, dataset: Any) -> Any:
         if self.outputs:
@@ -349,7 +354,7 @@ class Model(Network):
                 )
             whole = self._arranged(x, y, sample_weight, class_weight)
             kept, held = split_for_validation(whole, validation_split)
-            size = 32 if batch_size is None else batch_size
+            size = (self._static_batch() or 32) if batch_size is None else batch_size
             source: Source = ArraySource(kept, size, shuffle)
             validation = ArraySource(held, size, shuffle=True)  # drawn there as well, which numbers drawn later feel
         else:
@@ -384,7 +389,7 @@ class Model(Network):
     ) -> Any:
         """The loss, and with metrics a list of the loss and the metrics."""
         source = self._source(x, y, sample_weight, batch_size=batch_size, steps=steps)
-        return _unlisted(loops.test(self, source, callbacks=callbacks, verbose=verbose))
+        return _single_or_list(loops.test(self, source, callbacks=callbacks, verbose=verbose))
 
     def predict(
         self,
@@ -399,7 +404,7 @@ class Model(Network):
     ) -> Any:
         """The outputs for inputs; a list of arrays if there are several."""
         source = self._source(x, None, batch_size=batch_size, steps=steps, with_targets=False)
-        return _unlisted(loops.predict(self, source, callbacks=callbacks, verbose=verbose))
+        return _single_or_list(loops.predict(self, source, callbacks=callbacks, verbose=verbose))
 
     def train_on_batch(
         self, x: Any, y: Any = None, sample_weight: Any = None, class_weight: Any = None, reset_metrics: bool = True
@@ -408,18 +413,18 @@ class Model(Network):
         found = self._train_on(self._batch(x, y, sample_weight, class_weight))
         if reset_metrics:
             self.reset_metrics()
-        return _unlisted(found)
+        return _single_or_list(found)
 
     def test_on_batch(self, x: Any, y: Any = None, sample_weight: Any = None, reset_metrics: bool = True) -> Any:
         """The loss of one batch, and with metrics a list."""
         found = self._test_on(self._batch(x, y, sample_weight))
         if reset_metrics:
             self.reset_metrics()
-        return _unlisted(found)
+        return _single_or_list(found)
 
     def predict_on_batch(self, x: Any) -> Any:
         """The outputs for one batch."""
-        return _unlisted(self._predict_on(self._batch(x, with_targets=False)))
+        return _single_or_list(self._predict_on(self._batch(x, with_targets=False)))
 
     def _batch(
         self, x: Any, y: Any = None, sample_weight: Any = None, class_weight: Any = None, *, with_targets: bool = True
@@ -507,8 +512,8 @@ class Model(Network):
         signatures: Any = None,
         options: Any = None,
     ) -> None:
-        """Writes the model, with its layers, weights, and what `compile` was told, as HDF5."""
-        model_files.save_model(self, filepath, overwrite, include_optimizer, save_format)
+        """Writes the model, with its layers, weights, and what `compile` was told, as HDF5 or a SavedModel."""
+        model_files.save_model(self, filepath, overwrite, include_optimizer, save_format, signatures, options)
 
     def _check_built(self, what: str) -> None:
         if not self.weights and not self.built:
@@ -548,7 +553,7 @@ def _shape_of(tensor: Any) -> tuple[Any, ...] | None:
     return None if shape.rank is None else tuple(shape.as_list())
 
 
-def _unlisted(found: list[Any]) -> Any:
+def _single_or_list(found: list[Any]) -> Any:
     return found[0] if len(found) == 1 else found
 
 

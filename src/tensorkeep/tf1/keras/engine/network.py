@@ -13,18 +13,18 @@ from tensorkeep.tf1.functions.arrays.shapes import placeholder
 from tensorkeep.tf1.functions.structures import flatten, map_structure, pack_sequence_as
 from tensorkeep.tf1.keras.backend.settings import floatx
 from tensorkeep.tf1.keras.engine import network_configs
-from tensorkeep.tf1.keras.engine.base_layer import Layer, layers_being_called, untracked
+from tensorkeep.tf1.keras.engine.base_layer import Layer, layers_being_called, untracked_method
 from tensorkeep.tf1.keras.engine.graph_maps import check_ends, map_graph
-from tensorkeep.tf1.keras.engine.names import name_for, unique_object_name
 from tensorkeep.tf1.keras.engine.nodes import Node, node_of
 from tensorkeep.tf1.keras.engine.op_layers import AddLoss, AddMetric, create_history
 from tensorkeep.tf1.keras.engine.tensor_notes import history_of, is_unconditional, mask_of, reachable_from, set_mask
+from tensorkeep.tf1.keras.named_objects import name_for, unique_object_name
 
 
 class Network(Layer):
     """Layers as one layer."""
 
-    @untracked
+    @untracked_method
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         given = _ends_of(args, kwargs)
         name = kwargs.pop("name", None)
@@ -44,7 +44,7 @@ class Network(Layer):
         if given is not None:
             self._set_ends(*given)
 
-    @untracked
+    @untracked_method
     def _set_ends(self, inputs: Any, outputs: Any) -> None:
         """Makes a network of what lies between inputs and outputs."""
         self._is_graph_network = True
@@ -244,14 +244,14 @@ class Network(Layer):
             )
         return pack_sequence_as(self._nested_outputs, [known[id(tensor)] for tensor in self.outputs])
 
-    @untracked
+    @untracked_method
     def _after_call(self, inputs: Any, outputs: Any) -> None:
         if self.inputs is None:
             self._note_ends(inputs, outputs)
         for status in vars(self).pop("_pending_restores", ()):  # of a checkpoint that was loaded before
             status.run_restore_ops()
 
-    @untracked
+    @untracked_method
     def _note_ends(self, inputs: Any, outputs: Any) -> None:
         """Notes with what a network of the program's own was called first, and what it gave."""
         self._nested_inputs, self._nested_outputs = inputs, outputs
@@ -280,7 +280,7 @@ class Network(Layer):
         else:
             super().add_metric(value, aggregation, name)
 
-    @untracked
+    @untracked_method
     def _insert(self, layers: list[Layer], last: Layer, value: Any) -> None:
         """Adds layers that lead to no output, the last of which is called here."""
         last(value)
@@ -308,7 +308,7 @@ class Network(Layer):
         network._take_in(list(made.values()))
         return network
 
-    @untracked
+    @untracked_method
     def _take_in(self, layers: list[Layer]) -> None:
         """Counts layers in that lead to no output, such as those of losses."""
         for layer in layers:

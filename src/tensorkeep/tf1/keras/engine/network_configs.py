@@ -77,20 +77,20 @@ def _place(tensor: Any, numbers: dict[Node, int]) -> list[Any]:
 
 
 def _call(node: Node, numbers: dict[Node, int]) -> Any:
-    arguments = {key: _described(value, numbers) for key, value in node.arguments.items()}
+    arguments = {key: _described_argument(value, numbers) for key, value in node.arguments.items()}
     if isinstance(node.inputs, Mapping):
         return {key: [*_place(tensor, numbers), arguments] for key, tensor in node.inputs.items()}
     return [[*_place(tensor, numbers), arguments] for tensor in flatten(node.inputs)]
 
 
-def _described(value: Any, numbers: dict[Node, int]) -> Any:
+def _described_argument(value: Any, numbers: dict[Node, int]) -> Any:
     """An argument as JSON can have it: a tensor of another layer by its place."""
     if history_of(value) is not None:
         return _place(value, numbers)
     if isinstance(value, list | tuple):
-        return [_described(item, numbers) for item in value]
+        return [_described_argument(item, numbers) for item in value]
     if isinstance(value, dict):
-        return {key: _described(item, numbers) for key, item in value.items()}
+        return {key: _described_argument(item, numbers) for key, item in value.items()}
     if isinstance(value, np.ndarray | np.generic):
         return value.tolist()
     if isinstance(value, DType):

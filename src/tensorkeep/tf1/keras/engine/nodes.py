@@ -1,10 +1,13 @@
-"""Calls of layers as nodes: what went in, what came out, and with which further arguments."""
+"""Calls of layers as nodes: what went in, what came out, and with which further arguments; and by following them, the
+inputs that a tensor was made of.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any
 
+from tensorkeep.errors import InvalidArgumentError
 from tensorkeep.tf1.functions.structures import flatten
 from tensorkeep.tf1.keras.engine.tensor_notes import History, history_of, set_history
 
@@ -83,3 +86,25 @@ def node_of(tensor: Any) -> Node:
     assert history is not None
     node: Node = history.layer._inbound_nodes[history.node_index]
     return node
+
+
+def get_source_inputs(tensor: Any, layer: Any = None, node_index: int | None = None) -> list[Any]:
+    """The tensors of `Input` that a tensor was made of by layers, in the order in which they are met."""
+    if layer is not None and node_index is not None:
+        start = layer._inbound_nodes[node_index]
+    elif history_of(tensor) is None:
+        raise InvalidArgumentError(f"{tensor} was made by no layer of Keras: give a tensor that was")
+    else:
+        start = node_of(tensor)
+    found: dict[int, Any] = {}
+    seen: set[int] = set()
+    waiting = [start]
+    while waiting:
+        node = waiting.pop(0)
+        if id(node) in seen:
+            continue
+        seen.add(id(node))
+        if node.is_input:
+            found.update((id(item), item) for item in flatten(node.outputs))
+        waiting[:0] = node.parents
+    return list(found.values())

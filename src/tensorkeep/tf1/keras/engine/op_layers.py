@@ -21,7 +21,7 @@ from tensorkeep.proto.json_text import message_dict, message_of_dict
 from tensorkeep.proto.messages import NodeDef, parse, serialize
 from tensorkeep.tf1.functions.constants import constant
 from tensorkeep.tf1.functions.structures import flatten
-from tensorkeep.tf1.keras.engine.base_layer import Layer, untracked
+from tensorkeep.tf1.keras.engine.base_layer import Layer, untracked_method
 from tensorkeep.tf1.keras.engine.nodes import Node
 from tensorkeep.tf1.keras.engine.session_values import initialized_session
 from tensorkeep.tf1.keras.engine.tensor_notes import history_of
@@ -30,7 +30,7 @@ from tensorkeep.tf1.keras.engine.tensor_notes import history_of
 class TensorFlowOpLayer(Layer):
     """An operation as a layer."""
 
-    @untracked
+    @untracked_method
     def __init__(
         self,
         node_def: Any,
@@ -141,7 +141,9 @@ def create_history(tensors: Any) -> list[Layer]:
 
 
 def _create(tensor: Tensor, made: list[Layer], seen: set[Operation]) -> None:
-    """Goes through operations by a list of its own: chains of them are longer than Python's calls."""
+    """Makes layers of operations, each after those that it uses. Without recursion: chains are longer than Python lets
+    functions call themselves.
+    """
     pending = [tensor.op]
     while pending:
         op = pending[-1]

@@ -9,17 +9,18 @@ from tensorkeep.errors import InvalidArgumentError, WrongTypeError
 from tensorkeep.graph.tensor_shape import TensorShape
 from tensorkeep.tf1.functions.structures import flatten
 from tensorkeep.tf1.keras.engine import serialization
-from tensorkeep.tf1.keras.engine.base_layer import Layer, untracked
+from tensorkeep.tf1.keras.engine.base_layer import Layer, untracked_method
 from tensorkeep.tf1.keras.engine.input_layer import Input, InputLayer
 from tensorkeep.tf1.keras.engine.model import Model
 from tensorkeep.tf1.keras.engine.network import Network
 from tensorkeep.tf1.keras.engine.nodes import node_of
+from tensorkeep.tf1.keras.engine.tensor_notes import history_of
 
 
 class Sequential(Model):
     """Layers one after the other. Without the shape of its inputs, it is built when it is first called."""
 
-    @untracked
+    @untracked_method
     def __init__(self, layers: Sequence[Any] | Any = None, name: str | None = None) -> None:
         super().__init__(name=name)
         self.supports_masking = True
@@ -35,9 +36,11 @@ class Sequential(Model):
     def _is_listed(self) -> bool:
         return True
 
-    @untracked
+    @untracked_method
     def add(self, layer: Any) -> None:
         """Adds a layer at the end."""
+        if history_of(layer) is not None and isinstance(node_of(layer).layer, InputLayer):
+            layer = node_of(layer).layer
         if not isinstance(layer, Layer):
             raise WrongTypeError(f"The added layer must be an instance of class Layer. Found: {layer!r}")
         if any(other.name == layer.name for other in self._own_layers()) and layer in self._own_layers():
@@ -80,13 +83,13 @@ class Sequential(Model):
         self._layers = [node_of(tensor).layer, layer]
         vars(self).update(inputs=[tensor], outputs=[output])
 
-    @untracked
+    @untracked_method
     def _set_ends(self, inputs: Any, outputs: Any) -> None:
         layers = self._layers
         super()._set_ends(inputs, outputs)
         self._layers = layers  # in the order in which they were added
 
-    @untracked
+    @untracked_method
     def pop(self) -> None:
         """Takes the last layer away."""
         if not self.layers:

@@ -1,4 +1,4 @@
-"""Layers made of their class's name and their configuration, and the other way round."""
+"""Layers as configurations: their class's name and what they tell of their attributes; and layers made of these."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from tensorkeep._lazy import later
+from tensorkeep.tf1.keras import activations, constraints, initializers, regularizers
 from tensorkeep.tf1.keras.named_objects import deserialize_keras_object
 
 if TYPE_CHECKING:
@@ -22,3 +23,16 @@ def serialize(layer: Any) -> dict[str, Any]:
 def deserialize(config: Any, custom_objects: Mapping[str, Any] | None = None) -> Any:
     """The layer that a configuration tells of."""
     return deserialize_keras_object(config, every.LAYERS, custom_objects, "layer")
+
+
+def described_attribute(name: str, value: Any) -> Any:
+    """An attribute as it is stored: functions and objects by name and arguments, sizes and flags as they are."""
+    if name.endswith("_initializer"):
+        return initializers.serialize(value)
+    if name.endswith("_regularizer"):
+        return regularizers.serialize(value)
+    if name.endswith("_constraint"):
+        return constraints.serialize(value)
+    if name.endswith("activation"):
+        return activations.serialize(value)
+    return value

@@ -29,7 +29,7 @@ class _Kept:
         self.initialized: WeakKeyDictionary[Any, set[int]] = WeakKeyDictionary()
 
 
-def _kept(graph: Graph) -> _Kept:
+def _kept_values(graph: Graph) -> _Kept:
     found: _Kept | None = graph.extras.get(_STATE)
     if found is None:
         found = graph.extras[_STATE] = _Kept()
@@ -38,7 +38,7 @@ def _kept(graph: Graph) -> _Kept:
 
 def track_variable(variable: Any) -> None:
     """Has a variable that is in no collection initialized with the others."""
-    _kept(variable.graph).uncollected.append(variable)
+    _kept_values(variable.graph).uncollected.append(variable)
 
 
 def initialized_session() -> Any:
@@ -48,7 +48,7 @@ def initialized_session() -> Any:
     """
     session = surroundings().session()
     graph = session.graph
-    kept = _kept(graph)
+    kept = _kept_values(graph)
     known = kept.initialized.setdefault(session, set())
     variables = [*get_collection(graph, GraphKeys.GLOBAL_VARIABLES), *get_collection(graph, GraphKeys.LOCAL_VARIABLES)]
     variables += kept.uncollected
@@ -70,8 +70,18 @@ def _check(kept: _Kept, variable: Any) -> Any:
     return kept.checks[id(variable)]
 
 
+def have_values(variables: Sequence[Any]) -> bool:
+    """Whether some of the variables have a value in the session in force."""
+    if not variables:
+        return False
+    graph = variables[0].graph
+    with building(graph):
+        session = surroundings().session()
+        return any(session.run([_check(_kept_values(graph), item) for item in variables]))
+
+
 def batch_get_value(variables: Sequence[Any]) -> list[Array]:
-    """The values of variables."""
+    """The values of variables as arrays, in the session in force."""
     if not variables:
         return []
     with building(variables[0].graph):
@@ -80,7 +90,7 @@ def batch_get_value(variables: Sequence[Any]) -> list[Array]:
 
 
 def batch_set_value(pairs: Iterable[tuple[Any, Any]]) -> None:
-    """Gives variables values."""
+    """Gives variables values, from pairs of a variable and its value, in the session in force."""
     wanted = list(pairs)
     if not wanted:
         return
@@ -95,7 +105,7 @@ def batch_set_value(pairs: Iterable[tuple[Any, Any]]) -> None:
 
 
 def _assignment(graph: Graph, variable: Any) -> tuple[Any, Any]:
-    kept = _kept(graph).assignments
+    kept = _kept_values(graph).assignments
     if id(variable) not in kept:
         place = placeholder(variable.dtype.base_dtype, shape=[None] * variable.get_shape().rank)
         kept[id(variable)] = (variable, place, variable.assign(place).op)

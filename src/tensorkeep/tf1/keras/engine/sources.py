@@ -58,7 +58,7 @@ class ArraySource:
 
 
 class TensorSource:
-    """Steps of a model that is fed nothing, or arrays that are one batch: it has tensors of its own."""
+    """Steps of a model whose inputs are tensors of the program: it is fed nothing, or the same arrays in each step."""
 
     counts_steps = True
     samples = None

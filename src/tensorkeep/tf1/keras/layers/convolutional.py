@@ -24,7 +24,7 @@ _ENDS = ("activity_regularizer", "kernel_constraint", "bias_constraint")
 _KERNEL = ("kernel_initializer", "bias_initializer", "kernel_regularizer", "bias_regularizer")
 
 
-def _resolved(arguments: dict[str, Any]) -> dict[str, Any]:
+def _resolved_arguments(arguments: dict[str, Any]) -> dict[str, Any]:
     """Arguments of a layer whose initializers, regularizers, constraints and activations may be given by name."""
     found = dict(arguments)
     for name, value in arguments.items():
@@ -65,7 +65,7 @@ class _Convolution(convolutional._Convolution, Layer):
         bias_constraint: Any = None,
         **kwargs: Any,
     ) -> None:
-        told = _resolved(
+        told = _resolved_arguments(
             {
                 "data_format": data_format,
                 "activation": activation,
@@ -131,7 +131,7 @@ class _TransposedConvolution(transposed._TransposedConvolution, Layer):
         bias_constraint: Any = None,
         **kwargs: Any,
     ) -> None:
-        told = _resolved(
+        told = _resolved_arguments(
             {
                 "data_format": data_format,
                 "activation": activation,
@@ -144,11 +144,9 @@ class _TransposedConvolution(transposed._TransposedConvolution, Layer):
                 "bias_constraint": bias_constraint,
             }
         )
-        super().__init__(filters, kernel_size, strides, padding, use_bias=use_bias, **told, **kwargs)
-        if any(rate != 1 for rate in numbers(dilation_rate, self.spatial, "dilation_rate")):
-            raise InvalidArgumentError(
-                f"{type(self).__name__} with dilation_rate={dilation_rate}: there are no dilated ones here"
-            )
+        super().__init__(
+            filters, kernel_size, strides, padding, dilation_rate=dilation_rate, use_bias=use_bias, **told, **kwargs
+        )
         self.output_padding = None
         if output_padding is not None:
             self.output_padding = numbers(output_padding, self.spatial, "output_padding", allows_zero=True)
@@ -159,13 +157,13 @@ class _TransposedConvolution(transposed._TransposedConvolution, Layer):
                     )
 
     def build(self, input_shape: Any) -> None:
-        transposed._TransposedConvolution.build(self, TensorShape(input_shape))
+        super().build(TensorShape(input_shape))
 
     def _lengths(self, sizes: list[Any]) -> list[Any]:
         if self.output_padding is None:
             return super()._lengths(sizes)
         found = []
-        for at, (size, window, step) in enumerate(zip(sizes, self.kernel_size, self.strides, strict=True)):
+        for at, (size, window, step) in enumerate(zip(sizes, self._reaches(), self.strides, strict=True)):
             around = window // 2 if self.padding == "same" else 0
             extra = self.output_padding[at]
             found.append(None if size is None else (size - 1) * step + window - 2 * around + extra)
@@ -216,7 +214,7 @@ class _SeparableConvolution(separable._SeparableConvolution, Layer):
         bias_constraint: Any = None,
         **kwargs: Any,
     ) -> None:
-        told = _resolved(
+        told = _resolved_arguments(
             {
                 "data_format": data_format,
                 "activation": activation,

@@ -11,8 +11,11 @@ from tensorkeep.tf1.keras.layers import (
     advanced_activations,
     attention,
     convolutional,
+    convolutional_recurrent,
     core,
+    cudnn_recurrent,
     embeddings,
+    locally_connected,
     merge,
     noise,
     normalization,
@@ -23,9 +26,9 @@ from tensorkeep.tf1.keras.layers import (
 )
 
 _MODULES: Final = (
-    advanced_activations, attention, convolutional, core, embeddings, input_layer, merge, model, network, noise,
-    normalization,
-    op_layers, pooling, recurrent, recurrent_cells, sequential, wrappers,
+    advanced_activations, attention, convolutional, convolutional_recurrent, core, cudnn_recurrent, embeddings,
+    input_layer, locally_connected, merge, model, network, noise, normalization, op_layers, pooling, recurrent,
+    recurrent_cells, sequential, wrappers,
 )  # fmt: skip
 
 
@@ -41,5 +44,6 @@ LAYERS: Final[dict[str, Any]] = {
     **{name: item for module in _MODULES for name, item in _classes(module).items()},
     "BatchNormalizationV1": normalization.BatchNormalization,
     "BatchNormalizationV2": normalization.BatchNormalization,
+    "Custom>CustomScaleLayer": merge.CustomScaleLayer,  # as Keras 2 registers it
     "Functional": model.Model,
 }

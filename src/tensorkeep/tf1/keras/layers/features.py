@@ -6,7 +6,7 @@ from typing import Any
 
 from tensorkeep.tf1.columns import dense_layers
 from tensorkeep.tf1.keras.engine.base_layer import Layer
-from tensorkeep.tf1.keras.engine.names import unique_object_name
+from tensorkeep.tf1.keras.named_objects import unique_object_name
 from tensorkeep.tf1.variables.options import Partitioner
 from tensorkeep.tf1.variables.scopes import variable_scope
 

@@ -143,6 +143,22 @@ class Minimum(_Merge):
         return reduce(minimum, inputs)
 
 
+class CustomScaleLayer(Layer):
+    """The first input, and the second by a number."""
+
+    _configured = ("scale",)
+
+    def __init__(self, scale: float, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        self.scale = scale
+
+    def call(self, inputs: Any) -> Any:
+        return inputs[0] + inputs[1] * self.scale
+
+    def compute_output_shape(self, input_shape: Any) -> TensorShape:
+        return TensorShape(input_shape[0])
+
+
 class Concatenate(_Merge):
     """Inputs one beside the other, along an axis."""
 

@@ -69,14 +69,21 @@ class _GlobalPooling(Layer):
     spatial: ClassVar[int]
     _configured = ("data_format",)
 
-    def __init__(self, data_format: str | None = None, **kwargs: Any) -> None:
+    def __init__(self, data_format: str | None = None, keepdims: bool = False, **kwargs: Any) -> None:
         super().__init__(**kwargs)
+        self.keepdims = keepdims
         default = data_format is None and self.spatial == 1
         self.data_format = "channels_last" if default else chosen_data_format(data_format)
         self.input_spec = InputSpec(ndim=self.spatial + 2)
 
+    def get_config(self) -> dict[str, Any]:
+        told = super().get_config()
+        return {**told, "keepdims": True} if self.keepdims else told  # what TensorFlow 1.15 has no word for
+
     def compute_output_shape(self, input_shape: Any) -> TensorShape:
-        sizes = TensorShape(input_shape).as_list()
+        sizes: list[Any] = TensorShape(input_shape).as_list()
+        if self.keepdims:
+            return TensorShape([1 if at in self._axes else size for at, size in enumerate(sizes)])
         return TensorShape([sizes[0], sizes[1 if self.data_format == "channels_first" else -1]])
 
     @property
@@ -87,12 +94,12 @@ class _GlobalPooling(Layer):
 
 class _GlobalMeans(_GlobalPooling):
     def call(self, inputs: Any) -> Any:
-        return reduce_mean(inputs, axis=self._axes)
+        return reduce_mean(inputs, axis=self._axes, keepdims=self.keepdims)
 
 
 class _GlobalMaxima(_GlobalPooling):
     def call(self, inputs: Any) -> Any:
-        return reduce_max(inputs, axis=self._axes)
+        return reduce_max(inputs, axis=self._axes, keepdims=self.keepdims)
 
 
 class GlobalAveragePooling1D(_GlobalPooling):
@@ -107,9 +114,10 @@ class GlobalAveragePooling1D(_GlobalPooling):
     def call(self, inputs: Any, mask: Any = None) -> Any:
         axis = self._axes[0]
         if mask is None:
-            return reduce_mean(inputs, axis=axis)
+            return reduce_mean(inputs, axis=axis, keepdims=self.keepdims)
         weights = expand_dims(cast(mask, inputs.dtype.base_dtype), 2 if axis == 1 else 1)
-        return reduce_sum(inputs * weights, axis=axis) / reduce_sum(weights, axis=axis)
+        total = reduce_sum(inputs * weights, axis=axis, keepdims=self.keepdims)
+        return total / reduce_sum(weights, axis=axis, keepdims=self.keepdims)
 
     def compute_mask(self, inputs: Any, mask: Any = None) -> Any:
         return None
@@ -121,7 +129,7 @@ class GlobalMaxPooling1D(_GlobalPooling):
     spatial = 1
 
     def call(self, inputs: Any) -> Any:
-        return reduce_max(inputs, axis=self._axes[0])
+        return reduce_max(inputs, axis=self._axes[0], keepdims=self.keepdims)
 
 
 class GlobalAveragePooling2D(_GlobalMeans):

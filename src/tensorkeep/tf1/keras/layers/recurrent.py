@@ -13,10 +13,11 @@ from tensorkeep.graph.tensor_shape import TensorShape
 from tensorkeep.tf1.functions.structures import flatten, pack_sequence_as
 from tensorkeep.tf1.keras.backend.recurrence import rnn
 from tensorkeep.tf1.keras.engine import serialization
-from tensorkeep.tf1.keras.engine.base_layer import Layer, untracked
-from tensorkeep.tf1.keras.engine.object_texts import described_attribute
+from tensorkeep.tf1.keras.engine.base_layer import Layer, untracked_method
+from tensorkeep.tf1.keras.engine.serialization import described_attribute
 from tensorkeep.tf1.keras.engine.session_values import batch_set_value
 from tensorkeep.tf1.keras.engine.tensor_notes import history_of
+from tensorkeep.tf1.keras.layers.cudnn_layouts import gru_values, lstm_values
 from tensorkeep.tf1.keras.layers.recurrent_cells import (
     GRUCell,
     LSTMCell,
@@ -100,6 +101,32 @@ class RNN(Layer):
         """Sets the states that a stateful layer keeps to zeros, or to some values."""
         if not self.stateful:
             raise AttributeError("Layer must be stateful.")
+        shapes = self._kept_shapes()
+        if self._kept_states is None:
+            kind = self.dtype or settings().floatx
+            with init_scope():
+                made = [
+                    Variable(np.zeros(shape, kind), trainable=False, use_resource=True, name=f"{self.name}_state")
+                    for shape in shapes
+                ]
+            vars(self)["_kept_states"] = made
+            if states is None:
+                return
+        values = [np.zeros(shape) for shape in shapes] if states is None else list(flatten(states))
+        if len(values) != len(shapes):
+            raise InvalidArgumentError(
+                f"Layer {self.name} expects {len(shapes)} states, but it received {len(values)} state values."
+            )
+        for at, (value, shape) in enumerate(zip(values, shapes, strict=True)):
+            if np.shape(value) != shape:
+                raise InvalidArgumentError(
+                    f"State {at} is incompatible with layer {self.name}: expected shape={shape}, found "
+                    f"shape={np.shape(value)}"
+                )
+        batch_set_value(zip(self._kept_states, values, strict=True))
+
+    def _kept_shapes(self) -> list[tuple[int, ...]]:
+        """The shapes of the states that a stateful layer keeps: its inputs must say the size of batches."""
         spec = None if not self.input_spec else self.input_spec[0]
         batch = None if spec is None or spec.shape is None else spec.shape[1 if self.time_major else 0]
         if not batch:
@@ -108,38 +135,11 @@ class RNN(Layer):
                 "with a Sequential model by `batch_input_shape` of the first layer, with the functional API by "
                 "`batch_shape` of Input."
             )
-        sizes = [
-            TensorShape(size).as_list() if not isinstance(size, int) else [size]
-            for size in flatten(self.cell.state_size)
-        ]
-        if self._kept_states is None:
-            kind = self.dtype or settings().floatx
-            with init_scope():
-                made = [
-                    Variable(
-                        np.zeros([batch, *size], kind), trainable=False, use_resource=True, name=f"{self.name}_state"
-                    )
-                    for size in sizes
-                ]
-            vars(self)["_kept_states"] = made
-            if states is None:
-                return
-        values = [np.zeros([batch, *size]) for size in sizes] if states is None else list(flatten(states))
-        if len(values) != len(sizes):
-            raise InvalidArgumentError(
-                f"Layer {self.name} expects {len(sizes)} states, but it received {len(values)} state values."
-            )
-        for at, (value, size) in enumerate(zip(values, sizes, strict=True)):
-            if np.shape(value) != (batch, *size):
-                raise InvalidArgumentError(
-                    f"State {at} is incompatible with layer {self.name}: expected shape={(batch, *size)}, found "
-                    f"shape={np.shape(value)}"
-                )
-        batch_set_value(zip(self._kept_states, values, strict=True))
+        return [(batch, *_listed_sizes(size)) for size in flatten(self.cell.state_size)]
 
     # ------------------------------------------------------------------------------------------ calls
 
-    @untracked
+    @untracked_method
     def build(self, input_shape: Any) -> None:
         shapes = input_shape if isinstance(input_shape, list) else [input_shape]
         sizes = TensorShape(shapes[0]).as_list()
@@ -216,18 +216,8 @@ class RNN(Layer):
                 "Cannot unroll a RNN if the time dimension is undefined. If using a Sequential model, specify the time "
                 "dimension by passing an `input_shape` or `batch_input_shape` argument to your first layer."
             )
-
-        def step(item: Any, states: Any) -> tuple[Any, list[Any]]:
-            given = list(states)
-            held: Any = given[: len(given) - len(constants or ())]
-            nested = self.cell.state_size
-            if isinstance(self.cell, StackedRNNCells):
-                held = pack_sequence_as(nested, held)
-            output, changed = call_cell(self.cell, item, held, constants, training)
-            return output, flatten(changed)
-
         last, outputs, states = rnn(
-            step,
+            self._step(constants, training),
             inputs,
             [item.value() if isinstance(item, Variable) else item for item in flat],
             constants=constants,
@@ -242,6 +232,20 @@ class RNN(Layer):
         output = outputs if self.return_sequences else last
         return [output, *states] if self.return_state else output
 
+    def _step(self, constants: Any, training: Any) -> Any:
+        """What is done at each step: of an input and states, an output and new states."""
+
+        def step(item: Any, states: Any) -> tuple[Any, list[Any]]:
+            given = list(states)
+            held: Any = given[: len(given) - len(constants or ())]
+            nested = self.cell.state_size
+            if isinstance(self.cell, StackedRNNCells):
+                held = pack_sequence_as(nested, held)
+            output, changed = call_cell(self.cell, item, held, constants, training)
+            return output, flatten(changed)
+
+        return step
+
     def compute_mask(self, inputs: Any, mask: Any = None) -> Any:
         first = flatten(mask)[0] if isinstance(mask, list | tuple) else mask
         own = first if self.return_sequences else None
@@ -251,12 +255,14 @@ class RNN(Layer):
         shape = input_shape[0] if isinstance(input_shape, list) else input_shape
         sizes = TensorShape(shape).as_list()
         batch, steps = (sizes[1], sizes[0]) if self.time_major else (sizes[0], sizes[1])
-        states = [TensorShape([batch, *_listed(size)]) for size in flatten(self.cell.state_size)]
+        states = [TensorShape([batch, *_listed_sizes(size)]) for size in flatten(self.cell.state_size)]
         size = getattr(self.cell, "output_size", None)
         size = flatten(self.cell.state_size)[0] if size is None else size
         around = [steps, batch] if self.time_major else [batch, steps]
         output = (
-            TensorShape([*around, *_listed(size)]) if self.return_sequences else TensorShape([batch, *_listed(size)])
+            TensorShape([*around, *_listed_sizes(size)])
+            if self.return_sequences
+            else TensorShape([batch, *_listed_sizes(size)])
         )
         return [output, *states] if self.return_state else output
 
@@ -289,18 +295,18 @@ class RNN(Layer):
 
 
 def _layer_config(layer: Layer) -> dict[str, Any]:
-    """What all layers tell."""
+    """The part of a configuration that all layers have: name, type, and whether they are trained."""
     config: dict[str, Any] = {"name": layer.name, "trainable": layer.trainable}
     if hasattr(layer, "_batch_input_shape"):
         config["batch_input_shape"] = layer._batch_input_shape
     return {**config, "dtype": layer.dtype}
 
 
-def _listed(size: Any) -> list[Any]:
+def _listed_sizes(size: Any) -> list[Any]:
     return [size] if isinstance(size, int) or size is None else TensorShape(size).as_list()
 
 
-class _CellLayer(RNN):
+class CellLayer(RNN):
     """A recurrent layer whose arguments are those of its cell."""
 
     _cell_type: type = SimpleRNNCell
@@ -348,14 +354,14 @@ _NAMES = (
 _ENDS = ("kernel_constraint", "recurrent_constraint", "bias_constraint", "dropout", "recurrent_dropout")
 
 
-class SimpleRNN(_CellLayer):
+class SimpleRNN(CellLayer):
     """A recurrent layer whose output is its state."""
 
     _cell_type = SimpleRNNCell
     _of_cell = ("units", "activation", "use_bias", *_NAMES, *_ENDS)
 
 
-class LSTM(_CellLayer):
+class LSTM(CellLayer):
     """A long short-term memory."""
 
     _cell_type = LSTMCell
@@ -365,11 +371,17 @@ class LSTM(_CellLayer):
         *_ENDS, "implementation",
     )  # fmt: skip
 
+    def _laid_out_values(self, values: Any) -> list[Any]:
+        return lstm_values(values, as_cudnn=False)
 
-class GRU(_CellLayer):
+
+class GRU(CellLayer):
     """A layer of gated recurrent units."""
 
     _cell_type = GRUCell
     _of_cell = (
         "units", "activation", "recurrent_activation", "use_bias", *_NAMES, *_ENDS, "implementation", "reset_after",
     )  # fmt: skip
+
+    def _laid_out_values(self, values: Any) -> list[Any]:
+        return gru_values(values, as_cudnn=False, reset_after=self.cell.reset_after)

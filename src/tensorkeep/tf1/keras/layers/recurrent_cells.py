@@ -47,6 +47,25 @@ def zero_state(inputs: Any, batch_size: Any, dtype: Any, sizes: Any) -> Any:
     return made(sizes)
 
 
+class AbstractRNNCell(Layer):
+    """What cells of a program's own may derive from: they say `state_size` and `output_size`, and override `call`."""
+
+    def call(self, inputs: Any, states: Any) -> Any:
+        raise NotImplementedError(f"cell {type(self).__name__} must say what a step gives: override `call`")
+
+    @property
+    def state_size(self) -> Any:
+        raise NotImplementedError(f"cell {type(self).__name__} must say the sizes of its states: `state_size`")
+
+    @property
+    def output_size(self) -> Any:
+        raise NotImplementedError(f"cell {type(self).__name__} must say the size of its outputs: `output_size`")
+
+    def get_initial_state(self, inputs: Any = None, batch_size: Any = None, dtype: Any = None) -> Any:
+        """States of zeros."""
+        return zero_state(inputs, batch_size, dtype, self.state_size)
+
+
 class Cell(Layer):
     """What cells share: weights of inputs and of states, a bias, and dropout that is the same at every step."""
 

@@ -13,7 +13,7 @@ from tensorkeep.tf1.functions.numbers.reductions import reduce_any
 from tensorkeep.tf1.functions.structures import flatten
 from tensorkeep.tf1.keras.backend.recurrence import rnn
 from tensorkeep.tf1.keras.engine import serialization
-from tensorkeep.tf1.keras.engine.base_layer import Layer, untracked
+from tensorkeep.tf1.keras.engine.base_layer import Layer, untracked_method
 from tensorkeep.tf1.keras.engine.tensor_notes import history_of
 from tensorkeep.tf1.layers.input_spec import InputSpec
 
@@ -57,7 +57,7 @@ class TimeDistributed(Wrapper):
             )
         return TensorShape([sizes[0], *sizes[2:]])
 
-    @untracked
+    @untracked_method
     def build(self, input_shape: Any) -> None:
         shape = TensorShape(input_shape)
         self.input_spec = InputSpec(shape=[None, None, *shape.as_list()[2:]])

@@ -67,7 +67,7 @@ class Metric(Layer):
         return result
 
     def update_state(self, *args: Any, **kwargs: Any) -> Any:
-        """Adds a batch."""
+        """Adds a batch of values to what the metric has seen."""
         raise NotImplementedError(f"{type(self).__name__} has no method update_state")
 
     def result(self) -> Any:

@@ -230,13 +230,13 @@ class _AtValue(_All):
         self._make_counts(num_thresholds)
 
     def _at_nearest(self, reached: Tensor, wanted: tuple[Any, Any]) -> Tensor:
-        """A ratio at the threshold where another one is nearest to the value."""
+        """The one ratio, at the threshold where the other is nearest to the value that was asked for."""
         at = argmin(absolute(reached - self.value), axis=0)
         return div_no_nan(wanted[0][at], wanted[0][at] + wanted[1][at])
 
 
 class SensitivityAtSpecificity(_AtValue):
-    """How many positives are predicted, where that part of the negatives is."""
+    """The sensitivity (recall) at the threshold where the specificity is nearest to the given one."""
 
     def __init__(
         self, specificity: float, num_thresholds: int = 200, name: str | None = None, dtype: Any = None
@@ -254,7 +254,7 @@ class SensitivityAtSpecificity(_AtValue):
 
 
 class SpecificityAtSensitivity(_AtValue):
-    """How many negatives are predicted, where that part of the positives is."""
+    """The specificity at the threshold where the sensitivity (recall) is nearest to the given one."""
 
     def __init__(
         self, sensitivity: float, num_thresholds: int = 200, name: str | None = None, dtype: Any = None
@@ -348,7 +348,9 @@ class AUC(_All):
 
 
 class MeanIoU(Metric):
-    """The mean over classes of what labels and predictions share over what either has."""
+    """The mean over classes of intersection over union: items of a class in labels and predictions, over those in
+    either.
+    """
 
     def __init__(self, num_classes: int, name: str | None = None, dtype: Any = None) -> None:
         super().__init__(name=name, dtype=dtype)

@@ -335,11 +335,11 @@ class OptimizerV2:
         return self._weights
 
     def get_weights(self) -> list[Array]:
-        """Their values, in the session in force."""
+        """The values of the step and the slots, in the session in force."""
         return batch_get_value(self.weights)
 
     def set_weights(self, weights: Sequence[Any]) -> None:
-        """Gives them values."""
+        """Gives the step and the slots these values, in the order of `weights`, in the session in force."""
         mine, given = self.weights, list(weights)
         if self._defaults_to_zero_step and len(mine) == len(given) + 1:  # of Keras's own optimizers, which count none
             given = [np.array(0), *given]
@@ -429,7 +429,7 @@ class OptimizerV2:
 
 
 def _takes_state(method: Callable[..., Any]) -> bool:
-    """Whether an update, which may be a program's own, is to be told what it shares with others."""
+    """Whether a method that updates a variable has the parameter `apply_state`; those of older programs lack it."""
     return "apply_state" in signature(method).parameters
 
 

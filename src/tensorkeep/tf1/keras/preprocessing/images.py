@@ -122,7 +122,7 @@ def apply_affine_transform(
     grid = np.stack(np.meshgrid(np.arange(height), np.arange(width), indexing="ij")).reshape(2, -1)
     linear, offset = matrix[:2, :2], matrix[:2, 2]
     places = linear @ (grid - middle[:, None]) + (offset + middle)[:, None]
-    found = np.stack([_interpolated(plane, places, fill_mode, cval) for plane in planes])
+    found = np.stack([_interpolated_plane(plane, places, fill_mode, cval) for plane in planes])
     moved = found.reshape(planes.shape).astype(x.dtype, copy=False)
     return np.moveaxis(moved, (0, 1, 2), (channel_axis, row_axis, col_axis))
 
@@ -143,7 +143,7 @@ def _parts(theta: float, tx: float, ty: float, shear: float, zx: float, zy: floa
     return [np.array(part, dtype=float) for part in found]
 
 
-def _interpolated(plane: Array, places: Array, mode: str, cval: float) -> Array:
+def _interpolated_plane(plane: Array, places: Array, mode: str, cval: float) -> Array:
     """The values of a plane at places between its points, along lines from neighbour to neighbour."""
     inside = [_within(place, size, mode) for place, size in zip(places, plane.shape, strict=True)]
     lows = [np.clip(np.floor(place).astype(int), 0, size - 1) for place, size in zip(inside, plane.shape, strict=True)]

@@ -40,7 +40,7 @@ def get_file(
     algorithm = "md5" if file_hash is None and md5_hash is not None else hash_algorithm
     if not fs.exists(path):
         fs.make_directory(posixpath.dirname(path))
-        atomic_write(fs, path, _fetched(origin, path, fs), Durability.CACHE)
+        atomic_write(fs, path, _fetch_file(origin, path, fs), Durability.CACHE)
     if wanted is not None:
         _check(path, wanted, algorithm, fs)
     if untar or extract:
@@ -48,7 +48,7 @@ def get_file(
     return path.removesuffix(".tar.gz") if untar and path.endswith(".tar.gz") else path
 
 
-def _fetched(origin: str, path: str, fs: FileSystem) -> bytes:
+def _fetch_file(origin: str, path: str, fs: FileSystem) -> bytes:
     parts = urlsplit(origin)
     if parts.scheme not in ("", "file"):
         raise MissingFileError(

@@ -46,7 +46,7 @@ class SequenceEnqueuer:
         return bool(self._threads) and not self._ends.is_set()
 
     def start(self, workers: int = 1, max_queue_size: int = 10) -> None:
-        """Begins to fetch."""
+        """Starts threads that fetch batches ahead, at most `max_queue_size` of them."""
         if self.is_running():
             raise FailedPreconditionError("the threads that fetch ahead have been started already")
         self._queue = queue.Queue(max_queue_size)
@@ -90,7 +90,7 @@ class SequenceEnqueuer:
         return False
 
     def _work(self, workers: int, ahead: int) -> list[Callable[[], None]]:
-        """What each thread does."""
+        """The functions of the threads, one for each: they put batches into the queue until they are told to end."""
         raise NotImplementedError
 
 

@@ -89,7 +89,7 @@ def batches(
     """
     if not sets:
         raise InvalidArgumentError("Expected at least one set of tensors")
-    lists = _lists(sets)
+    lists = tensor_lists(sets)
     with scope_for(name, default, [*(tensor for tensors in lists for tensor in tensors), keep_input]) as scope:
         shuffling = batching.shuffling
         if threads and shuffling is not None and batching.capacity <= shuffling.min_after_dequeue:
@@ -99,19 +99,20 @@ def batches(
         given = [[item if isinstance(item, SparseTensor) else convert(item) for item in items] for items in lists]
         if not given[0]:
             raise InvalidArgumentError("Expected at least one tensor in batch().")
-        kept = _checked_choice(keep_input, batching.enqueue_many)
+        kept = checked_choice(keep_input, batching.enqueue_many)
         converted, sparse = stored_sets(given, batching.enqueue_many, kept)
-        queue = batching.queue(_common_types(converted), _common_shapes(converted, batching))
+        shapes = common_shapes(converted, batching.shapes, batching.enqueue_many)
+        queue = batching.queue(common_types(converted), shapes)
         enqueuing = [_enqueuing(queue, tensors, batching.enqueue_many, kept) for tensors in converted]
         add_queue_runner(QueueRunner(queue, enqueuing * (threads or 1)))
         batching.summarize(queue)
         take = queue.dequeue_up_to if batching.allow_smaller_final_batch else queue.dequeue_many
         taken = take(batching.batch_size, name=scope)
         assert not isinstance(taken, dict)  # the queue has no names
-        return _like(sets[0], with_sparse_tensors(taken, sparse))
+        return in_form_of(sets[0], with_sparse_tensors(taken, sparse))
 
 
-def _lists(sets: Sequence[Examples]) -> list[list[Example]]:
+def tensor_lists(sets: Sequence[Examples]) -> list[list[Example]]:
     """The tensors of each set; those of dictionaries in the order of their keys."""
     if not isinstance(sets[0], Mapping):
         listed: Sequence[Any] = sets
@@ -122,7 +123,7 @@ def _lists(sets: Sequence[Examples]) -> list[list[Example]]:
     return [[tensors[key] for key in sorted(tensors, key=str)] for tensors in named]
 
 
-def _like(original: Examples, taken: Dequeued) -> Batch:
+def in_form_of(original: Examples, taken: Dequeued) -> Batch:
     """What was taken from the queue; by name where the input is a dictionary."""
     if not isinstance(original, Mapping):
         return taken
@@ -130,7 +131,8 @@ def _like(original: Examples, taken: Dequeued) -> Batch:
     return dict(zip(sorted(original, key=str), values, strict=True))
 
 
-def _checked_choice(keep_input: TensorLike, enqueue_many: bool) -> Tensor:
+def checked_choice(keep_input: TensorLike, enqueue_many: bool) -> Tensor:
+    """Which examples are kept: one truth value, or one for each of the examples that are put in together."""
     kept = convert(keep_input)
     rank = kept.static_shape.rank
     if rank is None:
@@ -142,7 +144,8 @@ def _checked_choice(keep_input: TensorLike, enqueue_many: bool) -> Tensor:
     return kept
 
 
-def _common_types(lists: Sequence[Sequence[Tensor]]) -> list[DType]:
+def common_types(lists: Sequence[Sequence[Tensor]]) -> list[DType]:
+    """The types of the tensors, which have to be the same in all inputs."""
     first = [tensor.dtype for tensor in lists[0]]
     for tensors in lists[1:]:
         other = [tensor.dtype for tensor in tensors]
@@ -152,17 +155,17 @@ def _common_types(lists: Sequence[Sequence[Tensor]]) -> list[DType]:
     return first
 
 
-def _common_shapes(lists: Sequence[Sequence[Tensor]], batching: Batching) -> Shapes:
+def common_shapes(lists: Sequence[Sequence[Tensor]], told: Shapes | None, enqueue_many: bool) -> Shapes:
     """The shapes of one example: given, or those that the tensors of all inputs share."""
-    if batching.shapes is not None:
-        return batching.shapes
+    if told is not None:
+        return told
     unknown = [tensor for tensors in lists for tensor in tensors if tensor.static_shape.rank is None]
     if unknown:
         raise InvalidArgumentError(f"Cannot infer Tensor's rank: {unknown[0]}")
     found = []
     for tensors in zip(*lists, strict=True):
         shapes = [TensorShape(tensor.shape) for tensor in tensors]
-        if batching.enqueue_many:
+        if enqueue_many:
             shapes = [shape.with_rank_at_least(1)[1:] for shape in shapes]
         for shape in shapes[1:]:
             shapes[0].merge_with(shape)  # refuses what does not go together

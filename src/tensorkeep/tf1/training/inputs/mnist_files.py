@@ -70,7 +70,7 @@ class DataSet:
             return
         if len(images) != len(labels):
             raise InvalidArgumentError(f"images.shape: {images.shape} labels.shape: {labels.shape}")
-        self.images = _prepared(images, kind is FLOAT32, reshape)
+        self.images = _prepared_images(images, kind is FLOAT32, reshape)
         self.labels = labels
         self.num_examples = len(images)
 
@@ -100,7 +100,7 @@ class DataSet:
         self.images, self.labels = self.images[order], self.labels[order]
 
 
-def _prepared(images: Array, as_floats: bool, reshape: bool) -> Array:
+def _prepared_images(images: Array, as_floats: bool, reshape: bool) -> Array:
     if reshape:
         if images.ndim != 4 or images.shape[3] != 1:
             raise InvalidArgumentError(f"pictures are expected with one channel, got the shape {images.shape}")

@@ -8,7 +8,7 @@ from __future__ import annotations
 import logging
 import threading
 from collections.abc import Sequence
-from typing import Any, Final, TypeAlias
+from typing import Any, Final, Protocol, TypeAlias
 from weakref import WeakKeyDictionary
 
 from tensorkeep import errors
@@ -16,16 +16,25 @@ from tensorkeep.errors import InvalidArgumentError, OutOfRangeError, TensorKeepE
 from tensorkeep.graph.building import building, current_graph
 from tensorkeep.graph.collections import GraphKeys, add_to_collection, get_collection
 from tensorkeep.graph.graph import Operation, Tensor
-from tensorkeep.graph.prefixes import prepend_name_scope, strip_name_scope
+from tensorkeep.graph.scopes import prepend_name_scope, strip_name_scope
 from tensorkeep.metagraph.collections import register_proto_function
 from tensorkeep.proto.messages import QueueRunnerDef
-from tensorkeep.tf1.functions.data.queues import QueueBase
 from tensorkeep.tf1.training.loops.coordinator import Coordinator
 from tensorkeep.tf1.training.loops.roles import TrainingSession
 
 LOG: Final = logging.getLogger("tensorkeep")
 
 Enqueue: TypeAlias = Operation | Tensor
+
+
+class Fillable(Protocol):
+    """What threads fill: a queue, or what is closed like one."""
+
+    @property
+    def name(self) -> str: ...
+
+    def close(self, cancel_pending_enqueues: bool = False) -> Operation: ...
+
 
 _BY_CODE: Final[dict[int, type[TensorKeepError]]] = {
     found.error_code: found
@@ -44,7 +53,7 @@ class QueueRunner:
 
     def __init__(
         self,
-        queue: QueueBase | None = None,
+        queue: Fillable | None = None,
         enqueue_ops: Sequence[Enqueue] | None = None,
         close_op: Operation | None = None,
         cancel_op: Operation | None = None,
@@ -64,7 +73,7 @@ class QueueRunner:
 
     def _take(
         self,
-        queue: QueueBase | None,
+        queue: Fillable | None,
         enqueue_ops: Sequence[Enqueue] | None,
         close_op: Operation | None,
         cancel_op: Operation | None,
@@ -78,7 +87,7 @@ class QueueRunner:
             raise WrongTypeError(
                 f"queue_closed_exception_types, when provided, must be a tuple of tf.error types, but saw: {closed}"
             )
-        self._queue: QueueBase | Tensor | Operation = queue
+        self._queue: Fillable | Tensor | Operation = queue
         self._enqueue_ops = list(enqueue_ops)
         self._close_op: Tensor | Operation = queue.close() if close_op is None else close_op
         self._cancel_op: Tensor | Operation = (
@@ -102,7 +111,7 @@ class QueueRunner:
         self._closed_types = tuple(_BY_CODE[code] for code in proto.queue_closed_exception_types) or (OutOfRangeError,)
 
     @property
-    def queue(self) -> QueueBase | Tensor | Operation:
+    def queue(self) -> Fillable | Tensor | Operation:
         return self._queue
 
     @property

@@ -55,17 +55,17 @@ def stored_sets(
 
     Those at the same place share a map. Tensors that are not `kept` are not put there.
     """
-    first, known = _stored(sets[0], enqueue_many, kept, [None] * len(sets[0]))
+    first, known = _store_tensors(sets[0], enqueue_many, kept, [None] * len(sets[0]))
     found = [first]
     for tensors in sets[1:]:
-        queued, other = _stored(tensors, enqueue_many, kept, known)
+        queued, other = _store_tensors(tensors, enqueue_many, kept, known)
         if not all(a.goes_with(b) if a is not None else b is None for a, b in zip(known, other, strict=True)):
             raise InvalidArgumentError(f"Inconsistent SparseTensors list: {sets[0]} vs. {tensors}")
         found.append(queued)
     return found, known
 
 
-def _stored(
+def _store_tensors(
     tensors: Sequence[Tensor | SparseTensor], enqueue_many: bool, kept: Tensor, known: Sequence[Stored | None]
 ) -> tuple[list[Tensor], list[Stored | None]]:
     pairs = list(zip(tensors, known, strict=True))
@@ -92,8 +92,8 @@ def _number(tensor: SparseTensor, enqueue_many: bool, kept: Tensor, shared: Stor
     name = "" if shared is None else shared.map.name
     if kept.static_shape.rank == 1:
         rows = tensor.indices[:, 0]
-        return _added(sparse_retain(tensor, gather(kept, rows)), True, name)
-    add: Callable[[], Tensor] = partial(_added, tensor, enqueue_many, name)
+        return _add_to_map(sparse_retain(tensor, gather(kept, rows)), True, name)
+    add: Callable[[], Tensor] = partial(_add_to_map, tensor, enqueue_many, name)
     if not enqueue_many:
         found: Tensor = smart_cond(kept, add, lambda: constant(-1, INT64))
         return found
@@ -102,7 +102,7 @@ def _number(tensor: SparseTensor, enqueue_many: bool, kept: Tensor, shared: Stor
     return numbers
 
 
-def _added(tensor: SparseTensor, many: bool, shared_name: str) -> Tensor:
+def _add_to_map(tensor: SparseTensor, many: bool, shared_name: str) -> Tensor:
     add = add_many_sparse_to_tensors_map if many else add_sparse_to_tensors_map
     return emit(add, tensor.indices, tensor.values, tensor.dense_shape, shared_name=shared_name.encode())
 
@@ -118,7 +118,7 @@ def with_sparse_tensors(taken: Tensor | Sequence[Tensor], stored: Sequence[Store
         return taken
     pairs = zip([taken] if isinstance(taken, Tensor) else taken, stored, strict=True)
     found: list[Tensor | SparseTensor] = [
-        item if about is None else _taken(squeeze(item, [1]), about) for item, about in pairs
+        item if about is None else _take_from_map(squeeze(item, [1]), about) for item, about in pairs
     ]
     values = [item.values if isinstance(item, SparseTensor) else item for item in found]
     behind = partial(with_dependencies, values)
@@ -131,7 +131,7 @@ def with_sparse_tensors(taken: Tensor | Sequence[Tensor], stored: Sequence[Store
     return found[0] if isinstance(taken, Tensor) else together
 
 
-def _taken(numbers: Tensor, stored: Stored) -> SparseTensor:
+def _take_from_map(numbers: Tensor, stored: Stored) -> SparseTensor:
     adding = stored.map
     with colocate_with(adding):
         indices, values, dense_shape = emit_tensors(

@@ -70,7 +70,7 @@ def staged(
         LOG.info("tf.staged: threads are the only pool here, and there are no streams")
     buffer = _Buffer(name or unique_name("prefetch"), capacity, num_clients, timeout_millis)
     endings = _Endings(tuple(closed_exception_types), tuple(ignored_exception_types))
-    return _staged([features] * num_threads, feed_dict or {}, buffer, endings)
+    return _stage_inputs([features] * num_threads, feed_dict or {}, buffer, endings)
 
 
 def prefetch_join(
@@ -88,7 +88,7 @@ def prefetch_join(
         raise InvalidArgumentError("thread_to_features must has at least one element")
     buffer = _Buffer(name or unique_name("prefetch"), capacity, num_clients, timeout_millis)
     endings = _Endings(tuple(closed_exception_types), tuple(ignored_exception_types))
-    return _staged(thread_to_features, feed_dict or {}, buffer, endings)
+    return _stage_inputs(thread_to_features, feed_dict or {}, buffer, endings)
 
 
 @dataclass(frozen=True)
@@ -123,7 +123,7 @@ class _Endings:
     ignored: ErrorKinds
 
 
-def _staged(inputs: Sequence[Any], feed_dict: Mapping[Any, Any], buffer: _Buffer, endings: _Endings) -> Any:
+def _stage_inputs(inputs: Sequence[Any], feed_dict: Mapping[Any, Any], buffer: _Buffer, endings: _Endings) -> Any:
     """What threads put into a buffer of each of the inputs, which have one structure, as it is taken from there."""
     with name_scope(buffer.name):
         puts: dict[int, Operation] = {}
@@ -141,7 +141,7 @@ def _staged(inputs: Sequence[Any], feed_dict: Mapping[Any, Any], buffer: _Buffer
             close_op=buffer.emitted("TensorBufferClose"),
             feeds=_feeds(feed_dict),
         )
-        taken = iter(_taken([put.inputs for put in puts.values()], buffer))
+        taken = iter(_taken_tensors([put.inputs for put in puts.values()], buffer))
     current_graph().extras.setdefault(_RUNNERS, []).append(runner)
     return pack_sequence_as(inputs[0], [_rebuilt(leaf, taken) for leaf in flatten(inputs[0])])
 
@@ -167,7 +167,7 @@ def _rebuilt(leaf: Any, parts: Iterator[Tensor]) -> Any:
     return None if leaf is None else next(parts)
 
 
-def _taken(records: Sequence[Sequence[Tensor]], buffer: _Buffer) -> list[Tensor]:
+def _taken_tensors(records: Sequence[Sequence[Tensor]], buffer: _Buffer) -> list[Tensor]:
     """The tensors of a record as they are taken from the buffer, with the shapes that all have that are put in."""
     types = [[tensor.dtype.base_dtype for tensor in record] for record in records]
     if any(others != types[0] for others in types):

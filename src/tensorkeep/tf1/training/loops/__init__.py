@@ -1,6 +1,5 @@
 """Training loops: monitored sessions and their hooks, supervisors, threads that stop together, event files.
 
-basic_loops         the simplest training loop: steps until a supervisor says stop
 coordinator         stopping threads together
 device_setter       variables on parameter servers, everything else on workers
 events              writers of event files: what training reports about itself, as TensorBoard reads it
@@ -15,7 +14,7 @@ session_creators    makers of sessions for monitored ones
 session_events      events that are written by operations of a session's graph
 session_manager     sessions that are ready to train
 session_settings    what is said of settings that have no effect here
-supervisor          a supervisor: sessions that resume from a folder
+supervisor          a supervisor: sessions that resume from a folder, and the simplest training loop
 supervisor_threads  what the threads of a supervisor do: summarize, count steps, save
 timelines           traces of runs: when each operation ran, and the picture of that for Chrome
 """

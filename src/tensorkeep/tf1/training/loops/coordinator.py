@@ -197,7 +197,7 @@ class LooperThread(threading.Thread):
         """Called once, after the last round."""
 
     def run_loop(self) -> None:
-        """One round."""
+        """Does the work of one round: calls the function that the thread was made with, if there is one."""
         if self._work is not None:
             target, args, kwargs = self._work
             target(*args, **kwargs)

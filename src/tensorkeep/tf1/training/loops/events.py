@@ -161,6 +161,15 @@ class FileWriter:
         self.close()
 
 
+class EventFileWriter(FileWriter):
+    """`event_file_writer`: a writer of events without the summaries of a graph around them."""
+
+    def __init__(
+        self, logdir: PathLike, max_queue: int = 10, flush_secs: float = 120, filename_suffix: str | None = None
+    ) -> None:
+        super().__init__(logdir, max_queue=max_queue, flush_secs=flush_secs, filename_suffix=filename_suffix)
+
+
 class FileWriterCache:
     """One writer per folder, for all that report there."""
 

@@ -228,7 +228,7 @@ class LoggingTensorHook(SessionRunHook):
     def begin(self) -> None:
         self._timer.reset()
         self._iter_count = 0
-        self._current_tensors = {tag: _graph_element(tensor) for tag, tensor in self._tensors.items()}
+        self._current_tensors = {tag: graph_element(tensor) for tag, tensor in self._tensors.items()}
 
     def before_run(self, run_context: SessionRunContext) -> SessionRunArgs | None:
         self._should_trigger = self._timer.should_trigger_for_step(self._iter_count)
@@ -350,7 +350,7 @@ class FeedFnHook(SessionRunHook):
         return SessionRunArgs(fetches=None, feed_dict=self.feed_fn())
 
 
-def _graph_element(item: Named) -> Tensor | Operation | TensorSource:
+def graph_element(item: Named) -> Tensor | Operation | TensorSource:
     """A tensor of the graph being built, by itself or by name, which may be that of an operation with one output."""
     graph = current_graph()
     if not isinstance(item, str):

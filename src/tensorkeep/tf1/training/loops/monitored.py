@@ -139,7 +139,7 @@ class _HookedSession(_WrappedSession):
         requests = {hook: request for hook in self._hooks if (request := hook.before_run(context)) is not None}
         wanted: dict[Any, Any] = {"caller": fetches}
         wanted.update((hook, asked.fetches) for hook, asked in requests.items() if asked.fetches is not None)
-        options, run_metadata = _traced([asked.options for asked in requests.values()], options, run_metadata)
+        options, run_metadata = _traced_options([asked.options for asked in requests.values()], options, run_metadata)
         settings = [] if options is None and run_metadata is None else [options, run_metadata]
         outputs = self._sess.run(wanted, _merged_feeds(feed_dict, requests), *settings)
         for hook in self._hooks:
@@ -148,7 +148,7 @@ class _HookedSession(_WrappedSession):
         return outputs["caller"]
 
 
-def _traced(asked: Sequence[Options], own: Options, metadata: Metadata) -> tuple[Options, Metadata]:
+def _traced_options(asked: Sequence[Options], own: Options, metadata: Metadata) -> tuple[Options, Metadata]:
     """The settings of a run, and where it reports: those of the program, unless a hook asks for a trace."""
     wanted = [options for options in asked if options is not None]
     if not wanted:

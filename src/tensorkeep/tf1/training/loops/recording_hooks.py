@@ -55,7 +55,7 @@ Metrics: TypeAlias = Mapping[str, Fetches] | Callable[[TrainingSession, int], Ma
 """Tensors of one number by name; or a function that is given the session and the step, and returns the numbers."""
 
 
-def _measured(metrics: Metrics, session: TrainingSession, step: int) -> Mapping[str, float]:
+def _measure_metrics(metrics: Metrics, session: TrainingSession, step: int) -> Mapping[str, float]:
     """The metrics of the values that are saved now: tensors by a run of their own, which feeds nothing."""
     if callable(metrics):
         return metrics(session, step)
@@ -171,7 +171,7 @@ class CheckpointSaverHook(SessionRunHook):
         for listener in self._listeners:
             listener.before_save(session, step)
         LOG.info("Saving checkpoints for %d into %s.", step, self._save_path)
-        measured = {} if self._metrics is None else {"metrics": _measured(self._metrics, session, step)}
+        measured = {} if self._metrics is None else {"metrics": _measure_metrics(self._metrics, session, step)}
         self._get_saver().save(
             session, self._save_path, global_step=step, write_meta_graph=self._save_graph_def, **measured
         )

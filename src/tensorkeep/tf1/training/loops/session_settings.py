@@ -29,6 +29,10 @@ _WITHOUT_EFFECT: Final[dict[str, tuple[Callable[[Any], Any], str]]] = {
         lambda config: _of_graph(config, "do_op_fusion"),
         "runs are compiled without asking",
     ),
+    "inter_op_parallelism_threads": (
+        lambda config: config.inter_op_parallelism_threads,
+        "a run is one thread of Python; intra_op_parallelism_threads says how many a kernel may use",
+    ),
     "executor_policy": (lambda config: getattr(config, "executor_policy", 0), "a run is one thread of Python"),
     "session_stage_subgraph_thread_pool": (
         lambda config: getattr(config, "session_stage_subgraph_thread_pool", ()),

@@ -13,7 +13,7 @@ from contextlib import AbstractContextManager, contextmanager
 from typing import Any, ClassVar, Final, TypeVar
 
 from tensorkeep.dtypes import INT32, INT64
-from tensorkeep.errors import FailedPreconditionError, InvalidArgumentError, NotFoundError
+from tensorkeep.errors import AbortedError, FailedPreconditionError, InvalidArgumentError, NotFoundError
 from tensorkeep.graph.arguments import Feeds, Fetches
 from tensorkeep.graph.building import building, current_graph
 from tensorkeep.graph.collections import GraphKeys, add_to_collection, get_collection
@@ -396,3 +396,21 @@ def _default_global_step() -> Tensor | None:
         return found
     LOG.warning("Found 'global_step' is not an int type: %s", found.dtype)
     return None
+
+
+def basic_train_loop(
+    supervisor: Supervisor,
+    train_step_fn: Callable[..., Any],
+    args: Sequence[Any] | None = None,
+    kwargs: Mapping[str, Any] | None = None,
+    master: str = "",
+) -> None:
+    """Calls `train_step_fn(sess, *args, **kwargs)` until the supervisor says stop; again if a session is lost."""
+    while True:
+        try:
+            with supervisor.managed_session(master) as sess:
+                while not supervisor.should_stop():
+                    train_step_fn(sess, *(args or ()), **(kwargs or {}))
+            return
+        except AbortedError:
+            continue

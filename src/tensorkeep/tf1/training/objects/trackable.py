@@ -92,7 +92,7 @@ class TrackedDict(dict[Any, Any]):
         self._as_given = dict(source)
 
     def check(self) -> None:
-        """As for a list."""
+        """InvalidArgumentError if the dictionary was changed behind this object's back, so that it cannot be saved."""
         if not _are_same([*self._source, *self._source.values()], [*self._as_given, *self._as_given.values()]):
             raise InvalidArgumentError(
                 f"Unable to save the object {dict(self)} (a dictionary wrapper constructed automatically on attribute "

@@ -176,7 +176,7 @@ class Optimizer:
         name: str | None = None,
     ) -> Operation:
         """An operation that applies gradients to variables, and then counts the step."""
-        pairs = [(_as_gradient(gradient), _checked(variable)) for gradient, variable in grads_and_vars]
+        pairs = [(_as_gradient(gradient), _checked_variable(variable)) for gradient, variable in grads_and_vars]
         if not pairs:
             raise InvalidArgumentError("No variables provided.")
         trained = [variable for gradient, variable in pairs if gradient is not None]
@@ -477,7 +477,7 @@ def _as_gradient(gradient: Gradient | TensorLike | None) -> Gradient | None:
         ) from None
 
 
-def _checked(variable: Trained) -> Trained:
+def _checked_variable(variable: Trained) -> Trained:
     if isinstance(variable, Variable | HashTable):
         return variable
     raise WrongTypeError(f"Trying to optimize unsupported type {type(variable).__name__}: {variable!r}")

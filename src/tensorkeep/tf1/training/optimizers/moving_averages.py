@@ -26,6 +26,7 @@ from tensorkeep.graph.building import (
 from tensorkeep.graph.collections import GraphKeys, add_to_collection
 from tensorkeep.graph.conversion import convert
 from tensorkeep.graph.graph import Operation, Tensor
+from tensorkeep.graph.scopes import free_name
 from tensorkeep.tf1.functions.control.control_flow import cond
 from tensorkeep.tf1.functions.control.grouping import group
 from tensorkeep.tf1.functions.numbers.elementwise import cast, minimum, pow
@@ -80,10 +81,7 @@ def _unbiasing_variable(name: str, shape: ShapeLike, dtype: DType) -> Variable:
     """A variable of zeros in the open scope; where its name is taken and not to be reused, with a number behind it."""
     scope = get_variable_scope()
     taken = set() if scope.reuse else {variable.op.name for variable in scope.global_variables()}
-    unique, number = name, 0
-    while f"{scope.name}/{unique}" in taken:
-        number += 1
-        unique = f"{name}_{number}"
+    unique = free_name(f"{scope.name}/{name}", taken).removeprefix(f"{scope.name}/")
     made: Any = get_variable(unique, shape=shape, dtype=dtype, initializer=Zeros(), trainable=False)
     variable: Variable = made  # cut where the scope has a partitioner, which TensorFlow does not mind either
     return variable

@@ -58,11 +58,28 @@ class GradientDescentOptimizer(RuleOptimizer):
         return emit_operation("ResourceScatterAdd", handle.handle, indices, step)
 
 
-class ProximalGradientDescentOptimizer(RuleOptimizer):
+class _Proximal(RuleOptimizer):
+    """An optimizer that applies l1 and l2 regularization after its step."""
+
+    _casts = False
+    _learning_rate: TensorLike
+    _l1_regularization_strength: float
+    _l2_regularization_strength: float
+
+    def _prepare(self) -> None:
+        self._learning_rate_tensor = convert(self._learning_rate, name="learning_rate")
+        self._l1_regularization_strength_tensor = convert(
+            self._l1_regularization_strength, name="l1_regularization_strength"
+        )
+        self._l2_regularization_strength_tensor = convert(
+            self._l2_regularization_strength, name="l2_regularization_strength"
+        )
+
+
+class ProximalGradientDescentOptimizer(_Proximal):
     """Gradient descent with l1 and l2 regularization applied after the step."""
 
     _rule = "ProximalGradientDescent"
-    _casts = False
     _number_arguments = {  # noqa: RUF012
         "alpha": "_learning_rate_tensor",
         "l1": "_l1_regularization_strength_tensor",
@@ -81,15 +98,6 @@ class ProximalGradientDescentOptimizer(RuleOptimizer):
         self._learning_rate = learning_rate
         self._l1_regularization_strength = l1_regularization_strength
         self._l2_regularization_strength = l2_regularization_strength
-
-    def _prepare(self) -> None:
-        self._learning_rate_tensor = convert(self._learning_rate, name="learning_rate")
-        self._l1_regularization_strength_tensor = convert(
-            self._l1_regularization_strength, name="l1_regularization_strength"
-        )
-        self._l2_regularization_strength_tensor = convert(
-            self._l2_regularization_strength, name="l2_regularization_strength"
-        )
 
 
 class MomentumOptimizer(RuleOptimizer):
@@ -158,11 +166,10 @@ class AdagradOptimizer(RuleOptimizer):
         self._learning_rate_tensor = convert(self._call_if_callable(self._learning_rate), name="learning_rate")
 
 
-class ProximalAdagradOptimizer(RuleOptimizer):
+class ProximalAdagradOptimizer(_Proximal):
     """Adagrad with l1 and l2 regularization applied after the step."""
 
     _rule = "ProximalAdagrad"
-    _casts = False
     _slot_arguments = {"accum": "accumulator"}  # noqa: RUF012
     _number_arguments = {  # noqa: RUF012
         "lr": "_learning_rate_tensor",
@@ -192,15 +199,6 @@ class ProximalAdagradOptimizer(RuleOptimizer):
             with colocate_with(var):
                 value = constant(self._initial_accumulator_value, var.dtype.base_dtype, var.get_shape())
             self._get_or_make_slot(var, value, "accumulator", self._name)
-
-    def _prepare(self) -> None:
-        self._learning_rate_tensor = convert(self._learning_rate, name="learning_rate")
-        self._l1_regularization_strength_tensor = convert(
-            self._l1_regularization_strength, name="l1_regularization_strength"
-        )
-        self._l2_regularization_strength_tensor = convert(
-            self._l2_regularization_strength, name="l2_regularization_strength"
-        )
 
 
 class AdagradDAOptimizer(RuleOptimizer):

@@ -8,6 +8,6 @@ incremental_graph       the operations by which a saver saves incrementally, bes
 initializing            variables that take their initial values from a checkpoint
 remapping               initial values for a matrix whose rows or columns belong to a vocabulary
 saver_graph             the operations of a saver
-saver_recipe            savers that are yet to be made
+saver_recipe            savers that are yet to be made, and the SaverDefs that say what their operations are called
 warm_starting           starting a model from the values of an earlier one
 """

@@ -108,7 +108,7 @@ def _assignments(
     tensor: str, target: Target, shapes: Shapes, store: Mapping[str, Any], where: str
 ) -> Iterator[Assignment | str]:
     """What one pair of a map comes to; text says what is wrong with it."""
-    found = _variable(target, store) if isinstance(target, str) else _given(target)
+    found = _variable(target, store) if isinstance(target, str) else _given_variables(target)
     if found is not None:
         if tensor not in shapes:
             yield f"Tensor {tensor} is not found in {where} checkpoint {dict(shapes)}"
@@ -140,7 +140,7 @@ def _assignments(
 Found: TypeAlias = tuple[tuple[Any, ...], bool]
 
 
-def _given(target: Any) -> Found:
+def _given_variables(target: Any) -> Found:
     """Variables that were given themselves, and whether it is one whole variable."""
     if isinstance(target, Variable | HashTable):
         return (target,), True

@@ -94,7 +94,7 @@ class BaseSaverBuilder:
 
     def save_op(self, filename_tensor: Tensor, saveables: Sequence[Saveable]) -> Operation:
         """An operation that writes saveables to a file."""
-        streamed = _streamed(saveables)
+        streamed = _streamed_saveables(saveables)
         if streamed:
             return self._save_streamed(filename_tensor, _plain(saveables), streamed)
         specs = [spec for saveable in saveables for spec in saveable.specs]
@@ -340,7 +340,7 @@ class BaseSaverBuilder:
 
     def _add_incremental(self, prefix: Tensor, saveables: Sequence[Saveable], saved: Tensor) -> Tensor:
         """The name of the file, once it is written and what changed before it is forgotten."""
-        streamed, plain = _streamed(saveables), _plain(saveables)
+        streamed, plain = _streamed_saveables(saveables), _plain(saveables)
         rows = self._by_rows(plain)
         forgotten = forget_saved_changes(streamed, rows, saved, prefix)
         record_from_the_first_step(streamed)
@@ -393,7 +393,7 @@ def _check_hash_tables(saveables: Sequence[Saveable], sharded: bool, incremental
         )
 
 
-def _streamed(saveables: Sequence[Saveable]) -> list[EmbeddingSaveable]:
+def _streamed_saveables(saveables: Sequence[Saveable]) -> list[EmbeddingSaveable]:
     """The saveables of embedding variables, whose tables write and read themselves."""
     return [saveable for saveable in saveables if isinstance(saveable, EmbeddingSaveable)]
 

@@ -81,7 +81,7 @@ def warm_start(
     A variable for which there is a `VocabInfo` takes the rows or columns of the words that it still has.
     """
     LOG.info("Warm-starting from: %s", path)
-    grouped = _grouped(variables)
+    grouped = _grouped_variables(variables)
     infos = dict(vocabularies or {})
     names = dict(previous_names or _names_of_objects(path, list(grouped), fs))
     _check_all_used("var_name_to_prev_var_name", names, grouped)
@@ -102,16 +102,16 @@ def warm_start(
     LOG.info("Warm-started %d variables.", len(grouped) if variables else len(infos))
 
 
-def _grouped(choice: Any) -> dict[str, list[Variable]]:
+def _grouped_variables(choice: Any) -> dict[str, list[Variable]]:
     """The variables to be started, by name; those that are parts of one together."""
     grouped: dict[str, list[Variable]] = {}
-    for variable in _chosen(choice):
+    for variable in _chosen_variables(choice):
         name = variable.distributed_name if isinstance(variable, HashTable) else next(iter(named_saveables([variable])))
         grouped.setdefault(name, []).append(variable)
     return grouped
 
 
-def _chosen(choice: Any) -> list[Any]:
+def _chosen_variables(choice: Any) -> list[Any]:
     if choice is None or isinstance(choice, str):
         LOG.info("Warm-starting variables only in TRAINABLE_VARIABLES.")
         return get_collection(current_graph(), GraphKeys.TRAINABLE_VARIABLES, choice)

@@ -47,7 +47,7 @@ class Depths:
         return max(int(depth * self.multiplier), self.least)
 
 
-def truncated(deviation: float) -> TruncatedNormal:
+def truncated_initializer(deviation: float) -> TruncatedNormal:
     """Initial values with a deviation, without those that are further away than twice that."""
     return TruncatedNormal(0.0, deviation)
 
@@ -64,7 +64,7 @@ def _step(net: Tensor, text: str, depths: Depths) -> Tensor:
         if word[0] == "/":
             told["stride"] = int(word[1:])
         elif word[0] == "~":
-            told["weights_initializer"] = truncated(float(word[1:]))
+            told["weights_initializer"] = truncated_initializer(float(word[1:]))
         elif word[0] == "=":
             window = word[1:]
         elif word in ("valid", "same"):
@@ -87,7 +87,7 @@ def steps(net: Tensor, text: str, depths: Depths) -> Tensor:
     return net
 
 
-def mixed(net: Tensor, name: str, branches: Sequence[str], depths: Depths) -> Tensor:
+def join_branches(net: Tensor, name: str, branches: Sequence[str], depths: Depths) -> Tensor:
     """Several branches from the same tensor, joined along the channels."""
     with variable_scope(name):
         ends = []
@@ -102,7 +102,7 @@ def build_until(
 ) -> tuple[Tensor, bool]:
     """The parts of a network by name, up to the last one wanted; and whether that was among them."""
     for name, part in parts.items():
-        net = _step(net, f"{name} {part}", depths) if isinstance(part, str) else mixed(net, name, part, depths)
+        net = _step(net, f"{name} {part}", depths) if isinstance(part, str) else join_branches(net, name, part, depths)
         ends[name] = net
         if name == last:
             return net, True

@@ -14,7 +14,14 @@ from tensorkeep.tf1.contrib.layers.convolutions import convolution2d
 from tensorkeep.tf1.contrib.layers.dense import dropout, fully_connected
 from tensorkeep.tf1.contrib.layers.pools import avg_pool2d, max_pool2d
 from tensorkeep.tf1.contrib.layers.reshaping import softmax
-from tensorkeep.tf1.contrib.slim.nets.blocks import Depths, End, build_until, inception_arg_scope, logits_of, truncated
+from tensorkeep.tf1.contrib.slim.nets.blocks import (
+    Depths,
+    End,
+    build_until,
+    inception_arg_scope,
+    logits_of,
+    truncated_initializer,
+)
 from tensorkeep.tf1.layers.arguments import Training
 from tensorkeep.tf1.variables.scope import VariableScope
 from tensorkeep.tf1.variables.scopes import variable_scope
@@ -56,7 +63,7 @@ def inception_v1_base(
     ends: End = {}
     with (
         variable_scope(scope, "InceptionV1", [inputs]),
-        arg_scope([convolution2d, fully_connected], weights_initializer=truncated(0.01)),
+        arg_scope([convolution2d, fully_connected], weights_initializer=truncated_initializer(0.01)),
         arg_scope([convolution2d, max_pool2d], stride=1, padding="SAME"),
     ):
         net, is_found = build_until(inputs, _PARTS, final_endpoint, Depths(), ends)

@@ -20,7 +20,7 @@ from tensorkeep.tf1.contrib.slim.nets.blocks import (
     build_until,
     inception_arg_scope,
     logits_of,
-    truncated,
+    truncated_initializer,
     window_within,
 )
 from tensorkeep.tf1.layers.arguments import Training
@@ -81,7 +81,7 @@ def inception_v2_base(
             [7, 7],
             depth_multiplier=min(int(depths.of(64) / 3), 8),
             stride=2,
-            weights_initializer=truncated(1.0),
+            weights_initializer=truncated_initializer(1.0),
             scope=_FIRST,
         )
         ends: End = {_FIRST: net}

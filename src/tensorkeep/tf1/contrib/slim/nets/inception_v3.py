@@ -21,7 +21,7 @@ from tensorkeep.tf1.contrib.slim.nets.blocks import (
     inception_arg_scope,
     logits_of,
     steps,
-    truncated,
+    truncated_initializer,
     window_within,
 )
 from tensorkeep.tf1.functions.arrays.shapes import squeeze
@@ -60,7 +60,7 @@ def _long(depth: int) -> list[str]:
     ]
 
 
-def _parted(second: str) -> list[str]:
+def _parted_branches(second: str) -> list[str]:
     return [
         "Conv2d_0a_1x1 320",
         f"Conv2d_0a_1x1 384 > (Conv2d_0b_1x3 384 | Conv2d_{second}_3x1 384)",
@@ -88,8 +88,8 @@ _BODY: Final[dict[str, list[str] | str]] = {
         "Conv2d_0a_1x1 192 > Conv2d_0b_1x7 192 > Conv2d_0c_7x1 192 > Conv2d_1a_3x3 192 /2 valid",
         "MaxPool_1a_3x3 /2 valid",
     ],
-    "Mixed_7b": _parted("0b"),
-    "Mixed_7c": _parted("0c"),
+    "Mixed_7b": _parted_branches("0b"),
+    "Mixed_7c": _parted_branches("0c"),
 }
 
 
@@ -163,7 +163,7 @@ def _auxiliary(net: Tensor, num_classes: int, depths: Depths, spatial_squeeze: b
             [1, 1],
             activation_fn=None,
             normalizer_fn=None,
-            weights_initializer=truncated(0.001),
+            weights_initializer=truncated_initializer(0.001),
             scope="Conv2d_2b_1x1",
         )
         return squeeze(net, [1, 2], name="SpatialSqueeze") if spatial_squeeze else net

@@ -10,7 +10,7 @@ from tensorkeep.tf1.contrib.framework.arg_scopes import arg_scope
 from tensorkeep.tf1.contrib.layers.convolutions import convolution2d
 from tensorkeep.tf1.contrib.layers.dense import fully_connected, repeat
 from tensorkeep.tf1.contrib.layers.pools import max_pool2d
-from tensorkeep.tf1.contrib.slim.nets.plain import classified, ended, plain_arg_scope
+from tensorkeep.tf1.contrib.slim.nets.plain import add_classifier, finish_network, plain_arg_scope
 from tensorkeep.tf1.layers.arguments import Training
 from tensorkeep.tf1.variables.initializers import Zeros
 from tensorkeep.tf1.variables.scope import VariableScope
@@ -43,8 +43,8 @@ def _vgg(name: str, repeats: tuple[int, ...], by_name_scope: bool, layers: Seque
                 for number, (count, depth) in enumerate(zip(repeats, _DEPTHS, strict=True), start=1):
                     net = repeat(net, count, convolution2d, depth, [3, 3], scope=f"conv{number}")
                     net = max_pool2d(net, [2, 2], scope=f"pool{number}")
-                net = classified(net, (4096, 7), num_classes, dropout_keep_prob, is_training, {})
-                return ended(net, opened, collection, spatial_squeeze)
+                net = add_classifier(net, (4096, 7), num_classes, dropout_keep_prob, is_training, {})
+                return finish_network(net, opened, collection, spatial_squeeze)
 
     network.__name__ = network.__qualname__ = name
     network.__doc__ = "The logits of images of 224 by 224 pixels, and the end points."

@@ -13,13 +13,13 @@ from tensorkeep.tf1.keras.engine.nodes import node_of
 from tensorkeep.tf1.keras.engine.sequential import Sequential
 
 
-def _copied(layer: Any) -> Any:
+def _copy_layer(layer: Any) -> Any:
     return type(layer).from_config(layer.get_config())
 
 
 def clone_model(model: Any, input_tensors: Any = None, clone_function: Callable[[Any], Any] | None = None) -> Any:
     """A model with the same layers, each made anew; `clone_function` may make other ones."""
-    copy = clone_function or _copied
+    copy = clone_function or _copy_layer
     if isinstance(model, Sequential):
         return _cloned_sequence(model, input_tensors, copy)
     if not isinstance(model, Model) or not model._is_graph_network:
@@ -59,7 +59,8 @@ def clone_model(model: Any, input_tensors: Any = None, clone_function: Callable[
 
 def _cloned_sequence(model: Sequential, input_tensors: Any, copy: Callable[[Any], Any]) -> Sequential:
     layers = [
-        clone_model(layer) if isinstance(layer, Model) and copy is _copied else copy(layer) for layer in model.layers
+        clone_model(layer) if isinstance(layer, Model) and copy is _copy_layer else copy(layer)
+        for layer in model.layers
     ]
     if input_tensors is not None:
         first = flatten(input_tensors)
@@ -73,5 +74,5 @@ def _cloned_sequence(model: Sequential, input_tensors: Any, copy: Callable[[Any]
         return made
     own = model._own_layers()
     if own and isinstance(own[0], InputLayer):
-        return Sequential([_copied(own[0]), *layers], name=model.name)
+        return Sequential([_copy_layer(own[0]), *layers], name=model.name)
     return Sequential(layers, name=model.name)

@@ -7,20 +7,23 @@ groups       model_weights, optimizer_weights
 from __future__ import annotations
 
 import json
+import logging
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Final
 
-from tensorkeep.errors import DataLossError, InvalidArgumentError, UnimplementedError
+from tensorkeep.errors import DataLossError, InvalidArgumentError
 from tensorkeep.io.files.everywhere import FILES
 from tensorkeep.io.files.filesystem import path_text
 from tensorkeep.io.files.hdf5_images import image_bytes, new_image, opened_image
 from tensorkeep.tf1.keras import losses
-from tensorkeep.tf1.keras.engine.saving.hdf5_texts import read_text
+from tensorkeep.tf1.keras.engine.saving.directory_reading import read_directory
+from tensorkeep.tf1.keras.engine.saving.directory_writing import write_directory
 from tensorkeep.tf1.keras.engine.saving.model_configs import described_model, json_value, model_from_config
 from tensorkeep.tf1.keras.engine.saving.weight_files import (
     is_hdf5_file,
     is_hdf5_name,
     read_layers,
+    read_text,
     read_whole,
     stored_values,
     write_layers,
@@ -30,20 +33,33 @@ from tensorkeep.tf1.keras.engine.saving.weight_files import (
 from tensorkeep.tf1.keras.named_objects import custom_object_scope
 from tensorkeep.tf1.keras.optimizers import by_name as optimizers
 
+LOG: Final = logging.getLogger("tensorkeep")
+
 
 def save_model(
-    model: Any, filepath: Any, overwrite: bool = True, include_optimizer: bool = True, save_format: str | None = None
+    model: Any,
+    filepath: Any,
+    overwrite: bool = True,
+    include_optimizer: bool = True,
+    save_format: str | None = None,
+    signatures: Any = None,
+    options: Any = None,
 ) -> None:
-    """Writes a model as HDF5."""
+    """Writes a model as HDF5, or with `save_format="tf"` as a SavedModel."""
     path = path_text(filepath)
     kind = save_format or ("h5" if is_hdf5_name(path) else "tf")
     if kind == "tf" and save_format is None:
         kind = "h5"  # as TensorFlow 1.15 has it where eager mode is off
+    if kind in ("tf", "tensorflow"):
+        if is_hdf5_name(path):
+            raise InvalidArgumentError(
+                f'"{path}" is named as an HDF5 file, but save_format is "tf": leave one of them out'
+            )
+        told = _training_config(model) if include_optimizer and _has_optimizer(model) else None
+        write_directory(model, path, overwrite=overwrite, training_config=told, signatures=signatures, options=options)
+        return
     if kind not in ("h5", "hdf5"):
-        raise UnimplementedError(
-            f'a model of Keras as a SavedModel ("{path}"): save it as HDF5, by a name that ends in ".h5", or export '
-            "its graph by tf.saved_model.simple_save(tf.keras.backend.get_session(), ...)"
-        )
+        raise InvalidArgumentError(f'Unknown format "{save_format}". Was expecting one of {{"tf", "h5"}}.')
     if not model.weights and not model.built:
         raise InvalidArgumentError("Model cannot be saved because it has not been built: call it, or fit it, first")
     told = described_model(model)
@@ -53,12 +69,22 @@ def save_model(
     described = {"class_name": told["class_name"], "config": told["config"]}
     file.attrs["model_config"] = json.dumps(described, default=json_value).encode()
     write_layers(file.create_group("model_weights"), model.layers)
-    optimizer = getattr(model, "optimizer", None)
-    if include_optimizer and optimizer is not None and not isinstance(optimizer, optimizers.TFOptimizer):
+    if include_optimizer and _has_optimizer(model):
         file.attrs["training_config"] = json.dumps(_training_config(model), default=json_value).encode()
-        if optimizer.weights:
-            write_variables(file.create_group("optimizer_weights"), optimizer.weights)
+        if model.optimizer.weights:
+            write_variables(file.create_group("optimizer_weights"), model.optimizer.weights)
     write_whole(path, image_bytes(file), overwrite)
+
+
+def _has_optimizer(model: Any) -> bool:
+    """Whether there is an optimizer that can be told by its configuration."""
+    optimizer = getattr(model, "optimizer", None)
+    if isinstance(optimizer, optimizers.TFOptimizer):
+        LOG.warning(
+            "%s: optimizers of tf.train are not saved with models: compile it anew when it is loaded", model.name
+        )
+        return False
+    return optimizer is not None
 
 
 def _training_config(model: Any) -> dict[str, Any]:
@@ -80,10 +106,7 @@ def load_model(filepath: Any, custom_objects: Mapping[str, Any] | None = None, c
     """The model that `save` wrote."""
     path = path_text(filepath)
     if FILES.is_directory(path):
-        raise UnimplementedError(
-            f'"{path}" is a SavedModel: tensorkeep.load_saved_model and tf.saved_model.loader.load load its graph; as '
-            "a model of Keras only HDF5 is read"
-        )
+        return read_directory(path, custom_objects, _compile if compile else None)
     if not is_hdf5_file(path):
         if not FILES.exists(path):
             raise InvalidArgumentError(f'No file or directory found at "{path}"')

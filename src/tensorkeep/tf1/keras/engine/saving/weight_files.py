@@ -1,7 +1,8 @@
 """The weights of models in files.
 
 HDF5: a group for each layer, with a dataset for each variable; the attribute "layer_names" says in which order the
-layers are, "weight_names" of each group in which its variables. Checkpoints are object-based: the model is the root.
+layers are, "weight_names" of each group in which its variables. Names too long for one attribute are in several, with
+numbers behind theirs. Checkpoints are object-based: the model is the root.
 """
 
 from __future__ import annotations
@@ -22,7 +23,6 @@ from tensorkeep.graph.building import building, current_graph
 from tensorkeep.io.files.everywhere import FILES
 from tensorkeep.io.files.filesystem import Durability, atomic_write, path_text, prepare_directory
 from tensorkeep.io.files.hdf5_images import image_bytes, new_image, opened_image
-from tensorkeep.tf1.keras.engine.saving.hdf5_texts import read_names, read_text, write_names
 from tensorkeep.tf1.keras.engine.session_values import batch_get_value, batch_set_value, initialized_session
 from tensorkeep.tf1.training.objects.load_status import CheckpointLoadStatus, NameBasedSaverStatus
 from tensorkeep.tf1.training.objects.object_saver import ObjectSaver, Restoration, in_graph
@@ -162,13 +162,18 @@ def read_layers(group: Any, layers: Sequence[Any], path: str) -> None:
     problems: list[str] = []
     for layer, name in zip(with_weights, stored, strict=True):
         values = stored_values(group[name], path)
-        pairs += _paired(layer, name, values, problems)
+        pairs += _pair_weights(layer, name, values, problems)
     _refuse(problems, path)
     batch_set_value(pairs)
 
 
-def _paired(layer: Any, name: str, values: list[Any], problems: list[str]) -> list[tuple[Any, Any]]:
+def _pair_weights(layer: Any, name: str, values: list[Any], problems: list[str]) -> list[tuple[Any, Any]]:
     variables = _weights_of(layer)
+    try:
+        values = layer._laid_out_values(values)
+    except InvalidArgumentError as error:
+        problems.append(f'layer "{layer.name}" (named "{name}" in the file): {error}')
+        return []
     if len(variables) != len(values):
         problems.append(
             f'layer "{layer.name}" (named "{name}" in the file) has {len(variables)} weights, but the saved weights '
@@ -204,7 +209,7 @@ def read_layers_by_name(group: Any, layers: Sequence[Any], path: str, skip_misma
         values = stored_values(group[name], path) if name in group else []
         for layer in (layer for layer in layers if layer.name == name):
             wrong: list[str] = []
-            found = _paired(layer, name, values, wrong)
+            found = _pair_weights(layer, name, values, wrong)
             if not wrong:
                 pairs += found
             elif not skip_mismatch:
@@ -264,3 +269,45 @@ def _load_checkpoint(model: Any, path: str) -> Any:
     else:
         vars(model).setdefault("_pending_restores", []).append(status)
     return status
+
+
+_MOST_BYTES: Final = 64512  # of an attribute, with what HDF5 writes around it
+
+
+def write_names(group: Any, key: str, names: Sequence[str]) -> None:
+    """Writes names under a key, or under `key0`, `key1` and so on."""
+    encoded = [name.encode("utf8") for name in names]
+    if wrong := [name for name in encoded if len(name) > _MOST_BYTES]:
+        raise InvalidArgumentError(f"A name is too long for an attribute of an HDF5 file: {wrong[0][:80]!r}…")
+    whole = np.asarray(encoded)
+    parts, count = [whole], 1
+    while any(part.nbytes > _MOST_BYTES for part in parts):
+        count += 1
+        parts = np.array_split(whole, count)
+    if count == 1:
+        group.attrs[key] = encoded
+    else:
+        for at, part in enumerate(parts):
+            group.attrs[f"{key}{at}"] = part
+
+
+def read_names(group: Any, key: str) -> list[str]:
+    """Reads them; none if there is no such attribute."""
+    if key in group.attrs:
+        return [_text(name) for name in group.attrs[key]]
+    found: list[str] = []
+    at = 0
+    while f"{key}{at}" in group.attrs:
+        found += [_text(name) for name in group.attrs[f"{key}{at}"]]
+        at += 1
+    return found
+
+
+def read_text(group: Any, key: str) -> str | None:
+    """An attribute that is one text; None if there is none."""
+    value = group.attrs.get(key)
+    return None if value is None else _text(value)
+
+
+def _text(value: Any) -> str:
+    return value.decode("utf8") if isinstance(value, bytes) else str(value)

@@ -1,0 +1,301 @@
+"""What all distributions have: shapes, draws, probabilities and moments by name.
+
+A distribution of its own says `_log_prob` or `_prob`, `_sample_n`, and of the moments those that it has; all else
+follows. A value has the shape draws + batch + event: distributions of a batch are independent of each other, and an
+event is what one draw of one of them is.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable
+from typing import Any, Final
+
+import numpy as np
+
+from tensorkeep.dtypes import INT32, DType
+from tensorkeep.errors import InvalidArgumentError, UnimplementedError, WrongTypeError
+from tensorkeep.graph.arguments import DTypeLike, ShapeLike, TensorLike
+from tensorkeep.graph.building import name_scope
+from tensorkeep.graph.constants import constant_value
+from tensorkeep.graph.conversion import convert
+from tensorkeep.graph.graph import Tensor
+from tensorkeep.graph.tensor_shape import TensorShape
+from tensorkeep.tf1.distributions.divergences import kl_divergence
+from tensorkeep.tf1.functions.arrays.shapes import broadcast_dynamic_shape, broadcast_static_shape, concat, reshape
+from tensorkeep.tf1.functions.arrays.shapes import shape as shape_of
+from tensorkeep.tf1.functions.constants import constant
+from tensorkeep.tf1.functions.numbers.elementwise import exp, log, log1p, sqrt, square
+from tensorkeep.tf1.functions.numbers.reductions import reduce_prod
+
+
+class ReparameterizationType:
+    """Whether gradients of draws reach the parameters: one of the two values below."""
+
+    def __init__(self, rep_type: str) -> None:
+        self._rep_type = rep_type
+
+    def __repr__(self) -> str:
+        return f"<Reparameterization Type: {self._rep_type}>"
+
+
+FULLY_REPARAMETERIZED: Final = ReparameterizationType("FULLY_REPARAMETERIZED")
+NOT_REPARAMETERIZED: Final = ReparameterizationType("NOT_REPARAMETERIZED")
+
+
+class Distribution:
+    """A batch of independent distributions of one family."""
+
+    def __init__(
+        self,
+        dtype: DTypeLike,
+        reparameterization_type: ReparameterizationType,
+        validate_args: bool,
+        allow_nan_stats: bool,
+        parameters: dict[str, Any] | None = None,
+        graph_parents: Any = None,
+        name: str | None = None,
+    ) -> None:
+        self._dtype = DType.of(dtype)
+        self._reparameterization_type = reparameterization_type
+        self._validate_args, self._allow_nan_stats = validate_args, allow_nan_stats
+        self._given = {key: value for key, value in (parameters or {}).items() if key not in ("self", "__class__")}
+        self._name = name or type(self).__name__
+
+    # ------------------------------------------------------------------------------------------------- what it is
+
+    @property
+    def name(self) -> str:
+        return self._name
+
+    @property
+    def dtype(self) -> DType:
+        """The type of draws."""
+        return self._dtype
+
+    @property
+    def parameters(self) -> dict[str, Any]:
+        """What the distribution was made of, by the names of the arguments."""
+        return dict(self._given)
+
+    @property
+    def reparameterization_type(self) -> ReparameterizationType:
+        return self._reparameterization_type
+
+    @property
+    def allow_nan_stats(self) -> bool:
+        return self._allow_nan_stats
+
+    @property
+    def validate_args(self) -> bool:
+        return self._validate_args
+
+    def copy(self, **override_parameters_kwargs: Any) -> Any:
+        """A distribution of the same family, with some of its arguments changed."""
+        return type(self)(**{**self.parameters, **override_parameters_kwargs})
+
+    @property
+    def batch_shape(self) -> TensorShape:
+        """The shape in which the distributions of this batch lie, as far as it is known before a run; [] for one."""
+        return TensorShape(self._batch_shape())
+
+    @property
+    def event_shape(self) -> TensorShape:
+        """The shape of a draw from one distribution; [] for numbers."""
+        return TensorShape(self._event_shape())
+
+    def batch_shape_tensor(self, name: str = "batch_shape_tensor") -> Tensor:
+        """The shape in which the distributions of this batch lie, as a tensor."""
+        known = self.batch_shape
+        with self._scope(name):
+            return _sizes(known) if known.is_fully_defined() else self._batch_shape_tensor()
+
+    def event_shape_tensor(self, name: str = "event_shape_tensor") -> Tensor:
+        """The shape of a draw from one distribution, as a tensor."""
+        known = self.event_shape
+        with self._scope(name):
+            return _sizes(known) if known.is_fully_defined() else self._event_shape_tensor()
+
+    def is_scalar_event(self, name: str = "is_scalar_event") -> Any:
+        """Whether a draw is a number."""
+        return self.event_shape.rank == 0
+
+    def is_scalar_batch(self, name: str = "is_scalar_batch") -> Any:
+        """Whether this is one distribution."""
+        return self.batch_shape.rank == 0
+
+    def __repr__(self) -> str:
+        return (
+            f"<tf.distributions.{type(self).__name__} '{self.name}' batch_shape={self.batch_shape} "
+            f"event_shape={self.event_shape} dtype={self.dtype.name}>"
+        )
+
+    # --------------------------------------------------------------------------------------- draws and probabilities
+
+    def sample(self, sample_shape: ShapeLike = (), seed: int | None = None, name: str = "sample") -> Tensor:
+        """Draws from each distribution, of the shape `sample_shape` + `batch_shape` + `event_shape`."""
+        with self._scope(name):
+            wanted = convert(sample_shape, INT32, name="sample_shape")
+            if (wanted.static_shape.rank or 0) > 1:
+                raise InvalidArgumentError("Input is neither scalar nor vector.")
+            known = constant_value(wanted)
+            count = reduce_prod(wanted) if known is None else np.prod(known, dtype=np.int32)
+            wanted = reshape(wanted, [-1]) if known is None else constant(np.reshape(known, [-1]), INT32)
+            drawn = self._sample_n(count, seed)
+            drawn = reshape(drawn, concat([wanted, shape_of(drawn)[1:]], 0))
+            drawn.set_shape(
+                TensorShape(None if known is None else np.reshape(known, [-1]).tolist()).concatenate(
+                    self.batch_shape.concatenate(self.event_shape)
+                )
+            )
+            return drawn
+
+    def log_prob(self, value: TensorLike, name: str = "log_prob") -> Tensor:
+        """The logarithms of the probabilities, or densities, of values."""
+        return self._of_value(value, name, (("_log_prob", None), ("_prob", log)))
+
+    def prob(self, value: TensorLike, name: str = "prob") -> Tensor:
+        """The probabilities, or densities, of values."""
+        return self._of_value(value, name, (("_prob", None), ("_log_prob", exp)))
+
+    def cdf(self, value: TensorLike, name: str = "cdf") -> Tensor:
+        """The probability of drawing at most a value."""
+        return self._of_value(value, name, (("_cdf", None), ("_log_cdf", exp)))
+
+    def log_cdf(self, value: TensorLike, name: str = "log_cdf") -> Tensor:
+        """The logarithm of `cdf`."""
+        return self._of_value(value, name, (("_log_cdf", None), ("_cdf", log)))
+
+    def survival_function(self, value: TensorLike, name: str = "survival_function") -> Tensor:
+        """The probability of drawing more than a value."""
+        return self._of_value(value, name, (("_survival_function", None), ("_cdf", lambda found: 1.0 - found)))
+
+    def log_survival_function(self, value: TensorLike, name: str = "log_survival_function") -> Tensor:
+        """The logarithm of `survival_function`."""
+        return self._of_value(value, name, (("_log_survival_function", None), ("_cdf", lambda found: log1p(-found))))
+
+    def quantile(self, value: TensorLike, name: str = "quantile") -> Tensor:
+        """The value that a draw does not exceed with the given probability: the inverse of `cdf`."""
+        return self._of_value(value, name, (("_quantile", None),))
+
+    # -------------------------------------------------------------------------------------------------------- moments
+
+    def mean(self, name: str = "mean") -> Tensor:
+        """What draws are on average."""
+        return self._of_nothing(name, (("_mean", None),))
+
+    def mode(self, name: str = "mode") -> Tensor:
+        """The most probable draw."""
+        return self._of_nothing(name, (("_mode", None),))
+
+    def stddev(self, name: str = "stddev") -> Tensor:
+        """The root of the variance."""
+        return self._of_nothing(name, (("_stddev", None), ("_variance", sqrt)))
+
+    def variance(self, name: str = "variance") -> Tensor:
+        """The mean square of the distance from the mean."""
+        return self._of_nothing(name, (("_variance", None), ("_stddev", square)))
+
+    def covariance(self, name: str = "covariance") -> Tensor:
+        """The matrix of covariances of the elements of a draw."""
+        return self._of_nothing(name, (("_covariance", None),))
+
+    def entropy(self, name: str = "entropy") -> Tensor:
+        """The entropy: the mean of -log(probability) of draws, by the natural logarithm."""
+        return self._of_nothing(name, (("_entropy", None),))
+
+    def kl_divergence(self, other: Distribution, name: str = "kl_divergence") -> Tensor:
+        """The Kullback-Leibler divergence: the mean of log(own probability / that of `other`) over draws from this."""
+        with self._scope(name):
+            return kl_divergence(self, other, allow_nan_stats=self._allow_nan_stats)
+
+    def cross_entropy(self, other: Distribution, name: str = "cross_entropy") -> Tensor:
+        """The mean of -log(probability in `other`) over draws from this distribution."""
+        with self._scope(name):
+            return self.entropy() + self.kl_divergence(other)
+
+    # ----------------------------------------------------------------------------------------------- for subclasses
+
+    def _batch_shape(self) -> Any:
+        return None
+
+    def _batch_shape_tensor(self) -> Tensor:
+        raise UnimplementedError(f"batch_shape_tensor is not implemented: {type(self).__name__}")
+
+    def _event_shape(self) -> Any:
+        return []
+
+    def _event_shape_tensor(self) -> Tensor:
+        return constant([], INT32)
+
+    def _sample_n(self, n: Any, seed: int | None = None) -> Tensor:
+        raise UnimplementedError(f"sample_n is not implemented: {type(self).__name__}")
+
+    def _scope(self, name: str) -> Any:
+        return name_scope(f"{self._name}/{name}/")
+
+    def _method(self, name: str) -> Callable[..., Any] | None:
+        return getattr(self, name, None)
+
+    def _of_value(self, value: Any, name: str, ways: Any) -> Tensor:
+        """What the first of these methods that the family has gives for a value. A way is a method by name, and what is
+        done to its result, or None.
+        """
+        with self._scope(name):
+            tensor = self._converted(value)
+            return self._first(name, ways, tensor)
+
+    def _of_nothing(self, name: str, ways: Any) -> Tensor:
+        with self._scope(name):
+            return self._first(name, ways)
+
+    def _first(self, name: str, ways: Any, *values: Any) -> Tensor:
+        for method, then in ways:
+            found = self._method(method)
+            if found is not None:
+                result: Tensor = found(*values)
+                return result if then is None else then(result)
+        raise UnimplementedError(f"{name} is not implemented: {type(self).__name__}")
+
+    def _converted(self, value: Any) -> Tensor:
+        """A value as a tensor; numbers of Python become the type of draws."""
+        return value if isinstance(value, Tensor) else convert(value, preferred_dtype=self._dtype, name="value")
+
+
+class Broadcast(Distribution):
+    """A distribution of numbers whose parameters are broadcast against each other."""
+
+    def _set(self, *tensors: Tensor) -> None:
+        dtypes = {tensor.dtype for tensor in tensors}
+        if len(dtypes) != 1 or not tensors[0].dtype.is_floating:
+            found = ", ".join(tensor.dtype.name for tensor in tensors)
+            raise WrongTypeError(
+                f"the parameters of {type(self).__name__} are {found}: they have to be of one floating type"
+            )
+        self._tensors = tensors
+
+    def _batch_shape(self) -> Any:
+        known: Any = TensorShape([])
+        for tensor in self._tensors:
+            known = broadcast_static_shape(known, tensor.get_shape())
+        return known
+
+    def _batch_shape_tensor(self) -> Tensor:
+        found = shape_of(self._tensors[0])
+        for tensor in self._tensors[1:]:
+            found = broadcast_dynamic_shape(found, shape_of(tensor))
+        return found
+
+    def _drawn_shape(self, n: Any) -> Tensor:
+        return concat([[n], self.batch_shape_tensor()], 0)
+
+
+def derived_seed(seed: int | None, salt: str) -> int | None:
+    """A second seed made of one and a text: what TensorFlow draws a second stream by."""
+    if seed is None:
+        return None
+    return int(hashlib.md5(f"{seed}{salt}".encode(), usedforsecurity=False).hexdigest()[:8], 16) & 0x7FFFFFFF
+
+
+def _sizes(shape: TensorShape) -> Tensor:
+    return constant(np.array(shape.as_list(), np.int32), INT32)
