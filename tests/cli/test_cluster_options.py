@@ -10,6 +10,7 @@ import pytest
 import tensorkeep as tk
 from tensorkeep.cli.main import main
 from tensorkeep.cluster import disconnect, ray_executor
+from tests.support.clusters import STARTS_RAY
 
 
 def test_options_of_workers_without_a_cluster_are_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -18,6 +19,7 @@ def test_options_of_workers_without_a_cluster_are_refused(tmp_path: Path, capsys
     assert "go with --cluster" in capsys.readouterr().err
 
 
+@STARTS_RAY
 @pytest.mark.slow
 def test_commands_say_the_same_with_a_cluster(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch

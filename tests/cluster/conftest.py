@@ -10,6 +10,7 @@ import pytest
 
 from tensorkeep import cluster
 from tensorkeep.cluster.jobs import cutting
+from tests.support.clusters import STARTS_RAY
 
 STORE = 80 << 20  # bytes of the object store
 
@@ -19,6 +20,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if "ray_cluster" in getattr(item, "fixturenames", ()):
             item.add_marker(pytest.mark.slow)
+            item.add_marker(STARTS_RAY)
 
 
 @pytest.fixture(scope="package")

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
+
 import ml_dtypes
 import numpy as np
 import pytest
@@ -140,3 +144,27 @@ class TestHealth:
         fs = MemoryFileSystem()
         save_checkpoint("m", {"dead": np.zeros((2, 2)), "huge": np.array([1.0, 1e20])}, fs=fs)
         assert examine("m", fs=fs).is_healthy
+
+
+_PROGRAM = """
+import numpy as np
+from tensorkeep.inspect.comparing import chunk_differences
+from tensorkeep.inspect.statistics import moments_of
+one, other = np.random.default_rng(1).normal(size=(2, 10_007))
+print(moments_of(one, 1e30), *chunk_differences([one], [other], 0.0))
+"""
+
+
+@pytest.mark.parametrize("kind", ["Haswell", "Prescott"])
+def test_every_kind_of_processor_finds_the_same_to_the_last_bit(kind: str) -> None:
+    found = [
+        subprocess.run(
+            [sys.executable, "-c", _PROGRAM], env=environment, capture_output=True, text=True, check=True
+        ).stdout
+        for environment in (os.environ | {"OPENBLAS_CORETYPE": kind}, _without_kind())
+    ]
+    assert found[0] == found[1] != ""
+
+
+def _without_kind() -> dict[str, str]:
+    return {name: value for name, value in os.environ.items() if name != "OPENBLAS_CORETYPE"}

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -10,6 +12,7 @@ import pytest
 import tensorkeep.v1 as tf
 from tensorkeep.errors import InvalidArgumentError, UnimplementedError
 from tensorkeep.tf1.training.loops import session_settings
+from tensorkeep.v1.collective import CollectiveStrategy
 
 
 @pytest.fixture(autouse=True)
@@ -148,14 +151,23 @@ def test_settings_that_change_no_result_are_told_once(caplog: pytest.LogCaptureF
     config = tf.ConfigProto()
     options = config.graph_options.optimizer_options
     options.do_smart_stage = options.do_op_fusion = options.do_async_embedding = config.tensor_fuse = True
+    config.inter_op_parallelism_threads = 4
     config.executor_policy = tf.ExecutorPolicy.USE_INLINE_EXECUTOR
     config.session_stage_subgraph_thread_pool.add().inter_op_threads_num = 8
     with caplog.at_level("INFO", "tensorkeep"):
         for _ in range(2):
             tf.Session(config=config).close()
     told = [line for line in caplog.messages if "has no effect on its results" in line]
-    words = ("do_smart_stage", "do_async_embedding", "do_op_fusion", "executor_policy", "thread_pool", "tensor_fuse")
-    assert [any(word in line for line in told) for word in words] == [True] * len(told) == [True] * 6
+    words = (
+        "do_smart_stage",
+        "do_async_embedding",
+        "do_op_fusion",
+        "inter_op",
+        "executor_policy",
+        "thread_pool",
+        "tensor_fuse",
+    )
+    assert [any(word in line for line in told) for word in words] == [True] * len(told) == [True] * 7
 
 
 def test_steps_of_several_batches_are_refused() -> None:
@@ -180,10 +192,39 @@ def test_devices_and_threads_can_be_asked_for() -> None:
     tf.config.set_soft_device_placement(True)
     assert tf.config.threading.get_inter_op_parallelism_threads() == 3
     assert tf.config.threading.get_intra_op_parallelism_threads() == 2
+    tf.config.threading.set_intra_op_parallelism_threads(0)
     assert tf.config.get_soft_device_placement() is True
     tf.config.experimental.enable_distributed_strategy("parameter_server")
-    with pytest.raises(UnimplementedError, match="collective"):
-        tf.config.experimental.enable_distributed_strategy(strategy="collective")
+
+
+def test_a_collective_group_of_one_process_trains_as_without_and_more_are_refused(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    tf.config.experimental.enable_distributed_strategy(strategy="collective")
+    strategy = CollectiveStrategy()
+    assert (strategy.world_size, strategy.world_size(), strategy.rank, strategy.rank()) == (1, 1, 0, 0)  # type: ignore[operator]
+
+    def model_fn(features: Any, labels: Any, mode: str) -> Any:
+        with strategy.embedding_scope():
+            table = tf.get_variable("table", [4, 1], partitioner=tf.fixed_size_partitioner(strategy.world_size))
+        loss = tf.reduce_sum(tf.square(tf.nn.embedding_lookup(table, features["id"]) - 1.0))
+        step = tf.train.GradientDescentOptimizer(0.1).minimize(loss, tf.train.get_global_step())
+        return tf.estimator.EstimatorSpec(mode, loss=loss, train_op=step)
+
+    def input_fn() -> Any:
+        return tf.data.Dataset.from_tensors(({"id": [0, 3]}, [0])).repeat(20)
+
+    with strategy.scope():
+        estimator = strategy.estimator(model_fn, str(tmp_path))
+        found, _ = estimator.train_and_evaluate(
+            tf.estimator.TrainSpec(input_fn, max_steps=20), tf.estimator.EvalSpec(input_fn, steps=1)
+        )
+    assert found["loss"] < 0.1
+    for name, told in (("WORLD_SIZE", "2"), ("TF_CONFIG", '{"cluster": {"chief": ["a:1"], "worker": ["b:1"]}}')):
+        with monkeypatch.context() as patch:
+            patch.setenv(name, told)
+            with pytest.raises(UnimplementedError, match="a collective group has one process"):
+                CollectiveStrategy()
 
 
 def test_a_server_of_one_task_is_where_deeprec_has_it() -> None:

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 import tensorkeep.v1 as tf
+from tensorkeep.io.machine.parallel import asked_threads, thread_limit
 from tensorkeep.proto.text import parse_text
 from tensorkeep.tf1.training.loops.timelines import Timeline
 from tensorkeep.v1.absent import INSTEAD
@@ -194,6 +195,19 @@ def test_settings_are_equal_if_what_is_set_is_equal() -> None:
     assert config == other
 
 
+@pytest.mark.parametrize("said_by", ["session", "run"])
+def test_what_waits_longer_than_it_may_is_ended(said_by: str) -> None:
+    """A program that has forgotten its queue runners would wait for ever."""
+    with tf.Graph().as_default():
+        element = tf.train.string_input_producer(["a"]).dequeue()
+        config = tf.ConfigProto(operation_timeout_in_ms=100) if said_by == "session" else None
+        options = tf.RunOptions(timeout_in_ms=100) if said_by == "run" else None
+        with tf.Session(config=config) as session:
+            with pytest.raises(tf.errors.DeadlineExceededError, match=r"longer than 0\.1 seconds"):
+                session.run(element, options=options)
+            assert session.run(tf.constant(3), options=options) == 3
+
+
 def test_an_interactive_session_may_be_allowed_to_call_python() -> None:
     session = tf.InteractiveSession(allow_python=True)
     assert tf.py_func(lambda x: x + 1, [tf.constant(1.0)], tf.float32).eval() == 2.0
@@ -278,6 +292,57 @@ class TestSettings:
         named = [(event["ph"], event["name"]) for event in trace["traceEvents"]]
         assert named[:2] == [("M", "process_name"), ("X", "MatrixInverse")]
         assert ("s", "inverse") in named
+
+
+class TestThreads:
+    @pytest.fixture(autouse=True)
+    def _large_machine(self, monkeypatch: pytest.MonkeyPatch):
+        monkeypatch.setenv("TENSORKEEP_THREADS", "16")
+        yield
+        tf.config.threading.set_intra_op_parallelism_threads(0)
+
+    @staticmethod
+    def _seen():
+        """A tensor of how many threads a kernel may use, and how many it was told of."""
+        return tf.py_func(lambda: np.array([thread_limit(), asked_threads()], np.int64), [], tf.int64)
+
+    def test_a_session_uses_as_many_as_its_settings_say_and_others_do_not(self) -> None:
+        seen = self._seen()
+        few, many = (
+            tf.Session(config=tf.ConfigProto(intra_op_parallelism_threads=count), allow_python=True)
+            for count in (3, 99)
+        )
+        with few, many:
+            told = few.make_callable(seen)
+            for _ in range(2):
+                assert few.run(seen).tolist() == [3, 3]
+                assert many.run(seen).tolist() == [16, 99]
+                assert tf.Session(allow_python=True).run(seen)[0] == 16
+                assert told().tolist() == [3, 3]
+        assert thread_limit() == 16
+
+    def test_a_run_that_fails_leaves_nothing_behind(self) -> None:
+        with tf.Session(config=tf.ConfigProto(intra_op_parallelism_threads=3)) as session:
+            with pytest.raises(tf.errors.InvalidArgumentError):
+                session.run(tf.linalg.inv(tf.zeros([2, 2])))
+            assert thread_limit() == 16
+
+    def test_the_program_says_it_for_sessions_without_settings(self) -> None:
+        seen = self._seen()
+        before = tf.Session(allow_python=True)
+        tf.config.threading.set_intra_op_parallelism_threads(2)
+        assert tf.Session(allow_python=True).run(seen).tolist() == [2, 2]
+        assert tf.Session(config=tf.ConfigProto(), allow_python=True).run(seen)[0] == 16
+        assert before.run(seen)[0] == 16
+
+    def test_how_random_numbers_are_divided_among_threads_is_as_told(self) -> None:
+        tf.set_random_seed(3)
+        draws = tf.multinomial(tf.zeros([64, 500]), 300, seed=4)
+        found = {}
+        for count in (1, 2, 8):
+            with tf.Session(config=tf.ConfigProto(intra_op_parallelism_threads=count)) as session:
+                found[count] = session.run(draws).tobytes()
+        assert len(set(found.values())) > 1
 
 
 @pytest.mark.parametrize("name", sorted(INSTEAD))

@@ -20,7 +20,7 @@ from tensorkeep.viewer.answers.arrays import picks
 from tensorkeep.viewer.answers.catalog import LONG, SHORT
 from tensorkeep.viewer.answers.tensors import npy_file
 from tensorkeep.viewer.asking import Asked
-from tensorkeep.viewer.contents import answer_text
+from tensorkeep.viewer.page import answer_text
 from tensorkeep.viewer.sources import Sources
 from tests.support.golden import golden
 from tests.support.stores import memory_bucket

@@ -20,8 +20,7 @@ from hypothesis import strategies as st
 import tensorkeep as tk
 from tensorkeep.errors import InvalidArgumentError
 from tensorkeep.graph.graph import Graph
-from tensorkeep.viewer.contents import static_file
-from tensorkeep.viewer.page import export_page
+from tensorkeep.viewer.page import export_page, static_file
 from tests.inspect.models import model_of
 from tests.support.golden import golden
 from tests.viewer.worlds import HOSTILE

@@ -86,7 +86,7 @@ COMMANDS: Final[dict[str, Listed]] = {
     "saved-model drop-tags": Listed("models.graphs", "Leave the meta graph with some tags out"),
     "saved-model prune": Listed("models.graphs", "Keep what some signatures need, and nothing else"),
     "saved-model strip": Listed("models.graphs", "Leave out devices, default attributes or objects"),
-    "saved-model freeze": Listed("models.freeze", "Put constants in the place of variables"),
+    "saved-model freeze": Listed("models.variables", "Put constants in the place of variables"),
     "saved-model set-variables": Listed("models.variables", "Give variables other values"),
     "saved-model extract-assets": Listed("models.assets", "Copy the files that a model reads into a folder"),
     "saved-model replace-asset": Listed("models.assets", "Put another file in the place of an asset"),

@@ -19,6 +19,7 @@ Every name is imported when it is first asked for.
     manifests          a model's files and their digests, as one document that can be kept, compared and signed
     page               all that a report on a model or a checkpoint tells, as data
     plotting           small line plots as SVG, readable on light and on dark ground
+    profiles           how large a graph is by scopes and by types of operations, as TensorFlow's profiler tells it
     reader_listing     what a checkpoint of any kind and size, or another file of tensors, holds
     scanning           scans of all models in folders, and under patterns of paths
     selecting          listings arranged: which tensors are wanted, in which order, and all of them by scope

@@ -36,9 +36,26 @@ _SIMPLE: Final = (
 _PER_ELEMENT: Final[dict[str, int]] = {
     **dict.fromkeys(_SIMPLE, 1),
     **dict.fromkeys(("Rsqrt", "SquaredDifference", "Xdivy", "Xlogy"), 2),
+    "RsqrtGrad": 4,
     **dict.fromkeys(("Elu", "Selu", "Sigmoid", "Softplus", "Softsign", "Tanh"), 4),
     **dict.fromkeys(("LogSoftmax", "Softmax", "FusedBatchNorm", "FusedBatchNormV2", "FusedBatchNormV3"), 5),
 }
+
+_PROFILED: Final = frozenset(
+    (
+        *("Add", "AddN", "AddV2", "ArgMax", "ArgMin", "AssignAdd", "AssignSub", "AvgPool", "AvgPoolGrad", "BiasAdd"),
+        *("BiasAddGrad", "Conv2D", "Conv2DBackpropFilter", "Conv2DBackpropInput", "Conv3D", "DepthwiseConv2dNative"),
+        *("Equal", "Greater", "GreaterEqual", "L2Loss", "Less", "LessEqual", "Log", "MatMul", "MaxPool"),
+        *("MaxPoolGrad", "Maximum", "Mean", "Minimum", "Mul", "Neg", "NotEqual", "Pow", "RealDiv", "Reciprocal"),
+        *("Rsqrt", "RsqrtGrad", "Softmax", "Square", "SquaredDifference", "Sub", "Sum"),
+        *("BatchMatMul", "BatchMatMulV2", "BatchMatMulV3", "Dilation2D"),
+    )
+)
+"""The ops of which TensorFlow's profiler counts operations, in graphs of TensorFlow 1; tests/interop proves it."""
+_OF_LAST_CHANNELS: Final = (
+    *("AvgPool", "AvgPoolGrad", "Conv2DBackpropFilter", "Conv2DBackpropInput", "MaxPool", "MaxPoolGrad"),
+)
+"""Of which it counts them only if channels come last."""
 
 
 @dataclass(frozen=True)
@@ -79,6 +96,21 @@ def node_costs(graph_def: GraphDef, progress: Progress | None = None) -> dict[tu
     found: dict[tuple[str, str], NodeCost] = {}
     _count_graph(graph_def, found, progress)
     return found
+
+
+def profiled_operations(op: Operation) -> int | None:
+    """What TensorFlow's profiler counts of an operation: 0 of those it does not know, None if shapes are incomplete."""
+    if op.type not in _PROFILED:
+        return 0
+    rule = _rule(op.type)
+    assert rule is not None, f"every op that is profiled has a rule, but {op.type} has none"
+    looked_at = (*op.inputs[:2], op.outputs[0])
+    if not all(tensor.static_shape.is_fully_known for tensor in looked_at):
+        return None
+    is_last = op.attrs.get("data_format", b"NHWC") == b"NHWC"
+    if not is_last and op.type in _OF_LAST_CHANNELS:
+        return None
+    return rule(op)
 
 
 def _count_graph(
@@ -211,14 +243,33 @@ def _depthwise(op: Operation) -> int | None:
 
 
 def _convolution_to_input(op: Operation) -> int | None:
-    """A transposed convolution: every element that comes in is spread over the filter."""
-    kernel = _dims(op.inputs[1])
-    return None if kernel is None else _times(2 * prod(kernel[:-1]), _dims(op.inputs[2]))
+    """A transposed convolution, or the gradient of one: every element that comes in is spread over the filter."""
+    return _window_operations(op, op.outputs[0], op.inputs[1])
+
+
+def _convolution_to_filter(op: Operation) -> int | None:
+    return _window_operations(op, op.inputs[0], op.outputs[0])
+
+
+def _window_operations(op: Operation, images: Tensor, filters: Tensor) -> int | None:
+    """Of every stride-th place of images, all of the filter: the profiler's number, whatever the padding."""
+    kernel, strides = _dims(filters), op.attrs.get("strides") or ()
+    if kernel is None:
+        return None
+    total = _times(2 * prod(kernel) // max(kernel[-2], 1), _dims(images))
+    return None if total is None else total // prod(int(stride) for stride in strides)
 
 
 def _pooling(op: Operation) -> int | None:
     window: Any = op.attrs.get("ksize") or ()
     return _times(prod(int(size) for size in window), _dims(op.outputs[0]))
+
+
+def _pooling_gradient(op: Operation) -> int | None:
+    """A mean is spread with a factor; for a maximum the window is gone through again."""
+    window: Any = op.attrs.get("ksize") or ()
+    area = prod(int(size) for size in window)
+    return _times(2 * area if op.type == "AvgPoolGrad" else area + 1, _dims(op.inputs[1]))
 
 
 def _reduction(op: Operation) -> int | None:
@@ -241,10 +292,12 @@ def _half_of_squares(op: Operation) -> int | None:
 _RULES: Final[dict[str, Callable[[Operation], int | None]]] = {
     **dict.fromkeys(("MatMul", "BatchMatMul", "BatchMatMulV2", "BatchMatMulV3"), _matrix_product),
     **dict.fromkeys(("Conv2D", "Conv3D"), _convolution),
-    "DepthwiseConv2dNative": _depthwise,
+    **dict.fromkeys(("DepthwiseConv2dNative", "Dilation2D"), _depthwise),
+    "Conv2DBackpropFilter": _convolution_to_filter,
     "Conv2DBackpropInput": _convolution_to_input,
+    **dict.fromkeys(("AvgPoolGrad", "MaxPoolGrad"), _pooling_gradient),
     **dict.fromkeys(("AvgPool", "AvgPool3D", "MaxPool", "MaxPool3D"), _pooling),
-    **dict.fromkeys(("ArgMax", "ArgMin", "Max", "Mean", "Min", "Prod", "Sum"), _reduction),
+    **dict.fromkeys(("ArgMax", "ArgMin", "BiasAddGrad", "Max", "Mean", "Min", "Prod", "Sum"), _reduction),
     "AddN": _sum_of_many,
     "L2Loss": _half_of_squares,
 }

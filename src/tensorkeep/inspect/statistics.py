@@ -16,8 +16,7 @@ from tensorkeep.arrays import Array
 from tensorkeep.checkpoint.reader import TensorInfo
 from tensorkeep.dtypes import DType
 from tensorkeep.embedding.tools.statistics import Histogram
-from tensorkeep.inspect.comparing import Tensors
-from tensorkeep.io.machine.blas import inner_product
+from tensorkeep.inspect.comparing import Tensors, product_sum
 
 ABSURD: Final = 1e8
 """Numbers larger than this are hardly those of a model that has been trained well."""
@@ -99,8 +98,8 @@ def moments_of(block: Array, limit: float) -> BlockMoments:
     with np.errstate(over="ignore", invalid="ignore"):
         mean = float(block.mean())
         apart = block - mean
-        squares = float(inner_product(apart, apart))
-        norm = float(inner_product(block, block))
+        squares = product_sum(apart, apart)
+        norm = product_sum(block, block)
     return BlockMoments(block.size, nans, infinities, zeros, absurd, low, high, mean, squares, norm)
 
 

@@ -17,6 +17,6 @@ process/    the server as a program: flags, workers, listeners, start and stop
 rest/       HTTP: URLs, JSON and binary bodies, pages for people
 rpc/        the gRPC services
 servables   one loaded version of a model: its signatures, and tensors in and out of its graph
-statuses    errors as the codes of gRPC and of HTTP
+statuses    errors as the codes of gRPC and of HTTP, and in the words of TensorFlow
 traffic/    what is done with requests besides answering: counted, limited, logged, sent elsewhere
 """

@@ -1,8 +1,9 @@
-"""Errors as the codes of gRPC and of HTTP, and their texts as clients get them."""
+"""Errors as the codes of gRPC and of HTTP, and their texts as clients get them, in the words of TensorFlow."""
 
 from __future__ import annotations
 
 import asyncio
+import re
 from typing import Final
 
 from tensorkeep.errors import TensorKeepError
@@ -13,6 +14,8 @@ INTERNAL: Final = 13
 MOST_TEXT: Final = 1024  # bytes of an error's text over gRPC; TensorFlow Serving cuts there
 TIMED_OUT: Final = "Timed out waiting for notification"  # what TensorFlow's session says when a deadline passes
 _CUT: Final = "...TRUNCATED"
+
+_SHAPE: Final = re.compile(r"\[(?:\?|-?\d+)(?:, (?:\?|-?\d+))+\]")
 
 # TensorFlow Serving's table, of its HTTP server's status codes.
 _HTTP: Final = {
@@ -46,3 +49,22 @@ def cut_text(text: str) -> str:
     """The text of an error as gRPC clients get it: at most 1024 bytes, and a mark where it was cut."""
     data = text.encode("utf-8", "replace")
     return text if len(data) <= MOST_TEXT else data[:MOST_TEXT].decode("utf-8", "ignore") + _CUT
+
+
+def in_runtime_words(error: TensorKeepError) -> TensorKeepError:
+    """An error as TensorFlow's runtime words it, if an operation of a model raised it; else the error itself.
+
+    ours     Matrix size-incompatible: In[0]: [1, 3], In[1]: [4, 2]\\n\\t [[node dense/MatMul (MatMul)]]
+    theirs   Matrix size-incompatible: In[0]: [1,3], In[1]: [4,2]\\n\\t [[{{node dense/MatMul}}]]
+
+    Its traces are forgotten: in them are all arrays of the run, and in circles, which only garbage collection ends.
+    """
+    error.__traceback__ = error.__cause__ = error.__context__ = None
+    op = error.op
+    if op is None:
+        return error
+    text = error.message.removesuffix(f"\n\t [[node {op.name} ({op.type})]]")
+    text = _SHAPE.sub(lambda found: found.group().replace(" ", ""), text)
+    made = type(error)(f"{text}\n\t [[{{{{node {op.name}}}}}]]")
+    made.op = op
+    return made

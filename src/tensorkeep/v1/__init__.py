@@ -13,24 +13,27 @@ the tables, imported when they are first asked for; editors know them by the stu
     app            `tf.app`
     basic_flags    the usual kinds of flags, where absl-py is not installed
     checkpoints    `tf.train`'s functions for checkpoints that are there
+    collective     DeepRec's collective training, in a group of one process
     compatibility  `tf.compat`
     contrib_loops  `tf.contrib.slim.learning`, `slim.evaluation` and their like
     defaults       the graph and the session in force: the only ambient state of the package
-    device_specs   `tf.DeviceSpec`
+    device_specs   `tf.DeviceSpec`, and the devices there are
     error_codes    the codes of `tf.errors`
     estimators     `tf.estimator`, in graphs, sessions and savers of `tf`
     files          `tf.gfile` and `tf.io.gfile`
     flags          `tf.flags`
     framework      scopes, devices, conversion, collections, gradients, `tf.function`
-    graph_defs     `tf.graph_util`, and graphs to files
+    graph_defs     `tf.graph_util`, graphs to files, and graphs for inference
     graphs         `tf.Graph`
     keras_defaults the session, the settings and the objects by name that `tf.keras` uses
+    keras_models   models of Keras as estimators
     logging        `tf.logging`
     meta_graph     `tf.train.export_meta_graph`, `import_meta_graph`
     namespaces     modules made of the tables, and what has to be there before any name is used
     objects        `tf.train.Checkpoint` and its like
     op_functions   an op as a function of its inputs and attributes: `tf.raw_ops`
     old_names      names of TensorFlow before 1.0
+    profiling      `tf.profiler`, and `slim.model_analyzer`
     records        `tf.python_io`, and `tf.TFRecordReader`
     saved_models   `tf.saved_model`
     saving         `tf.train.Saver`
@@ -40,7 +43,7 @@ the tables, imported when they are first asked for; editors know them by the stu
     test_cases     `tf.test.TestCase`
     testing        `tf.test`
     training       training loops over TensorFlow 1's sessions and savers
-    versions       `tf.VERSION`
+    versions       `tf.VERSION`, how TensorFlow was built, and what needs its own binary
 """
 
 from tensorkeep.v1.namespaces import offer as _offer

@@ -66,6 +66,7 @@ from tensorkeep.tf1.functions.data.readers import (
     FixedLengthRecordReader, IdentityReader, ReaderBase, TextLineReader, WholeFileReader, matching_files, read_file,
     write_file,
 )
+from tensorkeep.tf1.functions.data.session_tensors import delete_session_tensor, get_session_handle, get_session_tensor
 from tensorkeep.tf1.functions.data.summaries import merge as merge_summary, merge_all as merge_all_summaries
 from tensorkeep.tf1.functions.gradients.derivatives import custom_gradient, hessians
 from tensorkeep.tf1.functions.linear_algebra.matrices import (
@@ -181,10 +182,11 @@ from tensorkeep.tf1.variables.scopes import (
 from tensorkeep.tf1.variables.template import make_template
 from tensorkeep.tf1.variables.variable import Variable, is_variable_initialized
 from tensorkeep.v1 import (
-    app, audio, bitwise, compat, config, contrib, data, debugging, distribute, dtypes, errors, estimator,
-    feature_column, flags, gfile, graph_util, hash_table, image, initializers, io, keras, kv_variable_ops, layers,
-    linalg, logging, lookup, losses, manip, math, metrics, nest, nn, python_io, quantization, queue, ragged, random,
-    raw_ops, resource_loader, saved_model, sets, signal, sparse, spectral, strings, summary, test, tpu, train, version,
+    app, audio, bitwise, compat, config, contrib, data, debugging, distribute, distributions, dtypes, errors,
+    estimator, feature_column, flags, gfile, graph_util, hash_table, image, initializers, io, keras, kv_variable_ops,
+    layers, linalg, logging, lookup, losses, manip, math, metrics, nest, nn, profiler, python_io, quantization, queue,
+    ragged, random, raw_ops, resource_loader, saved_model, sets, signal, sparse, spectral, strings, summary, test, tpu,
+    train, version,
 )
 from tensorkeep.v1.defaults import get_default_graph, get_default_session, reset_default_graph
 from tensorkeep.v1.device_specs import DeviceSpec
@@ -202,14 +204,15 @@ from tensorkeep.v1.framework import (
     resource_variables_enabled,
 )
 from tensorkeep.v1.graphs import Graph
-from tensorkeep.v1.internals.eager import GradientTape
-from tensorkeep.v1.internals.refused import load_library, load_op_library
+from tensorkeep.v1.internals.execution import GradientTape
 from tensorkeep.v1.old_names import audio_summary, histogram_summary, image_summary, scalar_summary
-from tensorkeep.v1.programs.installing import install
+from tensorkeep.v1.programs.finding import install
 from tensorkeep.v1.records import TFRecordReader
 from tensorkeep.v1.sessions import InteractiveSession, Session
 from tensorkeep.v1.training import make_prefetch_hook
-from tensorkeep.v1.versions import GIT_VERSION, GIT_VERSION as __git_version__, VERSION, VERSION as __version__
+from tensorkeep.v1.versions import (
+    GIT_VERSION, GIT_VERSION as __git_version__, VERSION, VERSION as __version__, load_library, load_op_library,
+)
 
 __all__ = [
     "AUTO_REUSE", "AggregationMethod", "Assert", "AttrValue", "CBFFilter", "COMPILER_VERSION", "CacheStrategy",
@@ -247,47 +250,48 @@ __all__ = [
     "convert_to_tensor", "convert_to_tensor_or_indexed_slices", "convert_to_tensor_or_sparse_tensor", "cos", "cosh",
     "count_nonzero", "count_up_to", "create_partitioned_variables", "cross", "cumprod", "cumsum", "custom_gradient",
     "data", "debugging", "decode_base64", "decode_compressed", "decode_csv", "decode_json_example", "decode_raw",
-    "depth_to_space", "dequantize", "deserialize_many_sparse", "device", "diag", "diag_part", "digamma",
-    "dimension_at_index", "dimension_value", "disable_control_flow_v2", "disable_eager_execution",
+    "delete_session_tensor", "depth_to_space", "dequantize", "deserialize_many_sparse", "device", "diag", "diag_part",
+    "digamma", "dimension_at_index", "dimension_value", "disable_control_flow_v2", "disable_eager_execution",
     "disable_resource_variables", "disable_tensor_equality", "disable_v2_behavior", "disable_v2_tensorshape",
-    "distribute", "div", "div_no_nan", "divide", "double", "dtypes", "dynamic_partition", "dynamic_stitch",
-    "edit_distance", "einsum", "enable_control_flow_v2", "enable_eager_execution", "enable_resource_variables",
-    "enable_tensor_equality", "enable_v2_behavior", "enable_v2_tensorshape", "encode_base64", "ensure_shape", "equal",
-    "erf", "erfc", "errors", "estimator", "executing_eagerly", "executing_eagerly_outside_functions", "exp",
-    "expand_dims", "expm1", "extract_image_patches", "extract_volume_patches", "eye", "fake_quant_with_min_max_args",
-    "fake_quant_with_min_max_args_gradient", "fake_quant_with_min_max_vars", "fake_quant_with_min_max_vars_gradient",
+    "distribute", "distributions", "div", "div_no_nan", "divide", "double", "dtypes", "dynamic_partition",
+    "dynamic_stitch", "edit_distance", "einsum", "enable_control_flow_v2", "enable_eager_execution",
+    "enable_resource_variables", "enable_tensor_equality", "enable_v2_behavior", "enable_v2_tensorshape",
+    "encode_base64", "ensure_shape", "equal", "erf", "erfc", "errors", "estimator", "executing_eagerly",
+    "executing_eagerly_outside_functions", "exp", "expand_dims", "expm1", "extract_image_patches",
+    "extract_volume_patches", "eye", "fake_quant_with_min_max_args", "fake_quant_with_min_max_args_gradient",
+    "fake_quant_with_min_max_vars", "fake_quant_with_min_max_vars_gradient",
     "fake_quant_with_min_max_vars_per_channel", "fake_quant_with_min_max_vars_per_channel_gradient", "feature_column",
     "fft", "fft2d", "fft3d", "fill", "fixed_size_partitioner", "flags", "float16", "float32", "float64", "floor",
     "floor_div", "floordiv", "floormod", "foldl", "foldr", "function", "gather", "gather_nd", "gelu", "get_collection",
     "get_collection_ref", "get_default_graph", "get_default_session", "get_dynamic_dimension_embedding_variable",
     "get_embedding_variable", "get_hash_table", "get_local_variable", "get_logger", "get_multihash_variable",
-    "get_seed", "get_static_value", "get_variable", "get_variable_scope", "gfile", "global_norm", "global_variables",
-    "global_variables_initializer", "glorot_normal_initializer", "glorot_uniform_initializer", "gradients",
-    "graph_util", "greater", "greater_equal", "group", "guarantee_const", "half", "hash_table", "hessians",
-    "histogram_fixed_width", "histogram_fixed_width_bins", "histogram_summary", "identity", "identity_n", "ifft",
-    "ifft2d", "ifft3d", "igamma", "igammac", "imag", "image", "image_summary", "import_graph_def", "init_scope",
-    "initialize_all_tables", "initialize_all_variables", "initialize_local_variables", "initialize_variables",
-    "initializers", "install", "int16", "int32", "int64", "int8", "inv", "invert_permutation", "io", "is_finite",
-    "is_inf", "is_nan", "is_non_decreasing", "is_numeric_tensor", "is_strictly_increasing", "is_symbolic_tensor",
-    "is_tensor", "is_variable_initialized", "keras", "kv_variable_ops", "layers", "lbeta", "less", "less_equal",
-    "lgamma", "lin_space", "linalg", "linspace", "listdiff", "load_library", "load_op_library", "local_variables",
-    "local_variables_initializer", "log", "log1p", "log_sigmoid", "logging", "logical_and", "logical_not",
-    "logical_or", "logical_xor", "lookup", "losses", "make_ndarray", "make_prefetch_hook", "make_template",
-    "make_tensor_proto", "manip", "map_fn", "matching_files", "math", "matmul", "matrix_band_part",
-    "matrix_determinant", "matrix_diag", "matrix_diag_part", "matrix_inverse", "matrix_set_diag", "matrix_solve",
-    "matrix_solve_ls", "matrix_square_root", "matrix_transpose", "matrix_triangular_solve", "maximum",
+    "get_seed", "get_session_handle", "get_session_tensor", "get_static_value", "get_variable", "get_variable_scope",
+    "gfile", "global_norm", "global_variables", "global_variables_initializer", "glorot_normal_initializer",
+    "glorot_uniform_initializer", "gradients", "graph_util", "greater", "greater_equal", "group", "guarantee_const",
+    "half", "hash_table", "hessians", "histogram_fixed_width", "histogram_fixed_width_bins", "histogram_summary",
+    "identity", "identity_n", "ifft", "ifft2d", "ifft3d", "igamma", "igammac", "imag", "image", "image_summary",
+    "import_graph_def", "init_scope", "initialize_all_tables", "initialize_all_variables",
+    "initialize_local_variables", "initialize_variables", "initializers", "install", "int16", "int32", "int64", "int8",
+    "inv", "invert_permutation", "io", "is_finite", "is_inf", "is_nan", "is_non_decreasing", "is_numeric_tensor",
+    "is_strictly_increasing", "is_symbolic_tensor", "is_tensor", "is_variable_initialized", "keras", "kv_variable_ops",
+    "layers", "lbeta", "less", "less_equal", "lgamma", "lin_space", "linalg", "linspace", "listdiff", "load_library",
+    "load_op_library", "local_variables", "local_variables_initializer", "log", "log1p", "log_sigmoid", "logging",
+    "logical_and", "logical_not", "logical_or", "logical_xor", "lookup", "losses", "make_ndarray",
+    "make_prefetch_hook", "make_template", "make_tensor_proto", "manip", "map_fn", "matching_files", "math", "matmul",
+    "matrix_band_part", "matrix_determinant", "matrix_diag", "matrix_diag_part", "matrix_inverse", "matrix_set_diag",
+    "matrix_solve", "matrix_solve_ls", "matrix_square_root", "matrix_transpose", "matrix_triangular_solve", "maximum",
     "merge_all_summaries", "merge_summary", "meshgrid", "metrics", "min_max_variable_partitioner", "minimum", "mod",
     "model_variables", "moving_average_variables", "mul", "multinomial", "multiply", "name_scope", "neg", "negative",
     "nest", "newaxis", "nn", "no_gradient", "no_op", "no_regularizer", "norm", "not_equal", "numpy_function",
     "one_hot", "ones", "ones_initializer", "ones_like", "op_scope", "orthogonal_initializer", "pack", "pad",
     "parallel_stack", "parse_example", "parse_single_example", "parse_single_sequence_example", "parse_tensor",
-    "placeholder", "placeholder_with_default", "polygamma", "pow", "prefetch_join", "print", "py_func", "py_function",
-    "python_io", "qint16", "qint32", "qint8", "qr", "quantization", "quantize", "quantize_v2", "queue", "quint16",
-    "quint8", "ragged", "random", "random_crop", "random_gamma", "random_normal", "random_normal_initializer",
-    "random_poisson", "random_shuffle", "random_uniform", "random_uniform_initializer", "range", "rank", "raw_ops",
-    "read_file", "real", "realdiv", "reciprocal", "reduce_all", "reduce_any", "reduce_join", "reduce_logsumexp",
-    "reduce_max", "reduce_mean", "reduce_min", "reduce_prod", "reduce_sum", "regex_replace",
-    "register_tensor_conversion_function", "repeat", "report_uninitialized_variables",
+    "placeholder", "placeholder_with_default", "polygamma", "pow", "prefetch_join", "print", "profiler", "py_func",
+    "py_function", "python_io", "qint16", "qint32", "qint8", "qr", "quantization", "quantize", "quantize_v2", "queue",
+    "quint16", "quint8", "ragged", "random", "random_crop", "random_gamma", "random_normal",
+    "random_normal_initializer", "random_poisson", "random_shuffle", "random_uniform", "random_uniform_initializer",
+    "range", "rank", "raw_ops", "read_file", "real", "realdiv", "reciprocal", "reduce_all", "reduce_any",
+    "reduce_join", "reduce_logsumexp", "reduce_max", "reduce_mean", "reduce_min", "reduce_prod", "reduce_sum",
+    "regex_replace", "register_tensor_conversion_function", "repeat", "report_uninitialized_variables",
     "required_space_to_batch_paddings", "reset_default_graph", "reshape", "resource", "resource_loader",
     "resource_variables_enabled", "reverse", "reverse_sequence", "reverse_v2", "rint", "roll", "round", "rsqrt",
     "saturate_cast", "saved_model", "scalar_mul", "scalar_summary", "scan", "scatter_add", "scatter_div",

@@ -12,9 +12,8 @@ from tensorkeep.io.files.filesystem import PathLike, path_text
 from tensorkeep.tf1.contrib import summary
 from tensorkeep.tf1.contrib.framework.values import restoring_function
 from tensorkeep.tf1.contrib.opt import external, wrappers
-from tensorkeep.tf1.contrib.slim.evaluation import slim_evaluated
 from tensorkeep.tf1.contrib.slim.learning import train_step, trained_by_slim
-from tensorkeep.tf1.contrib.training.session_loops import LoopParts, evaluated
+from tensorkeep.tf1.contrib.training.session_loops import LoopParts, evaluate_checkpoints, evaluate_slim_checkpoints
 from tensorkeep.tf1.training.loops.hooks import SessionRunHook
 from tensorkeep.v1.defaults import get_default_session
 from tensorkeep.v1.saving import Saver
@@ -142,7 +141,7 @@ def evaluate_once(
     config: Any = None,
 ) -> Any:
     """Evaluates one checkpoint until a hook says stop; the values of the final operations."""
-    return evaluated(_PARTS, [path_text(checkpoint_path)], 1, locals())
+    return evaluate_checkpoints(_PARTS, [path_text(checkpoint_path)], 1, locals())
 
 
 def evaluate_repeatedly(
@@ -162,7 +161,7 @@ def evaluate_repeatedly(
 ) -> Any:
     """Evaluates each checkpoint of a folder as it comes; the values of the final operations at the last one."""
     waiting = Waiting(interval=eval_interval_secs, timeout=timeout, is_over=timeout_fn)
-    return evaluated(_PARTS, new_checkpoints(checkpoint_dir, waiting), max_number_of_evaluations, locals())
+    return evaluate_checkpoints(_PARTS, new_checkpoints(checkpoint_dir, waiting), max_number_of_evaluations, locals())
 
 
 def slim_evaluate_once(
@@ -183,7 +182,7 @@ def slim_evaluate_once(
     hooks: Sequence[SessionRunHook] | None = None,
 ) -> Any:
     """Evaluates one checkpoint so many times, and writes summaries; the values of the final operation."""
-    return slim_evaluated(_PARTS, [path_text(checkpoint_path)], 1, locals())
+    return evaluate_slim_checkpoints(_PARTS, [path_text(checkpoint_path)], 1, locals())
 
 
 def evaluation_loop(
@@ -210,4 +209,6 @@ def evaluation_loop(
 ) -> Any:
     """Evaluates each checkpoint of a folder as it comes; the values of the final operation at the last one."""
     waiting = Waiting(interval=eval_interval_secs, timeout=timeout, is_over=timeout_fn)
-    return slim_evaluated(_PARTS, new_checkpoints(checkpoint_dir, waiting), max_number_of_evaluations, locals())
+    return evaluate_slim_checkpoints(
+        _PARTS, new_checkpoints(checkpoint_dir, waiting), max_number_of_evaluations, locals()
+    )

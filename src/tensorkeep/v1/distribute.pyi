@@ -1,6 +1,6 @@
 # Written by tools/write_stubs.py. Where the names are is said in tables.
 
-from tensorkeep.v1.internals.distribution import (
+from tensorkeep.v1.internals.execution import (
     get_loss_reduction, get_replica_context, get_strategy, has_strategy, in_cross_replica_context,
 )
 from tensorkeep.v1.servers import Server

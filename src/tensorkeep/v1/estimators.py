@@ -4,11 +4,18 @@ from __future__ import annotations
 
 from typing import Any
 
+from tensorkeep.tf1.contrib.learn.canned import DNNClassifier as LearnDNNClassifier
+from tensorkeep.tf1.contrib.learn.canned import DNNLinearCombinedClassifier as LearnDNNLinearCombinedClassifier
+from tensorkeep.tf1.contrib.learn.canned import DNNLinearCombinedRegressor as LearnDNNLinearCombinedRegressor
+from tensorkeep.tf1.contrib.learn.canned import DNNRegressor as LearnDNNRegressor
+from tensorkeep.tf1.contrib.learn.canned import LinearClassifier as LearnLinearClassifier
+from tensorkeep.tf1.contrib.learn.canned import LinearRegressor as LearnLinearRegressor
 from tensorkeep.tf1.contrib.learn.estimators import Estimator as LearnEstimator
 from tensorkeep.tf1.contrib.learn.estimators import ModelFnOps, SKCompat
 from tensorkeep.tf1.contrib.learn.experiments import Experiment
 from tensorkeep.tf1.contrib.learn.experiments import run as run_experiment
 from tensorkeep.tf1.contrib.learn.experiments import tune as tune_experiments
+from tensorkeep.tf1.contrib.predictors import from_estimator, from_saved_model
 from tensorkeep.tf1.estimators import surroundings
 from tensorkeep.tf1.estimators.baseline import BaselineClassifier, BaselineEstimator, BaselineRegressor
 from tensorkeep.tf1.estimators.classification import BinaryClassHead, MultiClassHead, MultiLabelHead
@@ -89,7 +96,13 @@ __all__ = [
     "FinalExporter",
     "Head",
     "LatestExporter",
+    "LearnDNNClassifier",
+    "LearnDNNLinearCombinedClassifier",
+    "LearnDNNLinearCombinedRegressor",
+    "LearnDNNRegressor",
     "LearnEstimator",
+    "LearnLinearClassifier",
+    "LearnLinearRegressor",
     "LinearClassifier",
     "LinearEstimator",
     "LinearRegressor",
@@ -108,6 +121,8 @@ __all__ = [
     "TrainSpec",
     "WarmStartSettings",
     "dnn_logit_fn_builder",
+    "from_estimator",
+    "from_saved_model",
     "linear_logit_fn_builder",
     "run_experiment",
     "train_and_evaluate",

@@ -88,7 +88,7 @@ def _with_old_names(define: Callable[..., Any]) -> Callable[..., Any]:
     return define_flag
 
 
-def _shown(library: ModuleType, name: str) -> Any:
+def _offered_value(library: ModuleType, name: str) -> Any:
     """What `tf.flags` has under a name. What absl alone has raises AttributeError where it is not installed."""
     if not hasattr(library, name) and library is basic_flags:
         what = f'tf.flags.{name} needs the package absl-py, which is not installed: pip install "tensorkeep[flags]"'
@@ -175,7 +175,7 @@ def __getattr__(name: str) -> Any:
     library = flag_library()
     if hasattr(library, "disclaim_key_flags"):
         library.disclaim_key_flags()  # flags are the caller's, and not this module's, in help texts
-    globals()[name] = _shown(library, name)
+    globals()[name] = _offered_value(library, name)
     return globals()[name]
 
 

@@ -43,11 +43,11 @@ def TaskLevelStatusMessage(msg: str) -> None:  # noqa: N802 - TensorFlow's name
 
 
 def log_first_n(level: int, msg: str, n: int, *args: object) -> None:
-    log_if(level, msg, _seen(msg) <= n, *args)
+    log_if(level, msg, _count_message(msg) <= n, *args)
 
 
 def log_every_n(level: int, msg: str, n: int, *args: object) -> None:
-    log_if(level, msg, (_seen(msg) - 1) % n == 0, *args)
+    log_if(level, msg, (_count_message(msg) - 1) % n == 0, *args)
 
 
 def log_if(level: int, msg: str, condition: bool, *args: object) -> None:
@@ -58,13 +58,13 @@ def log_if(level: int, msg: str, condition: bool, *args: object) -> None:
 _COUNTS: dict[str, int] = {}
 
 
-def _seen(msg: str) -> int:
+def _count_message(msg: str) -> int:
     _COUNTS[msg] = _COUNTS.get(msg, 0) + 1
     return _COUNTS[msg]
 
 
 def flush() -> None:
-    """Nothing is held back."""
+    """Does nothing: no message is held back."""
 
 
 __all__ = [

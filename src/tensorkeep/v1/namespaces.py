@@ -65,13 +65,13 @@ def offer(space: dict[str, object]) -> tuple[Callable[[str], object], Callable[[
     for path in sorted(SPACES.keys() - {""}):
         parent, _, name = path.rpartition(".")
         home = vars(sys.modules[f"{package}.{parent}"]) if parent else space
-        home[name] = sys.modules[f"{package}.{path}"] = _made(package, path)
+        home[name] = sys.modules[f"{package}.{path}"] = _make_namespace(package, path)
     find, _, names = on_first_use(space, SPACES[""], otherwise=partial(_find_path, package))
     listed = sorted([*names, *_parts("")])
     return find, lambda: listed, listed
 
 
-def _made(package: str, path: str) -> ModuleType:
+def _make_namespace(package: str, path: str) -> ModuleType:
     name, about, parts = f"{package}.{path}", f"`tf.{path}`: {ABOUT[path]}.", _parts(path)
     otherwise = _raw_op if path == "raw_ops" else partial(_find_path, name)
     made = made_module(name, about, SPACES[path], otherwise, is_package=bool(parts))

@@ -64,7 +64,7 @@ class RawOp:
     def _default(self, attr: AttrSchema) -> Any:
         if attr.name in self._defaults:
             return self._defaults[attr.name]
-        return _shown(attr.default) if attr.has_default else Parameter.empty
+        return _shown_default(attr.default) if attr.has_default else Parameter.empty
 
     def __call__(self, *positional: Any, name: str | None = None, **arguments: Any) -> Any:
         possible = list(self.__signature__.parameters)
@@ -79,7 +79,7 @@ class RawOp:
         return self._spec(name=name, **{**self._defaults, **given})
 
 
-def _shown(default: Any) -> Any:
+def _shown_default(default: Any) -> Any:
     """The default of an attribute as a program writes it."""
     if isinstance(default, bytes):
         return default.decode("latin-1")
@@ -87,7 +87,7 @@ def _shown(default: Any) -> Any:
         return float(str(np.float32(default)))
     if isinstance(default, Shape):
         return None if default.dims is None else list(default.dims)
-    return list(map(_shown, default)) if isinstance(default, tuple) else default
+    return list(map(_shown_default, default)) if isinstance(default, tuple) else default
 
 
 @cache

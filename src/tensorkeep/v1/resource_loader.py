@@ -14,7 +14,7 @@ from tensorkeep.io.files.paths import absolute_path, with_slashes
 
 def load_resource(path: str) -> bytes:
     """What a file holds, by its path from the folder of the calling module or from here."""
-    with GFile(_found(path, _folder(inspect.currentframe())), "rb") as file:
+    with GFile(_find_file(path, _folder(inspect.currentframe())), "rb") as file:
         return as_bytes(file.read())
 
 
@@ -34,7 +34,7 @@ def get_path_to_datafile(path: str) -> str:
 
 
 def readahead_file_path(path: str, readahead: str = "128M") -> str:
-    """The path itself."""
+    """The path itself: nothing is read ahead."""
     return path
 
 
@@ -44,7 +44,7 @@ def _folder(frame: Any) -> str:
     return file.rpartition("/")[0]
 
 
-def _found(path: str, folder: str) -> str:
+def _find_file(path: str, folder: str) -> str:
     candidates = [str(join(folder, path)), path]
     for candidate in candidates:
         if exists(candidate):

@@ -31,10 +31,9 @@ from tensorkeep.proto.messages import MetaGraphDef, SaverDef
 from tensorkeep.saving.retention import KeepAll, RetentionPolicy
 from tensorkeep.saving.saver import GraphFile, SaveHandle, SaverOptions, StepNaming, existing_with_times
 from tensorkeep.saving.saver import Saver as CoreSaver
-from tensorkeep.saving.saver_defs import saver_def_without
 from tensorkeep.tf1.training.savers.incremental import IncrementalSaver, incremental_arguments
 from tensorkeep.tf1.training.savers.saver_graph import V2, BaseSaverBuilder, BulkSaverBuilder
-from tensorkeep.tf1.training.savers.saver_recipe import SaverRecipe
+from tensorkeep.tf1.training.savers.saver_recipe import SaverRecipe, saver_def_without
 from tensorkeep.tf1.variables.global_step import Step
 from tensorkeep.tf1.variables.global_step import global_step as step_in
 from tensorkeep.tf1.variables.saveable import SaveItem, SaveItems

@@ -15,10 +15,11 @@ from tensorkeep.graph.building import building, leave_graph, open_graph
 from tensorkeep.graph.graph import Graph as CoreGraph
 from tensorkeep.graph.messages.graph_def import export_graph
 from tensorkeep.proto.messages import GraphDef
+from tensorkeep.runtime.limits import Limits, within_limits
 from tensorkeep.runtime.placement import Devices, LocalTask
 from tensorkeep.runtime.session import Session as CoreSession
 from tensorkeep.saved_model.load.engines import engine_of
-from tensorkeep.v1 import defaults
+from tensorkeep.v1 import defaults, settings
 from tensorkeep.v1.graphs import Graph
 from tensorkeep.v1.servers import LocalTarget
 
@@ -46,6 +47,22 @@ def _devices(config: ConfigProto | None, target: str) -> Devices:
     return Devices({"CPU": 1, **config.device_count}, config.allow_soft_placement, task)
 
 
+def _threads(config: ConfigProto | None) -> int | None:
+    """How many threads the runs of a session may use: as its settings say, without settings as the program says."""
+    asked = settings.get_intra_op_parallelism_threads() if config is None else config.intra_op_parallelism_threads
+    return asked if asked > 0 else None
+
+
+def _limits_of(milliseconds: int) -> Limits:
+    return Limits(seconds=milliseconds / 1000)
+
+
+def _options(config: ConfigProto | None) -> dict[str, Any]:
+    """What the core is told of a session's settings: threads, and how long a run may take."""
+    milliseconds = 0 if config is None else config.operation_timeout_in_ms
+    return {"threads": _threads(config), **({"limits": _limits_of(milliseconds)} if milliseconds > 0 else {})}
+
+
 _LIVE: Final[WeakSet[Session]] = WeakSet()
 
 
@@ -62,6 +79,7 @@ class Session:
         logged = config is not None and config.log_device_placement
         options = {"allow_python": defaults.is_own_python_allowed(), **options}
         engine = engine_of(options.pop("engine", None) or defaults.get_default_engine())
+        options = {**_options(config), **options}
         self._core = CoreSession(
             graph or defaults.get_default_graph(), devices=devices, logs_placement=logged, engine=engine, **options
         )
@@ -93,11 +111,25 @@ class Session:
         options: RunOptions | None = None,
         run_metadata: RunMetadata | None = None,
     ) -> Any:
+        if options is not None and options.timeout_in_ms > 0:
+            with within_limits(_limits_of(options.timeout_in_ms)):
+                return self._run(fetches, feed_dict, options, run_metadata)
+        return self._run(fetches, feed_dict, options, run_metadata)
+
+    def _run(
+        self, fetches: Fetches, feed_dict: Feeds | None, options: RunOptions | None, run_metadata: RunMetadata | None
+    ) -> Any:
         if run_metadata is None or options is None or options.trace_level < options.SOFTWARE_TRACE:
             return self._core.run(fetches, feed_dict)
         result, times = self._core.run_timed(fetches, feed_dict)
         run_metadata.step_stats.CopyFrom(timelines.step_stats_of(times, self._core.devices))
         return result
+
+    def partial_run_setup(self, fetches: Fetches, feeds: Any = None) -> str:
+        return self._core.partial_run_setup(fetches, () if feeds is None else feeds)
+
+    def partial_run(self, handle: str, fetches: Fetches, feed_dict: Feeds | None = None) -> Any:
+        return self._core.partial_run(handle, fetches, feed_dict)
 
     def make_callable(
         self, fetches: Fetches, feed_list: Sequence[Named] | None = None, accept_options: bool = False

@@ -1,11 +1,11 @@
-"""`tf.config`: the devices there are, and settings of TensorFlow's that have no effect here."""
+"""`tf.config`: the devices there are, how many threads runs use, and settings that have no effect here."""
 
 from __future__ import annotations
 
 from typing import Final, NamedTuple
 
-from tensorkeep.errors import InvalidArgumentError, UnimplementedError
-from tensorkeep.v1.internals.devices import list_local_devices
+from tensorkeep.errors import InvalidArgumentError
+from tensorkeep.v1.device_specs import list_local_devices
 
 
 class PhysicalDevice(NamedTuple):
@@ -25,19 +25,21 @@ class LogicalDevice(NamedTuple):
 _SETTINGS: Final = {"inter_op_threads": 0, "intra_op_threads": 0, "soft_placement": 0}
 
 
-def _listed(kind: type[PhysicalDevice] | type[LogicalDevice], prefix: str, device_type: str | None) -> list[object]:
+def _list_devices(
+    kind: type[PhysicalDevice] | type[LogicalDevice], prefix: str, device_type: str | None
+) -> list[object]:
     found = [kind(f"{prefix}{device.name}", device.device_type) for device in list_local_devices()]
     return [device for device in found if device_type in (None, device.device_type)]
 
 
 def list_physical_devices(device_type: str | None = None) -> list[object]:
     """The devices of this machine, of one kind or all: its processors, as one. There are no others here."""
-    return _listed(PhysicalDevice, "/physical_device", device_type)
+    return _list_devices(PhysicalDevice, "/physical_device", device_type)
 
 
 def list_logical_devices(device_type: str | None = None) -> list[object]:
     """The devices that operations run on, of one kind or all."""
-    return _listed(LogicalDevice, "", device_type)
+    return _list_devices(LogicalDevice, "", device_type)
 
 
 def get_memory_growth(device: PhysicalDevice) -> bool:
@@ -71,20 +73,14 @@ def set_inter_op_parallelism_threads(num_threads: int) -> None:
 
 
 def get_intra_op_parallelism_threads() -> int:
-    """What `set_intra_op_parallelism_threads` was told. How many threads a kernel uses is NumPy's to say here."""
+    """What `set_intra_op_parallelism_threads` was told; 0 if nothing, which leaves it to the machine."""
     return _SETTINGS["intra_op_threads"]
 
 
 def set_intra_op_parallelism_threads(num_threads: int) -> None:
-    """Keeps a number for `get_intra_op_parallelism_threads`."""
+    """Says how many threads the runs of sessions use at most that are made from now on without a `tf.ConfigProto`.
+
+    That goes for our own threads and for those of an engine. The linear algebra library of NumPy has its own number,
+    which the environment tells it before Python starts (`OPENBLAS_NUM_THREADS`).
+    """
     _SETTINGS["intra_op_threads"] = num_threads
-
-
-def enable_distributed_strategy(strategy: str = "parameter_server") -> None:
-    """DeepRec's: refused, but for one process, which is what there is."""
-    if strategy == "collective":
-        raise UnimplementedError(
-            'tf.config.experimental.enable_distributed_strategy("collective") trains on several accelerators together, '
-            "and sessions run in this process: leave it out (--group_embedding localized in DeepRec's programs), or "
-            "train in several processes by tensorkeep.cluster"
-        )

@@ -132,13 +132,13 @@ class Benchmark:
         """Runs something several times; reports, and gives, how long it takes."""
         for _ in range(burn_iters):
             sess.run(op_or_tensor, feed_dict)
-        times = [_timed(lambda: sess.run(op_or_tensor, feed_dict)) for _ in range(min_iters)]
+        times = [_time_call(lambda: sess.run(op_or_tensor, feed_dict)) for _ in range(min_iters)]
         measured = {"iters": min_iters, "wall_time": float(np.median(times)), "name": others.get("name")}
         self.report_benchmark(**measured)
         return measured
 
 
-def _timed(work: Callable[[], object]) -> float:
+def _time_call(work: Callable[[], object]) -> float:
     begun = time.perf_counter()
     work()
     return time.perf_counter() - begun

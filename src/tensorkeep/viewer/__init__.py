@@ -7,10 +7,9 @@ browser gets it, built from `web` in the repository.
     answers/     what a page can ask, by subject
     application  the answers by HTTP: who may ask, and what a browser may do with them
     asking       a question: what is asked of which source, and how far the work on it is
-    contents     what is sent: the files of the page, and answers as JSON
     jobs         long work in threads, which tells how far it is and can be cancelled
     notebook     the viewer in a notebook: `tensorkeep.view`
-    page         a page as one file, with the answers in it
+    page         a page as one file, with the answers in it; its files and its answers as they are sent
     server       the server: a socket, a token, and the application behind it
     sources      what is looked at: paths, and what is open of each
 """

@@ -33,8 +33,8 @@ from tensorkeep.io.showing.json_values import json_value
 from tensorkeep.viewer.answers.catalog import LONG, SHORT
 from tensorkeep.viewer.answers.tensors import npy_file
 from tensorkeep.viewer.asking import Asked
-from tensorkeep.viewer.contents import answer_text, static_file
 from tensorkeep.viewer.jobs import Job, Jobs
+from tensorkeep.viewer.page import answer_text, static_file
 from tensorkeep.viewer.sources import Sources
 
 _PATIENCE: Final = 0.4  # seconds that long work is waited for before it is told how far it is

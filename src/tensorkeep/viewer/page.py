@@ -12,6 +12,7 @@ import hashlib
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from importlib.resources import files
 from typing import Any, Final
 
 from tensorkeep.errors import TensorKeepError
@@ -21,7 +22,6 @@ from tensorkeep.io.showing.json_values import json_value
 from tensorkeep.io.showing.progress import Progress
 from tensorkeep.viewer.answers.catalog import LONG, SHORT
 from tensorkeep.viewer.asking import Asked
-from tensorkeep.viewer.contents import answer_text, static_file
 from tensorkeep.viewer.sources import Source, Sources
 
 _MAPPED: Final = 100  # tensors, the largest first, that have a map in the page
@@ -173,3 +173,16 @@ def _harmless(data: str) -> str:
 
 def _digest(text: str) -> str:
     return f"sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}"
+
+
+def static_file(name: str) -> bytes:
+    """A file of the page, as it was built."""
+    return files("tensorkeep.viewer").joinpath("static", name).read_bytes()
+
+
+def answer_text(value: Mapping[str, Any]) -> str:
+    """An answer as JSON. Numbers that are not finite are texts."""
+    try:
+        return json.dumps(value, allow_nan=False, separators=(",", ":"))
+    except ValueError:  # most answers have none, and going through large ones takes time
+        return json.dumps(json_value(value), allow_nan=False, separators=(",", ":"))

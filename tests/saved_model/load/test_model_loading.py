@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import tensorkeep as tk
+from tensorkeep.dtypes import FLOAT32
 from tensorkeep.errors import (
     DataLossError,
     FailedPreconditionError,
@@ -20,8 +21,14 @@ from tensorkeep.errors import (
     PermissionDeniedError,
     TensorKeepError,
 )
+from tensorkeep.graph.building import building
+from tensorkeep.graph.functions import function_def
+from tensorkeep.graph.graph import Graph
+from tensorkeep.graph.registry.opspec import get_op
 from tensorkeep.io.files.filesystem import atomic_write
 from tensorkeep.io.files.memory import MemoryFileSystem
+from tensorkeep.proto.messages import MetaGraphDef
+from tensorkeep.proto.tensors import tensor_of_array
 from tensorkeep.runtime import session as session_module
 from tensorkeep.runtime.composite_values import RaggedTensorValue
 from tensorkeep.saved_model.edit.message_edits import (
@@ -37,7 +44,7 @@ from tensorkeep.saved_model.files.constants import INIT_OP_SIGNATURE_KEY
 from tensorkeep.saved_model.files.fingerprint import write_fingerprint
 from tensorkeep.saved_model.files.layout import meta_graph_with_tags, read_saved_model
 from tensorkeep.testing.filesystems import FileSystemWrapper
-from tests.saved_model.handmade import graph_model, object_meta_graph, object_model
+from tests.saved_model.handmade import graph_model, object_meta_graph, object_model, placeholder
 from tests.saved_model.models import build_model, store
 from tests.support.golden import decode, expected, golden
 
@@ -198,6 +205,38 @@ def test_a_function_that_captures_what_it_cannot_is_an_error(captured: int) -> N
     resource.children.add(node_id=2, local_name="_create_resource")
     objects.concrete_functions["scale_1"].bound_inputs[0] = captured
     with tk.load_saved_model(object_model(fs, meta_graph=meta_graph), fs=fs) as model, pytest.raises(TensorKeepError):
+        model.functions["scale"]([1.0])
+
+
+def meta_graph_with_constant(captured: str) -> MetaGraphDef:
+    """`scale` multiplies by a constant, by this name, in place of the variable; two constants of the graph are "c"."""
+    meta_graph = object_meta_graph()
+    with building(Graph()) as graph:
+        x, factor = placeholder("x", None), placeholder("factor", 1)
+        function = function_def("scale_1", graph, [x, factor], [get_op("Mul")(x, factor)])
+    meta_graph.graph_def.library.function[0].CopyFrom(function)
+    for value in (3.0, 4.0):
+        node = meta_graph.graph_def.node.add(name="c", op="Const")
+        node.attr["dtype"].type = FLOAT32.number
+        node.attr["value"].tensor.CopyFrom(tensor_of_array(np.array([value], np.float32), FLOAT32))
+    objects = meta_graph.object_graph_def
+    objects.concrete_functions["scale_1"].bound_inputs[0] = len(objects.nodes)
+    objects.nodes.add().constant.operation = captured
+    return meta_graph
+
+
+def test_a_captured_constant_is_the_first_of_the_graph_with_its_name() -> None:
+    fs = MemoryFileSystem()
+    with tk.load_saved_model(object_model(fs, meta_graph=meta_graph_with_constant("c")), fs=fs) as model:
+        assert model.functions["scale"]([1, 2]).tolist() == [3, 6]
+
+
+def test_a_captured_constant_that_the_graph_does_not_have_is_damage() -> None:
+    fs = MemoryFileSystem()
+    with (
+        tk.load_saved_model(object_model(fs, meta_graph=meta_graph_with_constant("d")), fs=fs) as model,
+        pytest.raises(DataLossError, match='captures the constant "d", which the graph does not have'),
+    ):
         model.functions["scale"]([1.0])
 
 

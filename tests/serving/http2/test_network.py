@@ -21,7 +21,7 @@ import pytest
 
 from tensorkeep.serving.connections import ConnectionServer
 from tensorkeep.serving.http2.connection import Connection
-from tensorkeep.serving.process.certificates import Certificates, grpc_context
+from tensorkeep.serving.process.security import Certificates, grpc_context
 from tensorkeep.serving.rpc.methods import UnaryMethod, methods_of
 from tensorkeep.serving.rpc.server import RpcService
 from tests.serving.http2.peer import GOAWAY, PREFACE, EchoService, frame

@@ -10,9 +10,8 @@ import grpc
 import pytest
 
 from tensorkeep.errors import InvalidArgumentError, UnauthenticatedError
-from tensorkeep.serving.process.certificates import check_certificates
 from tensorkeep.serving.process.options import Security
-from tensorkeep.serving.process.tokens import Tokens
+from tensorkeep.serving.process.security import Tokens, check_certificates
 from tests.serving.process.certificates import Certificates, make_certificates
 from tests.serving.process.servers import put_model, running
 from tests.serving.process.test_server import health, predicted

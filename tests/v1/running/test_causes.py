@@ -63,3 +63,21 @@ def test_a_cause_is_named_where_it_is_known(program: str, cause: str | None) -> 
 def test_the_old_argument_of_reshape_is_named() -> None:
     error = TypeError("reshape() got an unexpected keyword argument 'newshape'")
     assert "shape=" in (cause_of(error) or "")
+
+
+@pytest.mark.parametrize(
+    ("program", "cause"),
+    [
+        ("import tensorkeep.v1 as tf; tf.plcaeholder('float')", "did you mean placeholder?"),
+        ("import tensorkeep.v1 as tf; tf.train.AdamOptimiser()", "did you mean AdamOptimizer?"),
+        ("import tensorkeep.v1 as tf; tf.contrib.layers.fuly_connected(1)", "did you mean fully_connected?"),
+        (
+            "from tensorkeep.v1.contrib.layers import fuly_connected",
+            "tensorkeep has no tensorflow.contrib.layers.fuly_connected: did you mean fully_connected?",
+        ),
+        ("import tensorkeep.v1 as tf; tf.train.what_nobody_has", None),
+        ("import tensorkeep.v1 as tf; tf.constant(1).evla()", None),
+    ],
+)
+def test_a_misspelled_name_of_tensorflow_is_told_what_it_was_meant_to_be(program: str, cause: str | None) -> None:
+    assert cause_of(stopped_by(program)) == cause

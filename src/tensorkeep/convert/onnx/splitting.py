@@ -28,6 +28,7 @@ from tensorkeep.graph.graph import Graph, Operation, Tensor
 from tensorkeep.graph.messages.graph_def import import_graph
 from tensorkeep.graph.messages.versions import versions_of
 from tensorkeep.graph.rewriting.freezing import convert_variables_to_constants
+from tensorkeep.graph.scopes import free_name
 from tensorkeep.io.files.directories import is_empty_directory, replace_directory
 from tensorkeep.io.files.filesystem import FileSystem
 from tensorkeep.ops.state.lookup_table_values import DenseTable, StaticTable, Table
@@ -118,10 +119,7 @@ class _Names:
     def _name(self, tensor: Tensor) -> str:
         if tensor not in self._names:
             base = tensor.op.name if tensor.index == 0 else f"{tensor.op.name}_{tensor.index}"
-            name, count = base, 0
-            while name in self._taken:
-                count += 1
-                name = f"{base}_{count}"
+            name = free_name(base, self._taken)
             self._names[tensor] = name
             self._taken.add(name)
         return self._names[tensor]

@@ -15,7 +15,7 @@ from typing import Final
 
 from tensorkeep.checkpoint.finding.file_names import IN_MODEL
 from tensorkeep.errors import DataLossError, InvalidArgumentError, MissingFileError, NotFoundError, UnimplementedError
-from tensorkeep.graph.prefixes import prepend_name_scope
+from tensorkeep.graph.scopes import prepend_name_scope
 from tensorkeep.io.coding.riegeli import RiegeliReader
 from tensorkeep.io.files.everywhere import FILES
 from tensorkeep.io.files.filesystem import FileSystem, PathLike, path_text

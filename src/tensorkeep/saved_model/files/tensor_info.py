@@ -14,7 +14,7 @@ from tensorkeep.dtypes import DType, dtype_in_graph
 from tensorkeep.errors import DataLossError, InvalidArgumentError
 from tensorkeep.graph.composites import IndexedSlices, SparseTensor
 from tensorkeep.graph.graph import Graph
-from tensorkeep.graph.prefixes import prepend_name_scope
+from tensorkeep.graph.scopes import prepend_name_scope
 from tensorkeep.graph.tensor_shape import TensorShape
 from tensorkeep.proto.messages import DataType, TensorInfo, TensorShapeProto, TypeSpecProto
 from tensorkeep.runtime.elements import element_of

@@ -9,6 +9,7 @@ from typing import Any, Final
 from tensorkeep.errors import DataLossError
 from tensorkeep.graph.flattening import copied_graph
 from tensorkeep.graph.graph import Graph, Operation, Tensor
+from tensorkeep.graph.scopes import free_name
 from tensorkeep.runtime.session import Session
 from tensorkeep.saved_model.files.structures import CompositeSpec
 from tensorkeep.saved_model.load.signature import SignatureSpec, Spec
@@ -118,11 +119,7 @@ def unique_names(names: Sequence[str]) -> list[str]:
     """The names, each with a number added if it stood before in the list."""
     found: list[str] = []
     for name in names:
-        chosen, count = name, 0
-        while chosen in found:
-            count += 1
-            chosen = f"{name}_{count}"
-        found.append(chosen)
+        found.append(free_name(name, found))
     return found
 
 

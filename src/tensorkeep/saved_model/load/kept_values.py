@@ -12,6 +12,7 @@ from tensorkeep.dtypes import DType, dtype_in_graph
 from tensorkeep.graph.building import building
 from tensorkeep.graph.registry.opspec import get_op
 from tensorkeep.graph.rewriting.freezing import VariableNode
+from tensorkeep.graph.scopes import free_name
 from tensorkeep.proto.messages import GraphDef, MetaGraphDef, NodeDef
 from tensorkeep.proto.tensors import tensor_of_array
 from tensorkeep.runtime.session import Session
@@ -103,9 +104,6 @@ def _add_constant(meta_graph: MetaGraphDef, name: str, value: Array, dtype: DTyp
 
 
 def _free(taken: set[str], name: str) -> str:
-    found, count = name, 0
-    while found in taken:
-        count += 1
-        found = f"{name}_{count}"
+    found = free_name(name, taken)
     taken.add(found)
     return found

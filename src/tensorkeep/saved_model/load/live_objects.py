@@ -7,6 +7,7 @@ captures it is called.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cached_property
 from typing import Any, Final, TypeAlias
 
 from tensorkeep.arrays import Array
@@ -18,7 +19,7 @@ from tensorkeep.errors import DataLossError, InvalidArgumentError, NotFoundError
 from tensorkeep.graph.graph import HandleShape
 from tensorkeep.graph.messages.attrs import shape_of_proto
 from tensorkeep.ops.files.checkpoints import mapped_tensors
-from tensorkeep.proto.tensors import array_of_tensor
+from tensorkeep.proto.messages import NodeDef, TensorProto
 from tensorkeep.runtime.resources import VariableResource
 from tensorkeep.saved_model.load.object_graph import SavedObjects
 from tensorkeep.saved_model.load.surroundings import ModelSurroundings
@@ -45,7 +46,7 @@ class LivingObjects:
     # ------------------------------------------------------------------------------------------------- captures
 
     def values(self, numbers: Sequence[int]) -> list[Any]:
-        """What a function that captures these objects gets for them."""
+        """What a function that captures these objects gets for them. Of constants there is `constant`."""
         with self._around.lock:
             self.load_variables(number for number in numbers if self.saved.kind(number) == "variable")
             return [self._value(number) for number in numbers]
@@ -63,8 +64,6 @@ class LivingObjects:
             kind = self.saved.kind(number)
             if kind == "resource":
                 self._make_resource(number)
-            elif kind == "constant":
-                self._values[number] = self._constant(self.saved[number].constant.operation)
             elif kind == "asset":
                 self._values[number] = self._asset(self.saved[number].asset.asset_file_def_index)
             else:
@@ -77,11 +76,24 @@ class LivingObjects:
     def _name(self, number: int) -> str:
         return self.saved.paths.get(number, f"number {number}")
 
-    def _constant(self, operation: str) -> Array:
+    def constant(self, number: int) -> TensorProto | None:
+        """The value of a captured object that never has another one; None of others."""
+        if self.saved.kind(number) != "constant":
+            return None
+        operation = self.saved[number].constant.operation
+        node = self._constants.get(operation)
+        if node is None:
+            raise DataLossError(f'a function captures the constant "{operation}", which the graph does not have')
+        return node.attr["value"].tensor
+
+    @cached_property
+    def _constants(self) -> Mapping[str, NodeDef]:
+        """The constants of the model's graph by name; the first, where several have one."""
+        found: dict[str, NodeDef] = {}
         for node in self._around.meta_graph.graph_def.node:
-            if node.name == operation and node.op == "Const":
-                return array_of_tensor(node.attr["value"].tensor, f'the constant "{operation}"')
-        raise DataLossError(f'a function captures the constant "{operation}", which the graph does not have')
+            if node.op == "Const":
+                found.setdefault(node.name, node)
+        return found
 
     def _asset(self, index: int) -> Array:
         assets = self._around.meta_graph.asset_file_def

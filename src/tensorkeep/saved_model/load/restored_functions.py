@@ -96,7 +96,9 @@ class ConcreteFunctions:
             return body, captured, self._around.open_session(body.graph, self._around.resources)
 
     def _body(self, name: str, *, may_run: bool = True) -> tuple[FunctionBody, tuple[list[Any], list[Any]], list[Any]]:
-        """The body of a function, what is fetched and what is run of it, and what its last arguments are."""
+        """The body of a function, what is fetched and what is run of it, and what its last inputs are: all it captures
+        but constants, which are operations of the body, so that engines know them.
+        """
         library = self._around.library
         if name not in self:
             raise NotFoundError(f"the model has no function {name}")
@@ -107,10 +109,13 @@ class ConcreteFunctions:
         own = len(function.signature.input_arg) - len(bound)
         if own < 0:
             raise DataLossError(f"function {name} captures {len(bound)} objects and takes {own + len(bound)} arguments")
-        shapes = [UNKNOWN_SHAPE] * own + [self.objects.shape(number) for number in bound]
-        body = function_body(function, library.functions, shapes=shapes)
+        stored = ((at, self.objects.constant(number)) for at, number in enumerate(bound, start=own))
+        constants = {at: value for at, value in stored if value is not None}
+        given = [number for at, number in enumerate(bound, start=own) if at not in constants]
+        shapes = [UNKNOWN_SHAPE] * own + [self.objects.shape(number) for number in given]
+        body = function_body(function, library.functions, shapes=shapes, constants=constants)
         always = (*body.controls, *(op for op in body.graph.operations if op.spec.schema.is_stateful))
-        return body, (list(body.outputs), list(always)), self.objects.values(bound)
+        return body, (list(body.outputs), list(always)), self.objects.values(given)
 
 
 @dataclass(frozen=True)

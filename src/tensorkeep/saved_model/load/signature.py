@@ -8,13 +8,13 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from tensorkeep.dtypes import DType, dtype_in_graph
+from tensorkeep.dtypes import STRING, DType, dtype_in_graph
 from tensorkeep.errors import DataLossError, InvalidArgumentError
 from tensorkeep.graph.messages.attrs import shape_of_proto
 from tensorkeep.proto.messages import SignatureDef, TensorInfo
 from tensorkeep.proto.tensors import array_of_tensor
 from tensorkeep.saved_model.files.structures import CompositeSpec, decode_type_spec, sparse_spec
-from tensorkeep.saved_model.load.tensor_values import TensorSpec, exact_arrays, fits_exactly, fitted_array
+from tensorkeep.saved_model.load.tensor_values import TensorSpec, exact_arrays, fits_exactly, fitted_array, string_array
 from tensorkeep.shapes import Shape
 
 Spec: TypeAlias = TensorSpec | CompositeSpec
@@ -90,6 +90,7 @@ class Signature:
         self._run: Run | None = None
         self._plain = tuple(spec.inputs.items())
         self._exact = exact_arrays(spec.inputs)
+        self._texts = [at for at, item in enumerate(spec.inputs.values()) if getattr(item, "dtype", None) is STRING]
         self._is_plain = not any(isinstance(item, CompositeSpec) for item in (*spec.inputs.values(),))
         self._gives_plain = not any(isinstance(item, CompositeSpec) for item in spec.outputs.values())
         self._output_names = tuple(spec.outputs)
@@ -154,7 +155,7 @@ class Signature:
                             return self._converted_values(values)
                 arrays.append(array)
             else:
-                return arrays
+                return self._encoded(arrays) if self._texts else arrays
             return self._converted_values(values)
         if self._is_plain and len(values) == len(self._plain):
             found = []
@@ -166,6 +167,15 @@ class Signature:
             else:
                 return found
         return self._converted_values(values)
+
+    def _encoded(self, arrays: list[Any]) -> list[Any]:
+        """The same arrays, texts among them as bytes."""
+        for at in self._texts:
+            try:
+                arrays[at] = string_array(arrays[at])
+            except InvalidArgumentError:
+                return self._converted_values(dict(zip(self._spec.inputs, arrays, strict=True)))  # which names them all
+        return arrays
 
     def _converted_values(self, values: Mapping[str, Any]) -> list[Any]:
         """The values as arrays; otherwise an error that says all that is wrong."""

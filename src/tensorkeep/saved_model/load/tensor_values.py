@@ -43,10 +43,10 @@ def fits_exactly(spec: TensorSpec, value: Any) -> bool:
 
 
 def exact_arrays(specs: Mapping[str, object]) -> list[tuple[str, Any, int, tuple[tuple[int, int], ...]]] | None:
-    """For each input its type, rank, and axes with their sizes, if all are arrays of numbers of a known rank."""
+    """For each input its type, rank, and axes with their sizes, if all are numbers or strings of a known rank."""
     found = []
     for name, spec in specs.items():
-        if not isinstance(spec, TensorSpec) or spec.dtype in (RESOURCE, VARIANT, STRING) or spec.shape.dims is None:
+        if not isinstance(spec, TensorSpec) or spec.dtype in (RESOURCE, VARIANT) or spec.shape.dims is None:
             return None
         sizes = tuple((axis, size) for axis, size in enumerate(spec.shape.dims) if size is not None)
         found.append((name, spec.dtype.array_dtype, len(spec.shape.dims), sizes))
@@ -100,14 +100,26 @@ def string_array(value: Any) -> Any:
         array = np.asarray(value, None if isinstance(value, np.ndarray) else object)
     except ValueError as error:
         raise InvalidArgumentError(f"expected strings, got {type(value).__name__}: {error}") from None
-    made = np.empty(array.size, object)
-    for i, item in enumerate(array.reshape(-1).tolist()):
-        if isinstance(item, str):
-            try:
-                item = item.encode()
-            except UnicodeEncodeError as error:
-                raise InvalidArgumentError(f"expected a string, got {item!r}: {error}") from None
-        if not isinstance(item, bytes):
+    items = array.reshape(-1).tolist()
+    if items and type(items[0]) is bytes and set(map(type, items)) == {bytes}:
+        if type(array) is np.ndarray and array.dtype == object:
+            return array
+    else:
+        try:
+            items = _encoded(items)
+        except UnicodeEncodeError as error:
+            raise InvalidArgumentError(f"expected a string, got {error.object!r}: {error}") from None
+    return np.fromiter(items, object, len(items)).reshape(array.shape)
+
+
+def _encoded(items: list[Any]) -> list[bytes]:
+    try:
+        return list(map(str.encode, items))  # mostly all of them are texts
+    except TypeError:
+        pass
+    made = []
+    for item in items:
+        made.append(item.encode() if isinstance(item, str) else item)
+        if not isinstance(made[-1], bytes):
             raise InvalidArgumentError(f"expected a string, got {item!r} of type {type(item).__name__}")
-        made[i] = item
-    return made.reshape(array.shape)
+    return made

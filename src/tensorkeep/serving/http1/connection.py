@@ -13,8 +13,7 @@ from typing import Final, Protocol
 import httptools
 
 from tensorkeep.serving.http1.content import IncomingContent
-from tensorkeep.serving.http1.messages import Answer, Application, GoneError, Request
-from tensorkeep.serving.http1.writing import CONTINUE, head_of
+from tensorkeep.serving.http1.messages import CONTINUE, Answer, Application, GoneError, Request, head_of
 
 _LOG: Final = logging.getLogger("tensorkeep.serving")
 _LARGE: Final = 1 << 16  # bytes of a body that is not copied behind its head

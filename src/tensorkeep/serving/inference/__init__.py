@@ -7,7 +7,6 @@ plans           how the names of a signature become tensors of a graph, and back
 quick_runs      which runs are so quick that handing them to a thread and back would take longer
 replaying       requests of logs, answered by a version that is not yet available, and compared with what was logged
 running         runs of a model in threads beside the event loop
-runtime_errors  errors of a model's operations in the words of TensorFlow's runtime
 service         answers to requests for inference, and to questions about models
 tensors         tensors of requests as arrays, and arrays as tensors of answers
 """

@@ -47,9 +47,9 @@ from tensorkeep.serving.inference.plans import (
     signature_def,
 )
 from tensorkeep.serving.inference.running import ThreadRunner
-from tensorkeep.serving.inference.runtime_errors import in_runtime_words
 from tensorkeep.serving.inference.tensors import listed_tensor
 from tensorkeep.serving.servables import Ends, Servable
+from tensorkeep.serving.statuses import in_runtime_words
 
 Sent = TypeVar("Sent")
 _OUTPUTS: Final = PredictResponse.DESCRIPTOR.fields_by_name["outputs"].number

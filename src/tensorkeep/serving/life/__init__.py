@@ -3,8 +3,7 @@
 What is to be done is decided by pure functions over frozen values, kept right under one lock, and done by threads:
 `lifecycle` decides over `versions`, `roster` keeps, `served_models` does.
 
-config_file    the file that says which models are served, looked into again and again
-configuration  which models are to be served, as their owner says it, checked, as values
+configuration  which models are to be served, as their owner says it, checked, as values; the file that says it
 deltas         incremental checkpoints that are put over loaded models
 finding        which versions lie below a base path, and what lies in the folder of one
 holding        versions that can be looked up, and requests that hold them

@@ -2,16 +2,19 @@
 
 A configuration is checked whole before anything of it comes into force, against the one in force and the versions that
 are available: names, paths, platforms and labels, in TensorFlow Serving's order and words.
+
+The file that says it is looked into again and again, if it is to be.
 """
 
 from __future__ import annotations
 
+import logging
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
-from tensorkeep.errors import FailedPreconditionError, InvalidArgumentError
+from tensorkeep.errors import FailedPreconditionError, InvalidArgumentError, TensorKeepError
 from tensorkeep.io.files.everywhere import FILES
 from tensorkeep.io.files.filesystem import FileSystem, path_text
 from tensorkeep.proto.messages import MessageType
@@ -24,6 +27,7 @@ PLATFORM: Final = "tensorflow"
 
 _ABSOLUTE: Final = re.compile(r"/|[A-Za-z]:[\\/]|[A-Za-z][0-9A-Za-z.+-]+://")
 _LIST: Final = "model_config_list"
+_LOGGER: Final = logging.getLogger("tensorkeep.serving")
 
 
 @dataclass(frozen=True, slots=True)
@@ -210,3 +214,43 @@ def _check_labels(model: ModelConfig, in_force: InForce) -> None:
             f"Request to assign label to version {version} of model {model.name}, which is not currently available "
             "for inference"
         )
+
+
+class ConfigFile:
+    """A configuration file that is read again every `seconds`, for the first time after that: the start has read it."""
+
+    def __init__(self, path: str, seconds: float, fs: FileSystem) -> None:
+        self._path = path
+        self._seconds = seconds
+        self._fs = fs
+        self._due: float | None = None
+        self._told = ""
+
+    def read_if_due(self, now: float) -> ModelServerConfig | None:
+        """What the file says, if it is time to look; None if it is not, or if it does not parse, which is told."""
+        if not self._path or self._seconds <= 0:
+            return None
+        is_due = self._due is not None and now >= self._due
+        if is_due or self._due is None:
+            self._due = now + self._seconds
+        if not is_due:
+            return None
+        try:
+            return read_configuration(ModelServerConfig, self._path, self._fs)
+        except TensorKeepError as error:
+            self._tell(f"Failed to read ModelServerConfig file: {error}")
+            return None
+
+    def apply(self, config: ModelServerConfig, configure: Callable[[ModelServerConfig], object]) -> None:
+        """Puts a configuration in force; one that cannot be is told, and the one before stays."""
+        try:
+            configure(config)
+            self._told = ""
+        except TensorKeepError as error:
+            self._tell(f"The ModelServerConfig in {self._path} cannot come into force: {error}")
+
+    def _tell(self, problem: str) -> None:
+        """Says what is wrong once, not at every look."""
+        if problem != self._told:
+            _LOGGER.error("%s. The configuration in force stays", problem)
+        self._told = problem

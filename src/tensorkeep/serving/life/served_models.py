@@ -30,8 +30,7 @@ from tensorkeep.io.files.filesystem import FileSystem
 from tensorkeep.io.machine.parallel import processors
 from tensorkeep.proto.serving import ModelServerConfig
 from tensorkeep.serving.asked import ModelAsked
-from tensorkeep.serving.life.config_file import ConfigFile
-from tensorkeep.serving.life.configuration import InForce, ModelSettings, checked_settings
+from tensorkeep.serving.life.configuration import ConfigFile, InForce, ModelSettings, checked_settings
 from tensorkeep.serving.life.deltas import Deltas
 from tensorkeep.serving.life.finding import Content, content_of, find_versions
 from tensorkeep.serving.life.holding import Hold

@@ -1,6 +1,5 @@
 """The server as a program: flags, workers, listeners, start and stop.
 
-certificates    certificates and keys, as contexts of Python's: one for gRPC, one for HTTP
 channel         what the process that watches over workers and the workers say to each other
 composition     the parts of a server, put together: models, what is done with requests, and the protocols
 listeners       where requests come in: gRPC on a port and on a Unix socket, HTTP on another port
@@ -12,10 +11,10 @@ peers           a worker among others, as the server in it sees them
 readiness       whether a server can answer
 rehearsal       what a server would serve, without serving it
 server          a server in one process: from its start to its end
+security        certificates and keys, as contexts for gRPC and for HTTP, and tokens: who may ask
 sockets         the places where a server listens
 start           starting a server, as one process or as several
 told_by_files   what configuration files say besides which models there are
-tokens          bearer tokens: who may ask
 traffic         what is done with requests besides answering them, as options and configuration say it
 worker          one of several workers, as a process
 workers         several workers of one server, and the process that watches over them

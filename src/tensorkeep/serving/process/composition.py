@@ -23,7 +23,7 @@ from tensorkeep.serving.process.loading import BatchRunners, Runners, config_of,
 from tensorkeep.serving.process.options import ServerOptions
 from tensorkeep.serving.process.peers import Place
 from tensorkeep.serving.process.readiness import Readiness
-from tensorkeep.serving.process.tokens import Tokens
+from tensorkeep.serving.process.security import Tokens
 from tensorkeep.serving.process.told_by_files import with_files
 from tensorkeep.serving.process.traffic import (
     answer_by,

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Final
 from tensorkeep.errors import StorageError, TensorKeepError
 from tensorkeep.io.files.everywhere import FILES
 from tensorkeep.serving.connections import ConnectionServer
-from tensorkeep.serving.process.certificates import check_certificates, grpc_context, http_context
 from tensorkeep.serving.process.options import ServerOptions
+from tensorkeep.serving.process.security import check_certificates, grpc_context, http_context
 from tensorkeep.serving.process.sockets import bound_socket, grpc_address
 from tensorkeep.serving.rpc.arguments import transfer_of
 

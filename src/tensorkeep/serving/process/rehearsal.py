@@ -12,9 +12,9 @@ from typing import Final
 from tensorkeep.errors import UnknownError
 from tensorkeep.serving.life.served_models import ServedModels
 from tensorkeep.serving.models import ModelOverview, State
-from tensorkeep.serving.process.certificates import check_certificates
 from tensorkeep.serving.process.loading import Runners, config_of, models_of
 from tensorkeep.serving.process.options import ServerOptions
+from tensorkeep.serving.process.security import check_certificates
 from tensorkeep.serving.process.traffic import check_rules, tell_absent
 
 _UNDECIDED: Final = (State.START, State.LOADING)

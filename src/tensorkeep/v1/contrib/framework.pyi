@@ -1,10 +1,9 @@
 # Written by tools/write_stubs.py. Where the names are is said in tables.
 
-from tensorkeep.graph.prefixes import prepend_name_scope, strip_name_scope
+from tensorkeep.graph.scopes import prepend_name_scope, strip_name_scope
 from tensorkeep.tf1.contrib.framework.arg_scopes import (
     add_arg_scope, arg_scope, arg_scope_func_key, arg_scoped_arguments, current_arg_scope, has_arg_scope,
 )
-from tensorkeep.tf1.contrib.framework.predicates import smart_case
 from tensorkeep.tf1.contrib.framework.tensors import (
     assert_scalar_int, get_graph_from_inputs, get_name_scope, get_placeholders, reduce_sum_n,
     remove_squeezable_dimensions, with_same_shape, with_shape,
@@ -20,6 +19,7 @@ from tensorkeep.tf1.functions.arrays.sorting import argsort, sort
 from tensorkeep.tf1.functions.control.assertions import (
     assert_same_float_dtype, assert_scalar, is_non_decreasing, is_numeric_tensor, is_strictly_increasing,
 )
+from tensorkeep.tf1.functions.control.cases import smart_case
 from tensorkeep.tf1.functions.control.control_flow import smart_cond, smart_constant_value
 from tensorkeep.tf1.functions.control.script import py_func
 from tensorkeep.tf1.functions.type_specs import TensorSpec

@@ -1,5 +1,6 @@
 # Written by tools/write_stubs.py. Where the names are is said in tables.
 
+from tensorkeep.tf1.contrib.training.bucketing import bucket, bucket_by_sequence_length
 from tensorkeep.tf1.contrib.training.evaluation import (
     StopAfterNEvalsHook, SummaryAtEndHook, get_or_create_eval_step, wait_for_new_checkpoint,
 )
@@ -8,11 +9,18 @@ from tensorkeep.tf1.contrib.training.gradient_steps import (
 )
 from tensorkeep.tf1.contrib.training.hparam_texts import parse_values
 from tensorkeep.tf1.contrib.training.hparams import HParams
+from tensorkeep.tf1.contrib.training.resampling import resample_at_rate, weighted_resample
+from tensorkeep.tf1.contrib.training.sampling import rejection_sample, stratified_sample
+from tensorkeep.tf1.contrib.training.sequence_states import (
+    NextQueuedSequenceBatch, SequenceQueueingStateSaver, batch_sequences_with_states,
+)
 from tensorkeep.v1.checkpoints import checkpoints_iterator
 from tensorkeep.v1.contrib_loops import evaluate_once, evaluate_repeatedly, train
 
 __all__ = [
-    "HParams", "StopAfterNEvalsHook", "SummaryAtEndHook", "add_gradients_summaries", "checkpoints_iterator",
-    "clip_gradient_norms", "clip_gradient_norms_fn", "create_train_op", "evaluate_once", "evaluate_repeatedly",
-    "get_or_create_eval_step", "multiply_gradients", "parse_values", "train", "wait_for_new_checkpoint",
+    "HParams", "NextQueuedSequenceBatch", "SequenceQueueingStateSaver", "StopAfterNEvalsHook", "SummaryAtEndHook",
+    "add_gradients_summaries", "batch_sequences_with_states", "bucket", "bucket_by_sequence_length",
+    "checkpoints_iterator", "clip_gradient_norms", "clip_gradient_norms_fn", "create_train_op", "evaluate_once",
+    "evaluate_repeatedly", "get_or_create_eval_step", "multiply_gradients", "parse_values", "rejection_sample",
+    "resample_at_rate", "stratified_sample", "train", "wait_for_new_checkpoint", "weighted_resample",
 ]

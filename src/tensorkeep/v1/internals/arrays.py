@@ -29,8 +29,8 @@ def size_internal(
     return size(input, name, DType.of(out_type))
 
 
-def sliced(tensor: Any, slice_spec: Any, var: Any = None) -> Any:
-    """What stands behind `tensor[…]`."""
+def slice_tensor(tensor: Any, slice_spec: Any, var: Any = None) -> Any:
+    """The part of a tensor that `tensor[slice_spec]` gives."""
     return getitem(tensor, slice_spec)
 
 

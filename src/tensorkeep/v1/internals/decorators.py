@@ -16,7 +16,8 @@ Decorated = TypeVar("Decorated", bound=Callable[..., Any])
 LOG: Final = logging.getLogger("tensorkeep")
 
 
-def _unchanged(function: Decorated) -> Decorated:
+def unchanged_function(function: Decorated) -> Decorated:
+    """The function itself, for decorators that have nothing to do."""
     return function
 
 
@@ -42,14 +43,14 @@ def deprecated_args(
     date: str | None, instructions: str, *deprecated_arg_names_or_tuples: Any, **kwargs: bool
 ) -> Callable[[Decorated], Decorated]:
     """Decorates a function some of whose arguments will go."""
-    return _unchanged
+    return unchanged_function
 
 
 def deprecated_arg_values(
     date: str | None, instructions: str, warn_once: bool = True, **deprecated_kwargs: object
 ) -> Callable[[Decorated], Decorated]:
     """Decorates a function some values of whose arguments will go."""
-    return _unchanged
+    return unchanged_function
 
 
 def deprecated_alias(deprecated_name: str, name: str, func_or_class: Any, warn_once: bool = True) -> Any:
@@ -59,7 +60,7 @@ def deprecated_alias(deprecated_name: str, name: str, func_or_class: Any, warn_o
 
 def deprecated_endpoints(*args: str) -> Callable[[Decorated], Decorated]:
     """Decorates what has names that will go."""
-    return _unchanged
+    return unchanged_function
 
 
 def deprecated_argument_lookup(new_name: str, new_value: Any, old_name: str, old_value: Any) -> Any:
@@ -71,7 +72,7 @@ def deprecated_argument_lookup(new_name: str, new_value: Any, old_name: str, old
 
 def tf_export(*args: str, **kwargs: object) -> Callable[[Decorated], Decorated]:
     """Decorates what TensorFlow offers under some names."""
-    return _unchanged
+    return unchanged_function
 
 
 keras_export = estimator_export = tf_export
@@ -79,7 +80,7 @@ keras_export = estimator_export = tf_export
 
 def should_use_result(fn: Any = None, warn_in_eager: bool = False, error_in_function: bool = False) -> Any:
     """Decorates a function whose result is to be used."""
-    return _unchanged if fn is None else fn
+    return unchanged_function if fn is None else fn
 
 
 def keyword_args_only(func: Decorated) -> Decorated:

@@ -102,5 +102,5 @@ def IsSwitch(op: Operation) -> bool:  # noqa: N802 - as TensorFlow calls it
 
 
 def EnableControlFlowV2(graph: object) -> bool:  # noqa: N802 - as TensorFlow calls it
-    """Never."""
+    """Whether loops and branches are functions in the graph: never."""
     return False

@@ -3,33 +3,29 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import Any
 from unittest import skip, skipIf, skipUnless
 
 import numpy as np
 
 from tensorkeep.proto.messages import GraphDef
+from tensorkeep.v1.internals.decorators import unchanged_function
 from tensorkeep.v1.testing import StubOutForTesting as StubOutForTesting
 from tensorkeep.v1.testing import TestCase, is_gpu_available
-
-Decorated = TypeVar("Decorated", bound=Callable[..., Any])
 
 TensorFlowTestCase = TestCase
 __all__ = ["skip", "skipIf", "skipUnless"]
 
 
-def _unchanged(function: Decorated) -> Decorated:
-    return function
-
-
 def run_in_graph_and_eager_modes(func: Any = None, **kwargs: object) -> Any:
     """Decorates a test, which runs once: in a graph."""
-    return _unchanged if func is None else func
+    return unchanged_function if func is None else func
 
 
 run_all_in_graph_and_eager_modes = run_deprecated_v1 = run_v1_only = run_in_graph_and_eager_modes
-run_all_without_tensor_float_32 = enable_control_flow_v2 = assert_no_new_pyobjects_executing_eagerly = _unchanged
+run_all_without_tensor_float_32 = enable_control_flow_v2 = assert_no_new_pyobjects_executing_eagerly = (
+    unchanged_function
+)
 
 
 def gpu_device_name() -> str:
@@ -38,7 +34,7 @@ def gpu_device_name() -> str:
 
 
 def IsMklEnabled() -> bool:  # noqa: N802 - as TensorFlow calls it
-    """Never."""
+    """Whether TensorFlow was built with MKL: never."""
     return False
 
 

@@ -38,16 +38,16 @@ class EagerVariableStore:
         self._held += [variable for variable in global_variables() if id(variable) not in before]
 
     def variables(self) -> list[Any]:
-        """All that were made."""
+        """All variables that were made, sorted by name."""
         return sorted(self._held, key=lambda variable: str(variable.name))
 
     def trainable_variables(self) -> list[Any]:
-        """Those that are trained."""
+        """The variables that were made and are trained, sorted by name."""
         trained = set(map(id, _collection(GraphKeys.TRAINABLE_VARIABLES)))
         return [variable for variable in self.variables() if id(variable) in trained]
 
     def non_trainable_variables(self) -> list[Any]:
-        """Those that are not."""
+        """The variables that were made and are not trained, sorted by name."""
         trained = set(map(id, self.trainable_variables()))
         return [variable for variable in self.variables() if id(variable) not in trained]
 

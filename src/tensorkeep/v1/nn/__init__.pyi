@@ -48,7 +48,7 @@ from tensorkeep.tf1.layers.recurrent import (
     static_bidirectional_rnn as bidirectional_rnn, static_rnn, static_rnn as rnn, static_state_saving_rnn,
     static_state_saving_rnn as state_saving_rnn,
 )
-from tensorkeep.v1.nn import rnn_cell
+from tensorkeep.v1.nn import rnn_cell, seq2seq
 
 __all__ = [
     "adaptive_embedding_lookup_sparse", "all_candidate_sampler", "atrous_conv2d", "atrous_conv2d_transpose",
@@ -68,9 +68,9 @@ __all__ = [
     "lrn", "max_pool", "max_pool1d", "max_pool2d", "max_pool3d", "max_pool_v2", "max_pool_with_argmax", "moments",
     "nce_loss", "normalize_moments", "pool", "raw_rnn", "relu", "relu6", "relu_layer", "rnn", "rnn_cell",
     "safe_adaptive_embedding_lookup_sparse", "safe_embedding_lookup_multi_dim", "safe_embedding_lookup_sparse",
-    "sampled_softmax_loss", "selu", "separable_conv2d", "sigmoid", "sigmoid_cross_entropy_with_logits", "silu",
-    "softmax", "softmax_cross_entropy_with_logits", "softmax_cross_entropy_with_logits_v2", "softplus", "softsign",
-    "space_to_batch", "space_to_depth", "sparse_softmax_cross_entropy_with_logits", "state_saving_rnn",
+    "sampled_softmax_loss", "selu", "separable_conv2d", "seq2seq", "sigmoid", "sigmoid_cross_entropy_with_logits",
+    "silu", "softmax", "softmax_cross_entropy_with_logits", "softmax_cross_entropy_with_logits_v2", "softplus",
+    "softsign", "space_to_batch", "space_to_depth", "sparse_softmax_cross_entropy_with_logits", "state_saving_rnn",
     "static_bidirectional_rnn", "static_rnn", "static_state_saving_rnn", "sufficient_statistics", "swish", "tanh",
     "top_k", "uniform_candidate_sampler", "weighted_cross_entropy_with_logits", "weighted_moments",
     "with_space_to_batch", "xw_plus_b", "zero_fraction",

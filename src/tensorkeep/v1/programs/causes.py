@@ -6,6 +6,8 @@ A cause is told in a sentence or two: what is meant, and what to do.
 from __future__ import annotations
 
 import re
+import sys
+from difflib import get_close_matches
 from typing import Final
 
 from tensorkeep.v1.absent import advice
@@ -14,6 +16,8 @@ from tensorkeep.v1.programs.finding import is_lacking, path_of
 _TWO: Final = (
     "the program is written for Python 2; `2to3 -w` (of Python before 3.13) or the package `modernize` rewrites it"
 )
+
+_NEAR: Final = 0.8  # how like a name another has to be to be what was meant
 
 _PYTHON_2: Final = (
     r"Missing parentheses in call to '(print|exec)'",
@@ -133,7 +137,7 @@ def _lacking_name(module: str, name: str) -> str | None:
     if below is None:
         return _old_place(module, name)
     path = f"{below}.{name}".strip(".")
-    instead = advice(path)
+    instead = _near_name(module, name) or advice(path)
     said = f"tensorkeep has no tensorflow.{path}"
     if is_lacking(below):
         said = f"tensorkeep has nothing of tensorflow.{below}"
@@ -156,7 +160,16 @@ def _of_name(error: BaseException) -> str | None:
 
 
 def _of_attribute(error: BaseException) -> str | None:
-    return _matching(error, AttributeError, _ATTRIBUTES)
+    found = _matching(error, AttributeError, _ATTRIBUTES)
+    wanted = re.match(r"module '((?:tensorkeep\.v1|tensorflow)[\w.]*)' has no attribute '(\w+)'", str(error))
+    return found if found or wanted is None or not isinstance(error, AttributeError) else _near_name(*wanted.groups())
+
+
+def _near_name(module: str, name: str) -> str | None:
+    """What a misspelled name of a module of ours was meant to be."""
+    there = sys.modules.get(module)
+    near = get_close_matches(name, dir(there), 1, _NEAR) if there else []
+    return f"did you mean {near[0]}?" if near else None
 
 
 def _of_arguments(error: BaseException) -> str | None:

@@ -1,4 +1,4 @@
-"""Modules of TensorFlow's paths, made of the table, and what finds them for `import`.
+"""Modules of TensorFlow's paths, made of the table, what finds them for `import`, and what installs that.
 
 A path is what stands below `tensorflow` in the name of a module: `python.framework.ops`. A namespace of `tensorkeep.v1`
 is the module itself, under both names; the others are made here, once each, when they are first asked for:
@@ -11,6 +11,7 @@ is the module itself, under both names; the others are made here, once each, whe
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable, Sequence
 from functools import cache, partial
 from importlib import import_module
@@ -20,8 +21,9 @@ from types import ModuleType
 from typing import Final, NoReturn
 
 from tensorkeep._lazy import made_module
-from tensorkeep.errors import UnimplementedError
+from tensorkeep.errors import FailedPreconditionError, UnimplementedError
 from tensorkeep.v1.absent import advice, missing
+from tensorkeep.v1.defaults import allow_own_python
 from tensorkeep.v1.programs.paths import LACKING, LACKING_WHOLE, PATHS, SAME_AS
 from tensorkeep.v1.tables import SPACES
 
@@ -44,7 +46,7 @@ def path_of(name: str) -> str | None:
 
 
 def _without_alias(path: str) -> str:
-    """The path with the first part that is another name of something else replaced, as `compat.v1` is by nothing."""
+    """The path under its own name: `compat.v1.nn` is `nn`, `python.keras.layers` is `keras.layers` (`SAME_AS`)."""
     for start, same in SAME_AS.items():
         if path == start or path.startswith(f"{start}."):
             return f"{same}{path[len(start) :]}".strip(".")
@@ -81,16 +83,16 @@ def module_at(path: str) -> ModuleType | None:
         return import_module(f"{_FACADE}.{path}".rstrip("."))
     if not (is_there(path) or is_lacking(path)):
         return None
-    return _made(path)
+    return _make_module(path)
 
 
 @cache
-def _made(path: str) -> ModuleType:
+def _make_module(path: str) -> ModuleType:
     name, table = f"{ROOTS[0]}.{path}", PATHS.get(path, {})
     named = {module: row for module, row in table.items() if row != _ALL}
     whole = [module for module, row in table.items() if row == _ALL]
     about = f"`{name}` of TensorFlow 1" + ("" if is_there(path) else ", which is not here: each of its names raises")
-    made = made_module(name, f"{about}.", named, partial(_found, path, whole), is_package=True)
+    made = made_module(name, f"{about}.", named, partial(_find_name, path, whole), is_package=True)
     if not is_there(path):
         made.__class__ = _LackingModule
     elif any(is_there(f"{path}.{word}") for row in named.values() for word in row.split()):
@@ -99,7 +101,7 @@ def _made(path: str) -> ModuleType:
 
 
 class _NamesFirst(ModuleType):
-    """A package some of whose names are also those of modules below it: these do not take their place when imported.
+    """A package with names that modules below it have too: importing such a module does not replace the name.
 
     So in `contrib.framework.python.ops`, where `arg_scope` is the function.
     """
@@ -109,7 +111,7 @@ class _NamesFirst(ModuleType):
             super().__setattr__(name, value)
 
 
-def _found(path: str, whole: Sequence[str], name: str) -> object:
+def _find_name(path: str, whole: Sequence[str], name: str) -> object:
     """What a module of TensorFlow's calls `name`: something of the modules it offers whole, or a module below it."""
     if not name.startswith("__"):
         if is_there(below := f"{path}.{name}"):
@@ -152,6 +154,23 @@ class _Same(Loader):
         module.__spec__ = self._spec  # which the machinery of `import` has put another one in the place of
 
 
+_TENSORBOARD: Final = {
+    "tensorboard": "contrib.tensorboard",
+    "tensorboard.plugins": "contrib.tensorboard.plugins",
+    "tensorboard.plugins.projector": "contrib.tensorboard.plugins.projector",
+}
+
+
+class TensorBoardFinder(MetaPathFinder):
+    """Finds the part of TensorBoard that programs call, where TensorBoard itself is not installed: it is asked last."""
+
+    def find_spec(
+        self, fullname: str, path: Sequence[str] | None = None, target: ModuleType | None = None
+    ) -> ModuleSpec | None:
+        module = module_at(_TENSORBOARD[fullname]) if fullname in _TENSORBOARD else None
+        return None if module is None else ModuleSpec(fullname, _Same(module), is_package=True)
+
+
 class Finder(MetaPathFinder):
     """Finds TensorFlow's modules for `import`."""
 
@@ -161,3 +180,21 @@ class Finder(MetaPathFinder):
         below = path_of(fullname)
         module = None if below is None else module_at(below)
         return None if module is None else ModuleSpec(fullname, _Same(module), is_package=True)
+
+
+def install() -> None:
+    """Has `tensorflow`, `tensorflow_core` and `tensorflow_estimator`, with all modules below them, be ours here.
+
+    Sessions may then call the Python functions that the program itself has put into its graphs (`tf.py_func`,
+    `Dataset.from_generator`). FailedPreconditionError if TensorFlow itself has been imported already.
+    """
+    if any(isinstance(finder, Finder) for finder in sys.meta_path):
+        return
+    if real := [name for name in ROOTS if name in sys.modules]:
+        raise FailedPreconditionError(
+            f"{', '.join(real)} has been imported already, and is TensorFlow's own: call tensorkeep.v1.install() "
+            "before anything imports it"
+        )
+    sys.meta_path.insert(0, Finder())
+    sys.meta_path.append(TensorBoardFinder())
+    allow_own_python()

@@ -12,7 +12,7 @@ from tensorkeep.io.coding.text_and_bytes import as_bytes
 from tensorkeep.io.files.gfile_object import GFile
 from tensorkeep.io.files.paths import absolute_path, with_slashes
 from tensorkeep.v1.programs.causes import cause_of
-from tensorkeep.v1.programs.installing import install
+from tensorkeep.v1.programs.finding import install
 
 _FAILED: Final = 1
 _INTERRUPTED: Final = 130
@@ -45,9 +45,9 @@ def run_program(path: str, arguments: Sequence[str]) -> Ending:
     try:
         exec(compile(source, path, "exec", dont_inherit=True), vars(main))
     except SystemExit as ending:
-        return _ended(ending)
+        return _ending_of_exit(ending)
     except BaseException as error:
-        return _stopped(error)
+        return _report_error(error)
     return Ending(0)
 
 
@@ -60,14 +60,14 @@ def _main_module(path: str) -> ModuleType:
     return main
 
 
-def _ended(ending: SystemExit) -> Ending:
+def _ending_of_exit(ending: SystemExit) -> Ending:
     """What Python makes of `sys.exit`: a number is the code, nothing is success, anything else is said and fails."""
     if ending.code is None or isinstance(ending.code, int):
         return Ending(ending.code or 0)
     return Ending(_FAILED, str(ending.code))
 
 
-def _stopped(error: BaseException) -> Ending:
+def _report_error(error: BaseException) -> Ending:
     own = _own_frames(error.__traceback__)
     sys.excepthook(type(error), error.with_traceback(own), own)
     return Ending(_INTERRUPTED if isinstance(error, KeyboardInterrupt) else _FAILED, cause=cause_of(error))

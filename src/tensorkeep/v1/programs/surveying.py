@@ -29,8 +29,8 @@ class Use:
 
 def names_used(source: bytes, file: str) -> list[Use]:
     """What a program uses of TensorFlow by names that it has imported; InvalidArgumentError if it is no Python 3."""
-    tree = _parsed(source, file)
-    known = dict(_imported(tree))
+    tree = _parse_program(source, file)
+    known = dict(_imported_names(tree))
     found: dict[str, int] = {}
     for path, line in [*_imports(tree), *_attributes(tree, known)]:
         found[path] = min(line, found.get(path, line))
@@ -38,7 +38,7 @@ def names_used(source: bytes, file: str) -> list[Use]:
     return sorted((Use(path, found[path], _is_there(path)) for path in longest), key=lambda use: (use.line, use.name))
 
 
-def _parsed(source: bytes, file: str) -> ast.Module:
+def _parse_program(source: bytes, file: str) -> ast.Module:
     try:
         return ast.parse(source, file)
     except SyntaxError as error:
@@ -48,7 +48,7 @@ def _parsed(source: bytes, file: str) -> ast.Module:
         raise InvalidArgumentError(f'"{file}" is no program: {error}') from None
 
 
-def _imported(tree: ast.AST) -> Iterator[tuple[str, str]]:
+def _imported_names(tree: ast.AST) -> Iterator[tuple[str, str]]:
     """The names that a program gives to modules and names of TensorFlow, and the paths of these."""
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
@@ -88,7 +88,7 @@ def _chain(node: ast.expr) -> list[str]:
 
 
 def _within_modules(path: str) -> str:
-    """A path without what follows the first name that is no module: attributes of a class are not looked up."""
+    """A path cut off behind the first name that is no module: `nn.rnn_cell.LSTMCell.call` at `LSTMCell`."""
     names = path.split(".")
     for count in range(1, len(names)):
         if _module(".".join(names[:count])) is None:

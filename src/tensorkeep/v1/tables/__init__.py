@@ -7,7 +7,7 @@ word in the row of its module; `tools/write_stubs.py` then tells editors of it.
     estimators    `tf.estimator`, `tf.tpu`, and the parts of `tf.contrib` beside them
     inputs        `tf.data`: datasets and iterators
     keras         `tf.keras`: layers and models, and all of its namespaces
-    keras_parts   `tf.keras` besides layers and models: backend, losses, metrics, optimizers and others
+    keras_parts   `tf.keras` besides layers and models: backend, losses, metrics, optimizers, networks and others
     learning      `tf.nn`, `tf.layers`, `tf.losses`, `tf.metrics`, `tf.train`, `tf.image` and other namespaces of models
     numbers       `tf.math`, `tf.linalg`, `tf.random`, `tf.sparse`, `tf.strings` and others of numbers and text
     surroundings  `tf.io`, `tf.saved_model`, `tf.errors`, `tf.compat` and others of what is around a model
@@ -50,10 +50,12 @@ ABOUT: Final = {
     "config": "the devices there are, and where operations may be put",
     "config.experimental": "what TensorFlow calls experimental of the devices",
     "config.threading": "how many threads runs may use",
+    "contrib.distributions": "distributions, with some that `tf.distributions` lacks",
     "data": "datasets, and iterators over them",
     "data.experimental": "datasets and their transformations that TensorFlow calls experimental",
     "debugging": "checks",
     "distribute": "servers of one task, and the one replica there is",
+    "distributions": "probabilities, draws and moments of the usual distributions",
     "dtypes": "types of the elements of tensors",
     "errors": "the classes that sessions raise, under TensorFlow's names, with its codes",
     "feature_column": "features of models as columns, first layers and linear models of them",
@@ -78,6 +80,8 @@ ABOUT: Final = {
     "nest": "nested structures",
     "nn": "neural networks",
     "nn.rnn_cell": "recurrent cells",
+    "nn.seq2seq": "decoders unrolled over lists of steps, as they were before `tf.contrib`",
+    "profiler": "how large a graph is, by scopes and by types of operations",
     "python_io": "record files",
     "quantization": "quantization",
     "queue": "queues",

@@ -9,6 +9,12 @@ from tensorkeep.v1.tables.inputs import INPUTS
 
 _LAYERS: Final[Table] = {
     "tensorkeep.tf1.contrib.layers.batch_norms": "batch_norm",
+    "tensorkeep.tf1.columns.column": "create_feature_spec_for_parsing=make_parse_example_spec",
+    "tensorkeep.tf1.contrib.layers.column_inputs": """
+        check_feature_columns input_from_feature_columns joint_weighted_sum_from_feature_columns
+        parse_feature_columns_from_examples sequence_input_from_feature_columns transform_features
+        weighted_sum_from_feature_columns
+    """,
     "tensorkeep.tf1.contrib.layers.convolutions": """
         conv1d=convolution1d conv2d=convolution2d conv2d_in_plane=convolution2d_in_plane
         conv2d_transpose=convolution2d_transpose conv3d=convolution3d conv3d_transpose=convolution3d_transpose
@@ -19,7 +25,13 @@ _LAYERS: Final[Table] = {
         bias_add dropout elu fully_connected legacy_fully_connected legacy_linear legacy_relu linear relu relu6 repeat
         stack
     """,
+    "tensorkeep.tf1.contrib.layers.divisive": "gdn",
     "tensorkeep.tf1.contrib.layers.embeddings": "bow_encoder embed_sequence embedding_lookup_unique",
+    "tensorkeep.tf1.contrib.layers.feature_columns": """
+        bucketized_column crossed_column embedding_column one_hot_column real_valued_column
+        sparse_column_with_hash_bucket sparse_column_with_integerized_feature sparse_column_with_keys
+        sparse_column_with_vocabulary_file
+    """,
     "tensorkeep.tf1.contrib.layers.initializers": """
         variance_scaling_initializer xavier_initializer xavier_initializer_conv2d=xavier_initializer
     """,
@@ -45,11 +57,10 @@ _LAYERS: Final[Table] = {
 }
 
 _FRAMEWORK: Final[Table] = {
-    "tensorkeep.graph.prefixes": "prepend_name_scope strip_name_scope",
+    "tensorkeep.graph.scopes": "prepend_name_scope strip_name_scope",
     "tensorkeep.tf1.contrib.framework.arg_scopes": """
         add_arg_scope arg_scope arg_scope_func_key arg_scoped_arguments current_arg_scope has_arg_scope
     """,
-    "tensorkeep.tf1.contrib.framework.predicates": "smart_case",
     "tensorkeep.tf1.contrib.framework.tensors": """
         assert_scalar_int get_graph_from_inputs get_name_scope get_placeholders reduce_sum_n
         remove_squeezable_dimensions with_same_shape with_shape
@@ -67,6 +78,7 @@ _FRAMEWORK: Final[Table] = {
     "tensorkeep.tf1.functions.control.assertions": """
         assert_same_float_dtype assert_scalar is_non_decreasing is_numeric_tensor is_strictly_increasing
     """,
+    "tensorkeep.tf1.functions.control.cases": "smart_case",
     "tensorkeep.tf1.functions.control.control_flow": "smart_cond smart_constant_value",
     "tensorkeep.tf1.functions.control.script": "py_func",
     "tensorkeep.tf1.functions.type_specs": "TensorSpec",
@@ -174,12 +186,13 @@ _SLIM: Final[dict[str, Table]] = {
     "contrib.slim.losses": _SLIM_LOSSES,
     "contrib.slim.metrics": _METRICS,
     "contrib.slim.model_analyzer": {
-        "tensorkeep.tf1.contrib.slim.analysis": "analyze_ops analyze_vars tensor_description",
+        "tensorkeep.tf1.contrib.slim.analysis": "tensor_description",
+        "tensorkeep.v1.profiling": "analyze_ops analyze_vars",
     },
     "contrib.slim.nets": {},
-    "contrib.slim.nets.alexnet": {f"{_NETS}.alexnet": "alexnet_v2 alexnet_v2_arg_scope"},
+    "contrib.slim.nets.alexnet": {f"{_NETS}.plain": "alexnet_v2 alexnet_v2_arg_scope"},
     "contrib.slim.nets.inception": _INCEPTION,
-    "contrib.slim.nets.overfeat": {f"{_NETS}.overfeat": "overfeat overfeat_arg_scope"},
+    "contrib.slim.nets.overfeat": {f"{_NETS}.plain": "overfeat overfeat_arg_scope"},
     "contrib.slim.nets.resnet_utils": {
         f"{_NETS}.resnet_units": "Block conv2d_same resnet_arg_scope stack_blocks_dense subsample",
     },
@@ -226,8 +239,14 @@ _TRAINING_NAMES: Final[Table] = {
     _TRAINING: """
         add_gradients_summaries clip_gradient_norms clip_gradient_norms_fn create_train_op multiply_gradients
     """,
+    "tensorkeep.tf1.contrib.training.bucketing": "bucket bucket_by_sequence_length",
     "tensorkeep.tf1.contrib.training.hparam_texts": "parse_values",
     "tensorkeep.tf1.contrib.training.hparams": "HParams",
+    "tensorkeep.tf1.contrib.training.resampling": "resample_at_rate weighted_resample",
+    "tensorkeep.tf1.contrib.training.sampling": "rejection_sample stratified_sample",
+    "tensorkeep.tf1.contrib.training.sequence_states": """
+        NextQueuedSequenceBatch SequenceQueueingStateSaver batch_sequences_with_states
+    """,
     "tensorkeep.v1.checkpoints": "checkpoints_iterator",
     "tensorkeep.v1.contrib_loops": "evaluate_once evaluate_repeatedly train",
 }
@@ -239,11 +258,13 @@ _RNN: Final[Table] = {
         TimeReversedFusedRNN
     """,
     "tensorkeep.tf1.contrib.rnn.convolution_cells": "Conv1DLSTMCell Conv2DLSTMCell Conv3DLSTMCell ConvLSTMCell",
-    "tensorkeep.tf1.contrib.rnn.gated_cells": "GLSTMCell IntersectionRNNCell PhasedLSTMCell UGRNNCell",
+    "tensorkeep.tf1.contrib.rnn.gated_cells": "GLSTMCell IntersectionRNNCell MinimalRNNCell PhasedLSTMCell UGRNNCell",
+    "tensorkeep.tf1.contrib.rnn.grid_cells": "BidirectionalGridLSTMCell GridLSTMCell TimeFreqLSTMCell",
     "tensorkeep.tf1.contrib.rnn.independent_cells": "IndRNNCell IndyGRUCell IndyLSTMCell SRUCell",
     "tensorkeep.tf1.contrib.rnn.lstm_cells": """
-        CoupledInputForgetGateLSTMCell LayerNormBasicLSTMCell LayerNormLSTMCell NASCell
+        CoupledInputForgetGateLSTMCell LayerNormBasicLSTMCell LayerNormLSTMCell NASCell WeightNormLSTMCell
     """,
+    "tensorkeep.tf1.contrib.rnn.memory_cells": "NTMCell",
     "tensorkeep.tf1.contrib.rnn.networks": "stack_bidirectional_dynamic_rnn stack_bidirectional_rnn",
     "tensorkeep.tf1.contrib.rnn.wrappers": """
         CompiledWrapper EmbeddingWrapper HighwayWrapper InputProjectionWrapper OutputProjectionWrapper
@@ -364,7 +385,15 @@ _LEARN: Final[dict[str, Table]] = {
     "contrib.learn": {
         "tensorkeep.tf1.contrib.learn.estimators": "MetricSpec ModeKeys RunConfig",
         "tensorkeep.tf1.training.loops.hooks": "NanLossDuringTrainingError",
-        "tensorkeep.v1.estimators": "Estimator=LearnEstimator Experiment ModelFnOps SKCompat",
+        "tensorkeep.tf1.contrib.layers.feature_columns": """
+            infer_real_valued_columns_from_input infer_real_valued_columns_from_input_fn
+        """,
+        "tensorkeep.v1.estimators": """
+            DNNClassifier=LearnDNNClassifier DNNLinearCombinedClassifier=LearnDNNLinearCombinedClassifier
+            DNNLinearCombinedRegressor=LearnDNNLinearCombinedRegressor DNNRegressor=LearnDNNRegressor
+            Estimator=LearnEstimator Experiment LinearClassifier=LearnLinearClassifier
+            LinearRegressor=LearnLinearRegressor ModelFnOps SKCompat
+        """,
     },
     "contrib.learn.datasets": {"tensorkeep.tf1.contrib.learn.data_files": "Dataset Datasets"},
     "contrib.learn.datasets.base": _DATA_FILES,
@@ -372,6 +401,14 @@ _LEARN: Final[dict[str, Table]] = {
         "tensorkeep.tf1.training.inputs.mnist_files": "DataSet read_data_sets",
     },
     "contrib.learn.learn_runner": {"tensorkeep.v1.estimators": "run=run_experiment tune=tune_experiments"},
+    "contrib.learn.monitors": {
+        "tensorkeep.tf1.contrib.learn.monitors": """
+            BaseMonitor CaptureVariable CheckpointSaver EveryN GraphDump LoggingTrainable NanLoss PrintTensor
+            RunHookAdapterForMonitors StepCounter StopAtStep SummarySaver ValidationMonitor get_default_monitors
+            replace_monitors_with_hooks
+        """,
+        "tensorkeep.tf1.training.loops.hooks": "NanLossDuringTrainingError",
+    },
     "contrib.learn.preprocessing": {
         "tensorkeep.tf1.contrib.learn.vocabularies": "CategoricalVocabulary VocabularyProcessor tokenizer",
     },
@@ -388,12 +425,34 @@ CONTRIB: Final[dict[str, Table]] = {
     "contrib.legacy_seq2seq": _LEGACY_SEQ2SEQ,
     "contrib.lookup": _LOOKUP,
     "contrib.losses": _SLIM_LOSSES,
+    "contrib.memory_stats": {
+        "tensorkeep.tf1.contrib.small_spaces": """
+            BytesInUse=bytes_in_use BytesLimit=bytes_limit MaxBytesInUse=max_bytes_in_use
+        """,
+    },
     "contrib.metrics": _METRICS,
     "contrib.nn": _NN,
     "contrib.opt": _OPT,
+    "contrib.predictor": {
+        "tensorkeep.tf1.contrib.predictors": "from_contrib_estimator Predictor",
+        "tensorkeep.v1.estimators": "from_estimator from_saved_model",
+    },
+    "contrib.quantize": {
+        "tensorkeep.tf1.contrib.quantize.rewriting": """
+            create_eval_graph create_training_graph experimental_create_eval_graph experimental_create_training_graph
+        """,
+    },
+    "contrib.resampler": {"tensorkeep.tf1.contrib.small_spaces": "resampler"},
     "contrib.rnn": _RNN,
     "contrib.seq2seq": _SEQ2SEQ,
+    "contrib.staging": {"tensorkeep.tf1.functions.data.staging_areas": "StagingArea"},
     "contrib.summary": _SUMMARY,
+    "contrib.tensorboard": {},
+    "contrib.tensorboard.plugins": {},
+    "contrib.tensorboard.plugins.projector": {
+        "tensorkeep.proto.reports": "EmbeddingInfo ProjectorConfig SpriteMetadata",
+        "tensorkeep.tf1.contrib.projector": "visualize_embeddings",
+    },
     "contrib.training": _TRAINING_NAMES,
     "contrib.util": _UTIL,
     **_COMPILER,
@@ -417,13 +476,18 @@ ABOUT_CONTRIB: Final = {
     "contrib.learn.datasets.base": "datasets in files of CSV",
     "contrib.learn.datasets.mnist": "handwritten digits",
     "contrib.learn.learn_runner": "experiments by the name of a schedule",
+    "contrib.learn.monitors": "what looks on while an estimator is fitted",
     "contrib.learn.preprocessing": "words as numbers",
     "contrib.legacy_seq2seq": "decoders unrolled over lists of steps",
     "contrib.lookup": "tables",
     "contrib.losses": "losses, as they were before `tf.losses`",
+    "contrib.memory_stats": "how much memory there is",
     "contrib.metrics": "measures over a stream of batches, with predictions first",
     "contrib.nn": "activations, dropout and losses",
     "contrib.opt": "optimizers",
+    "contrib.predictor": "models that answer calls with dictionaries of arrays",
+    "contrib.quantize": "graphs that compute as they will with few bits",
+    "contrib.resampler": "values between the points of images",
     "contrib.rnn": "cells of recurrent networks, and wrappers around them",
     "contrib.seq2seq": "decoders with attention and beam search",
     "contrib.slim": "models in few lines",
@@ -454,7 +518,11 @@ ABOUT_CONTRIB: Final = {
     "contrib.slim.tfexample_decoder": "examples that become tensors",
     "contrib.slim.utils": "names, collections and sizes",
     "contrib.slim.variables": "variables of a model",
+    "contrib.staging": "tensors that one run leaves for a later one",
     "contrib.summary": "summaries that operations write themselves",
+    "contrib.tensorboard": "what TensorBoard reads besides events",
+    "contrib.tensorboard.plugins": "what parts of TensorBoard read",
+    "contrib.tensorboard.plugins.projector": "which embeddings TensorBoard shows",
     "contrib.training": "hyperparameters, training steps and evaluation",
     "contrib.util": "tensors as messages",
 }

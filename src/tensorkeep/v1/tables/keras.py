@@ -13,7 +13,12 @@ KERAS: Final[dict[str, Table]] = {
         "tensorkeep.tf1.keras.engine.input_layer": "Input",
         "tensorkeep.tf1.keras.engine.model": "Model",
         "tensorkeep.tf1.keras.engine.sequential": "Sequential",
-        "tensorkeep.tf1.keras.engine.versions": "__version__",
+        "tensorkeep.v1.versions": "__version__=KERAS_VERSION",
+    },
+    "keras.estimator": {"tensorkeep.v1.keras_models": "model_to_estimator"},
+    "keras.experimental": {
+        "tensorkeep.tf1.keras.engine.saving.directory_reading": "load_from_saved_model",
+        "tensorkeep.tf1.keras.engine.saving.directory_writing": "export_saved_model",
     },
     "keras.layers": {
         "tensorkeep.tf1.keras.engine.base_layer": "Layer",
@@ -28,12 +33,15 @@ KERAS: Final[dict[str, Table]] = {
             SeparableConvolution1D=SeparableConv1D SeparableConvolution2D=SeparableConv2D UpSampling1D UpSampling2D
             UpSampling3D ZeroPadding1D ZeroPadding2D ZeroPadding3D
         """,
+        "tensorkeep.tf1.keras.layers.convolutional_recurrent": "ConvLSTM2D",
         "tensorkeep.tf1.keras.layers.core": """
             Activation ActivityRegularization Dense Dropout Flatten Lambda Masking Permute RepeatVector Reshape
             SpatialDropout1D SpatialDropout2D SpatialDropout3D
         """,
+        "tensorkeep.tf1.keras.layers.cudnn_recurrent": "CuDNNGRU CuDNNLSTM",
         "tensorkeep.tf1.keras.layers.embeddings": "Embedding",
         "tensorkeep.tf1.keras.layers.features": "DenseFeatures",
+        "tensorkeep.tf1.keras.layers.locally_connected": "LocallyConnected1D LocallyConnected2D",
         "tensorkeep.tf1.keras.layers.merge": """
             Add Average Concatenate Dot Maximum Minimum Multiply Subtract add average concatenate dot
             maximum=maximum_of minimum=minimum_of multiply subtract
@@ -50,7 +58,7 @@ KERAS: Final[dict[str, Table]] = {
             MaxPooling2D MaxPooling3D
         """,
         "tensorkeep.tf1.keras.layers.recurrent": "GRU LSTM RNN SimpleRNN",
-        "tensorkeep.tf1.keras.layers.recurrent_cells": "GRUCell LSTMCell SimpleRNNCell StackedRNNCells",
+        "tensorkeep.tf1.keras.layers.recurrent_cells": "AbstractRNNCell GRUCell LSTMCell SimpleRNNCell StackedRNNCells",
         "tensorkeep.tf1.keras.layers.wrappers": "Bidirectional TimeDistributed Wrapper",
         "tensorkeep.tf1.layers.input_spec": "InputSpec",
     },
@@ -61,12 +69,18 @@ KERAS: Final[dict[str, Table]] = {
         "tensorkeep.tf1.keras.engine.saving.model_files": "load_model save_model",
         "tensorkeep.tf1.keras.engine.sequential": "Sequential",
     },
+    "keras.wrappers": {},
+    "keras.wrappers.scikit_learn": {"tensorkeep.tf1.keras.scikit_learn": "KerasClassifier KerasRegressor"},
 }
 
 ABOUT_KERAS: Final = {
     **ABOUT_KERAS_PARTS,
     "keras": "models of layers, in graph mode",
+    "keras.estimator": "models of Keras as estimators",
+    "keras.experimental": "models of Keras for serving",
     "keras.layers": "layers",
     "keras.models": "models of layers, and models in files",
+    "keras.wrappers": "models as other libraries have them",
+    "keras.wrappers.scikit_learn": "models as estimators of scikit-learn",
 }
 """What the namespaces are for, for `help`."""

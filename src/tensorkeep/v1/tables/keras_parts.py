@@ -1,4 +1,6 @@
-"""Namespaces of `tf.keras` besides layers and models: backend, losses, metrics, optimizers, callbacks and the like."""
+"""Namespaces of `tf.keras` besides layers and models: backend, losses, metrics, optimizers, callbacks and the like,
+and `tf.keras.applications`, the networks that are known by name.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +17,45 @@ _NAMED_OBJECTS: Final = """
     CustomObjectScope custom_object_scope deserialize_keras_object get_custom_objects serialize_keras_object
 """
 
+_NETWORKS: Final = "tensorkeep.tf1.keras.applications"
+
+
+def _of(module: str, names: str, mode: str) -> Table:
+    """Some networks, with what makes images ready for them and their predictions words."""
+    return {
+        f"{_NETWORKS}.{module}": names,
+        f"{_NETWORKS}.images": f"decode_predictions preprocess_input=prepare_{mode}_input",
+    }
+
+
+_APPLICATIONS: Final[dict[str, Table]] = {
+    "keras.applications": {
+        f"{_NETWORKS}.dense_nets": "DenseNet121 DenseNet169 DenseNet201",
+        f"{_NETWORKS}.inception": "InceptionV3",
+        f"{_NETWORKS}.inception_resnet": "InceptionResNetV2",
+        f"{_NETWORKS}.mobile": "MobileNet MobileNetV2",
+        f"{_NETWORKS}.nasnet": "NASNetLarge NASNetMobile",
+        f"{_NETWORKS}.residual": "ResNet101 ResNet101V2 ResNet152 ResNet152V2 ResNet50 ResNet50V2",
+        f"{_NETWORKS}.vgg": "VGG16 VGG19",
+        f"{_NETWORKS}.xception": "Xception",
+    },
+    "keras.applications.densenet": _of("dense_nets", "DenseNet121 DenseNet169 DenseNet201", "torch"),
+    "keras.applications.imagenet_utils": {f"{_NETWORKS}.images": "decode_predictions preprocess_input"},
+    "keras.applications.inception_resnet_v2": _of("inception_resnet", "InceptionResNetV2", "tf"),
+    "keras.applications.inception_v3": _of("inception", "InceptionV3", "tf"),
+    "keras.applications.mobilenet": _of("mobile", "MobileNet", "tf"),
+    "keras.applications.mobilenet_v2": _of("mobile", "MobileNetV2", "tf"),
+    "keras.applications.nasnet": _of("nasnet", "NASNetLarge NASNetMobile", "tf"),
+    "keras.applications.resnet": _of("residual", "ResNet101 ResNet152 ResNet50", "caffe"),
+    "keras.applications.resnet50": _of("residual", "ResNet50", "caffe"),
+    "keras.applications.resnet_v2": _of("residual", "ResNet101V2 ResNet152V2 ResNet50V2", "tf"),
+    "keras.applications.vgg16": _of("vgg", "VGG16", "caffe"),
+    "keras.applications.vgg19": _of("vgg", "VGG19", "caffe"),
+    "keras.applications.xception": _of("xception", "Xception", "tf"),
+}
+
 KERAS_PARTS: Final[dict[str, Table]] = {
+    **_APPLICATIONS,
     "keras.activations": {
         "tensorkeep.tf1.keras.activations": "deserialize exponential get linear selu serialize softmax swish",
         "tensorkeep.tf1.keras.backend.activating": "elu hard_sigmoid relu sigmoid softplus softsign tanh",
@@ -159,18 +199,25 @@ KERAS_PARTS: Final[dict[str, Table]] = {
         "tensorkeep.tf1.keras.regularizers": "L1L2 Regularizer deserialize get l1 l1_l2 l2 serialize",
     },
     "keras.utils": {
+        "tensorkeep.tf1.keras.engine.nodes": "get_source_inputs",
         "tensorkeep.tf1.keras.named_objects": _NAMED_OBJECTS,
         "tensorkeep.tf1.keras.utils.arrays": "normalize to_categorical",
         "tensorkeep.tf1.keras.utils.downloads": "get_file",
-        "tensorkeep.tf1.keras.utils.drawings": "model_to_dot plot_model",
         "tensorkeep.tf1.keras.utils.hdf5_matrix": "HDF5Matrix",
+        "tensorkeep.tf1.keras.utils.models": "model_to_dot multi_gpu_model plot_model",
         "tensorkeep.tf1.keras.utils.progress": "Progbar",
-        "tensorkeep.tf1.keras.utils.replication": "multi_gpu_model",
         "tensorkeep.tf1.keras.utils.sequences": "GeneratorEnqueuer OrderedEnqueuer Sequence SequenceEnqueuer",
     },
 }
 
 ABOUT_KERAS_PARTS: Final = {
+    "keras.applications": "networks that are known by name",
+    "keras.applications.imagenet_utils": "images made ready for networks, and predictions in words",
+    **{
+        name: f"{name.rsplit('.', 1)[1]}, and images made ready for it"
+        for name in _APPLICATIONS
+        if name.count(".") == 2 and not name.endswith("utils")
+    },
     "keras.activations": "functions between layers, by name",
     "keras.backend": "functions of tensors, variables, settings and the session in force",
     "keras.callbacks": "what is called before and after epochs and batches",

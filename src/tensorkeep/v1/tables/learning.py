@@ -189,10 +189,18 @@ LEARNING: Final[dict[str, Table]] = {
         """,
     },
     "nn.rnn_cell": {
+        "tensorkeep.tf1.contrib.rnn.wrappers": "EmbeddingWrapper InputProjectionWrapper OutputProjectionWrapper",
         "tensorkeep.tf1.layers.cell_wrappers": "DeviceWrapper DropoutWrapper ResidualWrapper",
         "tensorkeep.tf1.layers.cells": """
             BasicLSTMCell BasicRNNCell GRUCell LSTMCell LSTMStateTuple MultiRNNCell RNNCell
         """,
+    },
+    "nn.seq2seq": {
+        "tensorkeep.tf1.contrib.legacy_seq2seq": """
+            attention_decoder basic_rnn_seq2seq embedding_attention_decoder embedding_attention_seq2seq
+            embedding_rnn_decoder embedding_rnn_seq2seq rnn_decoder tied_rnn_seq2seq
+        """,
+        "tensorkeep.v1.old_names": "model_with_buckets sequence_loss sequence_loss_by_example",
     },
     "summary": {
         "tensorkeep.proto.messages": "Event SessionLog Summary SummaryDescription TaggedRunMetadata",
@@ -212,7 +220,7 @@ LEARNING: Final[dict[str, Table]] = {
             string_input_producer
         """,
         "tensorkeep.tf1.training.inputs.queue_runner": "QueueRunner add_queue_runner",
-        "tensorkeep.tf1.training.loops.basic_loops": "basic_train_loop",
+        "tensorkeep.tf1.training.loops.supervisor": "basic_train_loop",
         "tensorkeep.tf1.training.loops.coordinator": "Coordinator LooperThread",
         "tensorkeep.tf1.training.loops.device_setter": "ClusterSpec replica_device_setter",
         "tensorkeep.tf1.training.loops.events": "SummaryWriter=FileWriter",

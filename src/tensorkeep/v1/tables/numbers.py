@@ -6,7 +6,29 @@ from typing import Final
 
 from tensorkeep._lazy import Table
 
+_DISTRIBUTIONS: Final[Table] = {
+    "tensorkeep.tf1.distributions.base": """
+        Distribution FULLY_REPARAMETERIZED NOT_REPARAMETERIZED ReparameterizationType
+    """,
+    "tensorkeep.tf1.distributions.continuous": "Beta Exponential Gamma Laplace Normal StudentT Uniform",
+    "tensorkeep.tf1.distributions.counts": "DirichletMultinomial Multinomial",
+    "tensorkeep.tf1.distributions.discrete": "Bernoulli Categorical",
+    "tensorkeep.tf1.distributions.divergences": "RegisterKL kl_divergence",
+    "tensorkeep.tf1.distributions.vectors": "Dirichlet",
+}
+
 NUMBERS: Final[dict[str, Table]] = {
+    "contrib.distributions": {
+        **_DISTRIBUTIONS,
+        "tensorkeep.tf1.distributions.continuous": """
+            Beta Exponential Gamma Laplace Normal NormalWithSoftplusScale StudentT Uniform
+        """,
+        "tensorkeep.tf1.distributions.discrete": "Bernoulli Categorical OneHotCategorical Poisson",
+        "tensorkeep.tf1.distributions.vectors": """
+            Dirichlet MultivariateNormalDiag MultivariateNormalDiagWithSoftplusScale
+        """,
+    },
+    "distributions": _DISTRIBUTIONS,
     "bitwise": {
         "tensorkeep.tf1.functions.ragged.dispatch": """
             bitwise_and bitwise_or bitwise_xor invert=bitwise_invert left_shift right_shift

@@ -24,8 +24,9 @@ SURROUNDINGS: Final[dict[str, Table]] = {
         """,
     },
     "config.experimental": {
+        "tensorkeep.v1.collective": "enable_distributed_strategy",
         "tensorkeep.v1.settings": """
-            enable_distributed_strategy get_memory_growth list_logical_devices list_physical_devices set_memory_growth
+            get_memory_growth list_logical_devices list_physical_devices set_memory_growth
         """,
     },
     "config.threading": {
@@ -46,7 +47,7 @@ SURROUNDINGS: Final[dict[str, Table]] = {
         "tensorkeep.tf1.functions.ragged.dispatch": "assert_type check_numerics is_finite is_inf is_nan",
     },
     "distribute": {
-        "tensorkeep.v1.internals.distribution": """
+        "tensorkeep.v1.internals.execution": """
             get_loss_reduction get_replica_context get_strategy has_strategy in_cross_replica_context
         """,
         "tensorkeep.v1.servers": "Server",
@@ -113,6 +114,10 @@ SURROUNDINGS: Final[dict[str, Table]] = {
     },
     "lookup.experimental": {
         "tensorkeep.tf1.functions.data.mutable_tables": "DenseHashTable MutableHashTable",
+    },
+    "profiler": {
+        "tensorkeep.proto.reports": "GraphNodeProto MultiGraphNodeProto",
+        "tensorkeep.v1.profiling": "ProfileOptionBuilder Profiler profile",
     },
     "python_io": {
         "tensorkeep.v1.records": "TFRecordCompressionType TFRecordOptions TFRecordWriter tf_record_iterator",

@@ -69,6 +69,7 @@ TOP: Final[Table] = {
         FixedLengthRecordReader IdentityReader ReaderBase TextLineReader WholeFileReader matching_files read_file
         write_file
     """,
+    "tensorkeep.tf1.functions.data.session_tensors": "delete_session_tensor get_session_handle get_session_tensor",
     "tensorkeep.tf1.functions.data.summaries": "merge_all_summaries=merge_all merge_summary=merge",
     "tensorkeep.tf1.functions.gradients.derivatives": "custom_gradient hessians",
     "tensorkeep.tf1.functions.linear_algebra.matrices": """
@@ -195,12 +196,13 @@ TOP: Final[Table] = {
         no_gradient op_scope register_tensor_conversion_function resource_variables_enabled
     """,
     "tensorkeep.v1.graphs": "Graph",
-    "tensorkeep.v1.internals.eager": "GradientTape",
-    "tensorkeep.v1.internals.refused": "load_library load_op_library",
+    "tensorkeep.v1.internals.execution": "GradientTape",
     "tensorkeep.v1.old_names": "audio_summary histogram_summary image_summary scalar_summary",
-    "tensorkeep.v1.programs.installing": "install",
+    "tensorkeep.v1.programs.finding": "install",
     "tensorkeep.v1.records": "TFRecordReader",
     "tensorkeep.v1.sessions": "InteractiveSession Session",
     "tensorkeep.v1.training": "make_prefetch_hook",
-    "tensorkeep.v1.versions": "GIT_VERSION VERSION __git_version__=GIT_VERSION __version__=VERSION",
+    "tensorkeep.v1.versions": """
+        GIT_VERSION VERSION __git_version__=GIT_VERSION __version__=VERSION load_library load_op_library
+    """,
 }

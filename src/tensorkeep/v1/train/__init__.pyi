@@ -12,7 +12,6 @@ from tensorkeep.tf1.training.inputs.input_producers import (
     string_input_producer,
 )
 from tensorkeep.tf1.training.inputs.queue_runner import QueueRunner, add_queue_runner
-from tensorkeep.tf1.training.loops.basic_loops import basic_train_loop
 from tensorkeep.tf1.training.loops.coordinator import Coordinator, LooperThread
 from tensorkeep.tf1.training.loops.device_setter import ClusterSpec, replica_device_setter
 from tensorkeep.tf1.training.loops.events import FileWriter as SummaryWriter
@@ -26,6 +25,7 @@ from tensorkeep.tf1.training.loops.recording_hooks import (
     CheckpointSaverHook, CheckpointSaverListener, StepCounterHook, SummarySaverHook,
 )
 from tensorkeep.tf1.training.loops.session_creators import SessionCreator
+from tensorkeep.tf1.training.loops.supervisor import basic_train_loop
 from tensorkeep.tf1.training.objects.object_checkpoints import CheckpointOptions
 from tensorkeep.tf1.training.optimizers.base import Optimizer
 from tensorkeep.tf1.training.optimizers.decaying import (

@@ -6,12 +6,10 @@ path that is added takes its word in `lacking` away.
 
     contributions  `tensorflow.contrib`, below its namespaces
     estimators     `tensorflow.estimator`, `tensorflow.python.feature_column`, `tensorflow.contrib.tpu`
-    framework      `tensorflow.python.framework`, `eager`, `client`
-    keras          `tensorflow.python.keras`, below its namespaces
+    framework      `tensorflow.python.framework`, `eager`, `client`; `tensorflow.core`: modules of messages
     lacking        modules that TensorFlow 1 has and we do not
-    learning       `tensorflow.python.layers`, `training`, `summary`, `saved_model`
-    messages       `tensorflow.core`: modules of messages
-    operations     `tensorflow.python.ops`
+    learning       `tensorflow.python.layers`, `training`, `summary`, `saved_model`; `keras`, below its namespaces
+    operations     `tensorflow.python.ops`, `tensorflow.models.rnn`
     surroundings   `tensorflow.python.data`, `lib`, `platform`, `tools`, `util`, `tensorflow.examples` and others
 """
 
@@ -23,10 +21,8 @@ from tensorkeep._lazy import Table
 from tensorkeep.v1.programs.paths.contributions import CONTRIBUTIONS
 from tensorkeep.v1.programs.paths.estimators import ESTIMATORS
 from tensorkeep.v1.programs.paths.framework import FRAMEWORK
-from tensorkeep.v1.programs.paths.keras import KERAS
 from tensorkeep.v1.programs.paths.lacking import LACKING, LACKING_WHOLE
 from tensorkeep.v1.programs.paths.learning import LEARNING
-from tensorkeep.v1.programs.paths.messages import MESSAGES
 from tensorkeep.v1.programs.paths.operations import OPERATIONS
 from tensorkeep.v1.programs.paths.surroundings import SURROUNDINGS
 
@@ -34,9 +30,7 @@ PATHS: Final[dict[str, Table]] = {
     **CONTRIBUTIONS,
     **ESTIMATORS,
     **FRAMEWORK,
-    **KERAS,
     **LEARNING,
-    **MESSAGES,
     **OPERATIONS,
     **SURROUNDINGS,
 }

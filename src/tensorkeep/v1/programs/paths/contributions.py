@@ -38,6 +38,7 @@ _MODULES: Final = {
     """,
     "legacy_seq2seq": "python.ops.seq2seq",
     "lookup": "lookup_ops",
+    "memory_stats": "python.ops.memory_stats_ops",
     "metrics": "python.ops.histogram_ops python.ops.metric_ops python.ops.set_ops",
     "opt": """
         python.training.adam_gs_optimizer python.training.adamax python.training.addsign
@@ -50,6 +51,8 @@ _MODULES: Final = {
         python.training.variable_clipping_optimizer
         python.training.weight_decay_optimizers
     """,
+    "quantize": "python.quantize_graph",
+    "resampler": "python.ops.resampler_ops",
     "rnn": """
         python.ops.core_rnn python.ops.core_rnn_cell python.ops.fused_rnn_cell python.ops.gru_ops python.ops.lstm_ops
         python.ops.rnn python.ops.rnn_cell
@@ -82,6 +85,7 @@ _PACKAGES: Final[dict[str, Table]] = {
     "contrib.learn.python.learn.datasets.base": {"tensorkeep.v1.contrib.learn.datasets.base": "*"},
     "contrib.learn.python.learn.datasets.mnist": {"tensorkeep.tf1.training.inputs.mnist_files": "*"},
     "contrib.learn.python.learn.learn_runner": {"tensorkeep.v1.contrib.learn.learn_runner": "*"},
+    "contrib.learn.python.learn.monitors": {"tensorkeep.v1.contrib.learn.monitors": "*"},
     "contrib.learn.python.learn.preprocessing": {"tensorkeep.v1.contrib.learn.preprocessing": "*"},
     "contrib.learn.python.learn.preprocessing.categorical_vocabulary": {
         "tensorkeep.v1.contrib.learn.preprocessing": "*"

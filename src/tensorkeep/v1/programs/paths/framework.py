@@ -1,4 +1,7 @@
-"""Paths of graphs and sessions: `tensorflow.python.framework`, `eager`, `client`."""
+"""Paths of graphs and sessions, `tensorflow.python.framework`, `eager`, `client`, and of messages, `tensorflow.core`.
+
+Every module `…_pb2` has all classes.
+"""
 
 from __future__ import annotations
 
@@ -9,15 +12,39 @@ from tensorkeep._lazy import Table
 _TF: Final = {"tensorkeep.v1": "*"}
 _ERRORS: Final = {"tensorkeep.v1.errors": "*"}
 
+_MESSAGES: Final = {
+    "tensorkeep.v1.internals.enumerations": "*",
+    "tensorkeep.proto.messages": "*",
+    "tensorkeep.proto.session_config": "*",
+}
+
+_MESSAGE_FILES: Final = {
+    "core.example": "example example_parser_configuration feature",
+    "core.framework": """
+        allocation_description attr_value cost_graph device_attributes function graph graph_transfer_info
+        kernel_def log_memory node_def op_def reader_base remote_fused_graph_execute_info resource_handle step_stats
+        summary tensor tensor_description tensor_shape tensor_slice types variable versions
+    """,
+    "core.lib.core": "error_codes",
+    "core.protobuf": """
+        checkpointable_object_graph cluster config control_flow debug device_properties error_codes meta_graph
+        named_tensor queue_runner rewriter_config saved_model saved_object_graph saver struct tensor_bundle
+        tensorflow_server trackable_object_graph
+    """,
+    "core.util": "event memmapped_file_system saved_tensor_slice test_log",
+    "python.training": "checkpoint_state",
+}
+
 FRAMEWORK: Final[dict[str, Table]] = {
+    **{f"{folder}.{name}_pb2": _MESSAGES for folder, names in _MESSAGE_FILES.items() for name in names.split()},
     "python": _TF,
     "python.client.client_lib": _TF,
-    "python.client.device_lib": {"tensorkeep.v1.internals.devices": "list_local_devices"},
+    "python.client.device_lib": {"tensorkeep.v1.device_specs": "list_local_devices"},
     "python.client.session": {"tensorkeep.v1.sessions": "BaseSession=Session", **_TF},
     "python.client.timeline": {"tensorkeep.tf1.training.loops.timelines": "Timeline"},
-    "python.eager.backprop": {"tensorkeep.v1.internals.eager": "GradientTape"},
+    "python.eager.backprop": {"tensorkeep.v1.internals.execution": "GradientTape"},
     "python.eager.context": {
-        "tensorkeep.v1.internals.eager": """
+        "tensorkeep.v1.internals.execution": """
             EAGER_MODE GRAPH_MODE context eager_mode graph_mode in_eager_mode in_graph_mode num_gpus
         """,
         **_TF,
@@ -32,8 +59,7 @@ FRAMEWORK: Final[dict[str, Table]] = {
     "python.framework.constant_op": {"tensorkeep.v1": "*"},
     "python.framework.device": {
         "tensorkeep.graph.devices": "canonical_name=canonical_device",
-        "tensorkeep.v1.device_specs": "DeviceSpec",
-        "tensorkeep.v1.internals.devices": "check_valid is_device_spec merge_device",
+        "tensorkeep.v1.device_specs": "DeviceSpec check_valid is_device_spec merge_device",
     },
     "python.framework.device_spec": {
         "tensorkeep.graph.devices": "DeviceSpecV2=DeviceSpec",
@@ -53,7 +79,7 @@ FRAMEWORK: Final[dict[str, Table]] = {
     "python.framework.graph_util_impl": {"tensorkeep.v1.graph_util": "*"},
     "python.framework.importer": {"tensorkeep.v1.framework": "import_graph_def"},
     "python.framework.indexed_slices": {"tensorkeep.v1": "*"},
-    "python.framework.load_library": {"tensorkeep.v1.internals.refused": "load_library load_op_library"},
+    "python.framework.load_library": {"tensorkeep.v1.versions": "load_library load_op_library"},
     "python.framework.meta_graph": {
         "tensorkeep.metagraph.exporting": "create_meta_graph_def",
         "tensorkeep.metagraph.files": "read_meta_graph_file",

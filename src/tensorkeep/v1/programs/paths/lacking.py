@@ -26,8 +26,9 @@ LACKING: Final = {
         state_grad stateful_random_ops string_grad tensor_array_grad tensor_forest_ops while_v2
     """,
     "python.platform": "self_check status_bar tf_stack",
-    "python.profiler": "model_analyzer option_builder profile_context profiler profiler_client tfprof_logger",
+    "python.profiler": "profile_context profiler profiler_client tfprof_logger",
     "python.saved_model": "function_deserialization load load_v1_in_v2 nested_structure_coder save",
+    "python.summary": "event_accumulator event_file_inspector event_multiplexer",
     "python.tools": """
         component_api_helper import_pb_to_tensorboard module_util optimize_for_inference
         print_selective_registration_header saved_model_aot_compile saved_model_utils strip_unused
@@ -46,7 +47,7 @@ _CONTRIB: Final = """
     estimator factorization feature_column ffmpeg framework fused_conv gan gdr graph_editor grid_rnn hadoop hooks ignite
     image input_pipeline integrate kafka keras kernel_methods kinesis kfac labeled_tensor layers learn legacy_seq2seq
     libsvm linalg linear_optimizer lite lookup losses makefile memory_stats meta_graph_transform metrics mixed_precision
-    model_pruning mpi ndlstm nearest_neighbor nn opt optimizer_v2 periodic_resample pi_examples predictor proto
+    model_pruning mpi nccl ndlstm nearest_neighbor nn opt optimizer_v2 periodic_resample pi_examples predictor proto
     quantization quantize receptive_field recurrent reduce_slice_ops remote_fused_graph resampler rnn rpc saved_model
     sdca_estimator seq2seq session_bundle signal slim solvers sparsemax specs staging stat_summarizer stateless
     statistics summary tensor_forest tensorboard tensorrt testing text tf_records tfprof time_series timeseries tpu
@@ -54,10 +55,10 @@ _CONTRIB: Final = """
 """
 
 _WHOLE: Final = """
-    autograph compat.v2 compiler distribute distributions estimator feature_column keras lite mixed_precision profiler
-    python.autograph python.compiler python.debug python.distribute python.feature_column python.kernel_tests
-    python.ops.distributions python.ops.linalg.sparse python.ops.parallel_for python.ops.structured python.tpu tools tpu
-    xla
+    autograph compat.v2 compiler distribute distributions estimator feature_column keras lite mixed_precision models
+    profiler python.autograph python.compiler python.debug python.distribute python.feature_column python.kernel_tests
+    python.ops.distributions python.ops.linalg.sparse python.ops.parallel_for python.ops.structured python.tpu
+    tensorboard tools tpu xla
 """
 
 LACKING_WHOLE: Final = frozenset((*_WHOLE.split(), *(f"contrib.{name}" for name in _CONTRIB.split())))

@@ -1,4 +1,7 @@
-"""Paths of models and their training: `tensorflow.python.layers`, `training`, `summary`, `saved_model` and the like."""
+"""Paths of models and their training: `tensorflow.python.layers`, `training`, `summary`, `saved_model` and others.
+
+Those of `keras` are here that are no namespaces.
+"""
 
 from __future__ import annotations
 
@@ -17,12 +20,18 @@ _SAVER: Final = {
     "tensorkeep.v1.meta_graph": "*",
     **_TRAIN,
 }
+_ONE_REPLICA: Final = {
+    "tensorkeep.v1.internals.execution": """
+        get_cross_replica_context get_loss_reduction get_replica_context get_strategy has_strategy
+        in_cross_replica_context
+    """,
+}
 _SAVEABLES: Final = {
     "tensorkeep.graph.saveable": "SaveSpec SaveableObject",
 }
 _PLAIN_TRAINING: Final = """
     adadelta adagrad adagrad_da adagrad_decay adagrad_decay_v2 adam adam_async basic_loops basic_session_run_hooks
-    checkpoint_management checkpoint_state_pb2 checkpoint_utils coordinator device_setter ftrl gradient_descent input
+    checkpoint_management checkpoint_utils coordinator device_setter ftrl gradient_descent input
     learning_rate_decay momentum monitored_session optimizer proximal_adagrad proximal_gradient_descent queue_runner
     queue_runner_impl rmsprop server_lib session_manager session_run_hook summary_io supervisor
     sync_replicas_optimizer training training_util warm_starting_util weight_decay_optimizers
@@ -35,7 +44,30 @@ _SAVED_MODEL_PARTS: Final = {
     "signature_def_utils_impl": "signature_def_utils", "utils_impl": "utils",
 }  # fmt: skip
 
+_KERAS_LAYERS: Final[Table] = {"tensorkeep.v1.keras.layers": "*"}
+_LAYER_MODULES: Final = """
+    advanced_activations convolutional core dense_attention embeddings merge noise normalization pooling recurrent
+    wrappers
+"""
+_ENGINE: Final[Table] = {
+    "tensorkeep.tf1.keras.engine.base_layer": "Layer",
+    "tensorkeep.tf1.keras.engine.input_layer": "Input InputLayer",
+    "tensorkeep.tf1.keras.engine.model": "Model",
+    "tensorkeep.tf1.keras.engine.network": "Network",
+    "tensorkeep.tf1.keras.engine.nodes": "Node",
+    "tensorkeep.tf1.keras.engine.sequential": "Sequential",
+    "tensorkeep.tf1.layers.input_spec": "InputSpec",
+}
+_ENGINE_MODULES: Final = "base_layer input_layer input_spec network node sequential topology training"
+
 LEARNING: Final[dict[str, Table]] = {
+    "keras.engine": _ENGINE,
+    **{f"keras.engine.{name}": _ENGINE for name in _ENGINE_MODULES.split()},
+    **{f"keras.layers.{name}": _KERAS_LAYERS for name in _LAYER_MODULES.split()},
+    "keras.utils.conv_utils": {"tensorkeep.v1.internals.layers": "*"},
+    "keras.utils.data_utils": {"tensorkeep.v1.keras.utils": "*"},
+    "keras.utils.generic_utils": {"tensorkeep.v1.keras.utils": "*"},
+    "keras.utils.np_utils": {"tensorkeep.v1.keras.utils": "*"},
     "python.layers": _LAYERS,
     **{f"python.layers.{name}": _LAYERS for name in ["convolutional", "core", "layers", "normalization", "pooling"]},
     "python.layers.base": _LAYERS,
@@ -60,14 +92,15 @@ LEARNING: Final[dict[str, Table]] = {
     "python.summary.summary": _SUMMARY,
     "python.summary.summary_iterator": {"tensorkeep.v1.training": "summary_iterator"},
     "python.summary.writer": _SUMMARY,
-    "python.summary.writer.event_file_writer": {"tensorkeep.v1.internals.events": "EventFileWriter"},
+    "python.summary.writer.event_file_writer": {"tensorkeep.tf1.training.loops.events": "EventFileWriter"},
     "python.summary.writer.writer": _SUMMARY,
     "python.summary.writer.writer_cache": _SUMMARY,
     "python.training": _TRAIN,
     **{f"python.training.{name}": {**_TRAIN, **_TF} for name in _PLAIN_TRAINING.split()},
-    "python.training.distribute": {"tensorkeep.v1.internals.distribution": "*"},
-    "python.training.distribution_strategy_context": {"tensorkeep.v1.internals.distribution": "*"},
-    "python.distribute.distribution_strategy_context": {"tensorkeep.v1.internals.distribution": "*"},
+    "python.training.distribute": _ONE_REPLICA,
+    "python.training.distribution_strategy_context": _ONE_REPLICA,
+    "python.distribute.distribution_strategy_context": _ONE_REPLICA,
+    "python.distribute.group_embedding_collective_strategy": {"tensorkeep.v1.collective": "CollectiveStrategy"},
     "python.training.moving_averages": {
         "tensorkeep.tf1.training.optimizers.moving_averages": "ExponentialMovingAverage assign_moving_average",
     },

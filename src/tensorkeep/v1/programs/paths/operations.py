@@ -1,4 +1,4 @@
-"""Paths of ops and functions: `tensorflow.python.ops`.
+"""Paths of ops and functions: `tensorflow.python.ops`, and `tensorflow.models.rnn` of the first versions.
 
 TensorFlow's modules import each other's names freely, and programs use what they find; so most rows take all of `tf`.
 A module `gen_…_ops` has ops as functions of their inputs and attributes, which may be given by position.
@@ -29,6 +29,7 @@ _CELLS: Final = {
         ASSERT_LIKE_RNNCELL_ERROR_REGEXP _BIAS_VARIABLE_NAME _LayerRNNCell=LayerRNNCell _Linear=Linear
         _WEIGHTS_VARIABLE_NAME _linear=linear _zero_state_tensors=zero_state_tensors
     """,
+    "tensorkeep.v1.old_names": "linear",
     "tensorkeep.v1.nn.rnn_cell": "*",
     **_TF,
 }
@@ -38,6 +39,7 @@ _RNN: Final = {
     """,
     **_NN,
 }
+_SEQ2SEQ: Final = {"tensorkeep.v1.nn.seq2seq": "*", **_TF}
 _TABLES: Final = {
     "tensorkeep.tf1.functions.data.lookup_tables": """
         FastHashSpec HashTable=StaticHashTable HasherSpec IdTableWithHashBuckets InitializableLookupTableBase=Table
@@ -60,6 +62,10 @@ _GENERATED: Final = """
 """
 
 _RAGGED: Final = "array_ops factory_ops functional_ops math_ops ops string_ops tensor tensor_value"
+_DISTRIBUTIONS: Final = """
+    bernoulli beta categorical dirichlet distribution distributions exponential gamma kullback_leibler laplace normal
+    student_t uniform
+"""
 _SIGNAL: Final = """
     dct_ops fft_ops mel_ops mfcc_ops reconstruction_ops shape_ops signal spectral_ops window_ops
 """
@@ -67,13 +73,25 @@ _SIGNAL: Final = """
 _ARRAYS: Final = {
     "tensorkeep.tf1.functions.arrays.shapes": "shape_internal",
     "tensorkeep.v1.internals.arrays": """
-        _autopacking_conversion_function=autopacking_conversion _slice_helper=sliced rank_internal size_internal
+        _autopacking_conversion_function=autopacking_conversion _slice_helper=slice_tensor rank_internal size_internal
     """,
     **_TF,
 }
 
 OPERATIONS: Final[dict[str, Table]] = {
     "array_ops": _ARRAYS,
+    "models.rnn": {},
+    "models.rnn.linear": {"tensorkeep.v1.old_names": "linear"},
+    "models.rnn.ptb": {},
+    "models.rnn.ptb.reader": {
+        "tensorkeep.tf1.training.inputs.ptb_files": """
+            _build_vocab=build_vocabulary _file_to_word_ids=file_to_word_ids _read_words=read_words ptb_iterator
+            ptb_producer ptb_raw_data
+        """,
+    },
+    "models.rnn.rnn": _RNN,
+    "models.rnn.rnn_cell": _CELLS,
+    "models.rnn.seq2seq": _SEQ2SEQ,
     "python.ops": _TF,
     **{f"python.ops.gen_{name}_ops": _RAW for name in _GENERATED.split()},
     "python.training.gen_training_ops": _RAW,
@@ -99,7 +117,10 @@ OPERATIONS: Final[dict[str, Table]] = {
     "python.ops.control_flow_util": {"tensorkeep.v1.internals.recurrent": "*", **_TF},
     "python.ops.ctc_ops": _NN,
     "python.ops.custom_gradient": _TF,
-    "python.ops.data_flow_ops": _TF,
+    "python.ops.data_flow_ops": {
+        "tensorkeep.tf1.functions.data.staging_areas": "BaseStagingArea MapStagingArea StagingArea",
+        **_TF,
+    },
     "python.ops.embedding_ops": {
         "tensorkeep.tf1.functions.ragged.dispatch": """
             fused_safe_embedding_lookup_sparse=safe_embedding_lookup_sparse
@@ -147,6 +168,7 @@ OPERATIONS: Final[dict[str, Table]] = {
         **_TF,
     },
     "python.ops.metrics": _METRICS,
+    **{f"python.ops.distributions.{name}": {"tensorkeep.v1.distributions": "*"} for name in _DISTRIBUTIONS.split()},
     "python.ops.metrics_impl": _METRICS,
     "python.ops.nn": _NN,
     "python.ops.nn_impl": _NN,
@@ -182,7 +204,8 @@ OPERATIONS: Final[dict[str, Table]] = {
     "python.ops.rnn_cell": _CELLS,
     "python.ops.rnn_cell_impl": _CELLS,
     "python.ops.script_ops": _TF,
-    "python.ops.session_ops": _TF,
+    "python.ops.seq2seq": _SEQ2SEQ,
+    "python.ops.session_ops": {"tensorkeep.runtime.session_tensors": "TensorHandle", **_TF},
     "python.ops.sets": {"tensorkeep.v1.sets": "*"},
     "python.ops.sets_impl": {"tensorkeep.v1.sets": "*"},
     "python.ops.signal": {"tensorkeep.v1.signal": "*"},

@@ -17,6 +17,16 @@ _READER: Final = {
     "tensorkeep.v1.checkpoints": "CheckpointReader NewCheckpointReader",
     "tensorkeep.v1.errors": "*",
 }
+_BUILD: Final = {
+    "tensorkeep.v1.versions": """
+        CXX11_ABI_FLAG MONOLITHIC_BUILD build_info cuda_build_info get_compile_flags get_include get_lib get_link_flags
+        is_cuda_build is_rocm_build
+    """,
+}
+_PROFILER: Final = {
+    "tensorkeep.v1.profiling": "FLOAT_OPS_OPTIONS TRAINABLE_VARS_PARAMS_STAT_OPTIONS print_model_analysis",
+    "tensorkeep.v1.profiler": "*",
+}
 _DATA_OPS: Final = """
     batching cardinality counter enumerate_ops error_ops get_single_element grouping interleave_ops iterator_ops
     parsing_ops prefetching_ops random_ops readers resampling scan_ops shuffle_ops take_while_ops unique writers
@@ -25,6 +35,7 @@ _DATA_OPS: Final = """
 SURROUNDINGS: Final[dict[str, Table]] = {
     "examples.tutorials.mnist": {},
     "examples.tutorials.mnist.input_data": {"tensorkeep.tf1.training.inputs.mnist_files": "*"},
+    "examples.tutorials.mnist.mnist": {"tensorkeep.tf1.training.mnist_network": "*"},
     "python.compat.compat": {"tensorkeep.v1.compatibility": "forward_compatibility_horizon forward_compatible"},
     "python.data": _DATA,
     "python.data.experimental": _DATA_EXPERIMENTAL,
@@ -47,22 +58,27 @@ SURROUNDINGS: Final[dict[str, Table]] = {
     "python.platform": {"tensorkeep.v1": "app flags gfile resource_loader test tf_logging=logging"},
     "python.platform.app": {"tensorkeep.v1.app": "*"},
     "python.platform.benchmark": {"tensorkeep.v1.test": "Benchmark"},
-    "python.platform.build_info": {"tensorkeep.v1.internals.builds": "*"},
+    "python.platform.build_info": _BUILD,
     "python.platform.flags": {"tensorkeep.v1.flags": "*"},
     "python.platform.gfile": {"tensorkeep.v1.gfile": "*"},
     "python.platform.googletest": {"tensorkeep.v1.internals.test_helpers": "*", "tensorkeep.v1.test": "*"},
     "python.platform.resource_loader": {"tensorkeep.v1.resource_loader": "*"},
-    "python.platform.sysconfig": {"tensorkeep.v1.internals.builds": "*"},
+    "python.platform.sysconfig": _BUILD,
     "python.platform.test": {"tensorkeep.v1.test": "*"},
     "python.platform.tf_logging": {"tensorkeep.v1.logging": "*"},
+    "contrib.tfprof": _PROFILER,
+    "contrib.tfprof.model_analyzer": _PROFILER,
+    "python.profiler": _PROFILER,
+    "python.profiler.model_analyzer": _PROFILER,
+    "python.profiler.option_builder": _PROFILER,
     "python.pywrap_tensorflow": _READER,
     "python.pywrap_tensorflow_internal": _READER,
     "python.tools": {},
     "python.tools.freeze_graph": {"tensorkeep.tools.freeze_graph": "*"},
     "python.tools.inspect_checkpoint": {"tensorkeep.tools.inspect_checkpoint": "*"},
-    "python.tools.optimize_for_inference_lib": {"tensorkeep.v1.internals.graph_tools": "optimize_for_inference"},
+    "python.tools.optimize_for_inference_lib": {"tensorkeep.v1.graph_defs": "optimize_for_inference"},
     "python.tools.saved_model_cli": {"tensorkeep.tools.saved_model_cli": "*"},
-    "python.tools.strip_unused_lib": {"tensorkeep.v1.internals.graph_tools": "strip_unused"},
+    "python.tools.strip_unused_lib": {"tensorkeep.v1.graph_defs": "strip_unused"},
     "python.util": {},
     "python.util.all_util": {"tensorkeep.v1.internals.decorators": "make_all remove_undocumented"},
     "python.util.compat": {"tensorkeep.v1.compat": "*"},
