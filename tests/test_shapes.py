@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tensorkeep.errors import InvalidArgumentError
-from tensorkeep.shapes import UNKNOWN_SHAPE, Shape, element_count
+from tensorkeep.shapes import UNKNOWN_SHAPE, Shape, bracketed_shape, element_count
 
 LARGEST = 4
 sizes = st.integers(0, LARGEST)
@@ -51,6 +51,7 @@ def test_a_negative_size_is_refused(dims: tuple[int, ...]) -> None:
 
 def test_shapes_are_shown_as_tensorflow_shows_them() -> None:
     assert [str(shape) for shape in (Shape((2, None)), Shape(()), UNKNOWN_SHAPE)] == ["[2,?]", "[]", "<unknown>"]
+    assert [bracketed_shape(sizes) for sizes in ((2, None), (), np.zeros((3, 1)).shape)] == ["[2,?]", "[]", "[3,1]"]
 
 
 def test_a_shape_is_a_sequence_if_its_rank_is_known() -> None:

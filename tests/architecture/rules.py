@@ -301,7 +301,7 @@ def ambient_defaults(modules: Sequence[Module]) -> list[str]:
     for module, node in _nodes(modules, allowed=("v1",)):
         if isinstance(node, ast.Global):
             violations.append(module.at(node.lineno, f"the global {', '.join(node.names)} is rebound"))
-        elif isinstance(node, ast.Attribute) and ast.unparse(node) == "threading.local":
+        elif _is_named(node, ("threading.local",)):
             violations.append(module.at(node.lineno, "threading.local keeps ambient state"))
         elif isinstance(node, ast.FunctionDef | ast.ClassDef) and any(name in node.name for name in _AMBIENT_NAMES):
             violations.append(module.at(node.lineno, f"{node.name} is an ambient default"))
@@ -324,7 +324,7 @@ def prints(modules: Sequence[Module]) -> list[str]:
             continue
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "print":
             violations.append(module.at(node.lineno, "print() is called"))
-        if isinstance(node, ast.Attribute) and ast.unparse(node) in ("sys.stdout", "sys.stderr"):
+        if _is_named(node, ("sys.stdout", "sys.stderr")):
             violations.append(module.at(node.lineno, f"{ast.unparse(node)} is used"))
     return violations
 
@@ -335,7 +335,7 @@ def logging_configuration(modules: Sequence[Module]) -> list[str]:
     functions = tuple(f"logging.{name}" for name in _LOGGING_FUNCTIONS)
     violations = _imports_of(modules, ("logging.config", "logging.handlers", *functions), allowed)
     for module, node in _nodes(modules, allowed):
-        if isinstance(node, ast.Attribute) and (node.attr in _LOGGER_METHODS or ast.unparse(node) in functions):
+        if _is_named(node, functions) or (isinstance(node, ast.Attribute) and node.attr in _LOGGER_METHODS):
             violations.append(module.at(node.lineno, f"{ast.unparse(node)} configures logging"))
     return violations
 
@@ -388,9 +388,8 @@ def _statements(function: ast.FunctionDef | ast.AsyncFunctionDef) -> int:
 def newer_python(modules: Sequence[Module]) -> list[str]:
     """Nothing needs a Python newer than the oldest that is promised, 3.10. The syntax is ruff's to check."""
     violations = _imports_of(modules, _NEWER_THAN_3_10, allowed=())
-    attributes = {name.rpartition(".")[2] for name in _NEWER_THAN_3_10}
     for module, node in _nodes(modules, allowed=()):
-        if isinstance(node, ast.Attribute) and node.attr in attributes and ast.unparse(node) in _NEWER_THAN_3_10:
+        if _is_named(node, _NEWER_THAN_3_10):
             violations.append(module.at(node.lineno, f"{ast.unparse(node)} is newer than Python 3.10"))
         if isinstance(node, ast.Name) and node.id in _NEWER_BUILTINS:
             violations.append(module.at(node.lineno, f"{node.id} is newer than Python 3.10"))
@@ -413,6 +412,13 @@ def _imports_of(modules: Sequence[Module], names: Collection[str], allowed: Iter
 
 def _nodes(modules: Sequence[Module], allowed: Iterable[str]) -> Iterator[tuple[Module, ast.AST]]:
     return ((module, node) for module in modules if module.layer not in allowed for node in module.nodes)
+
+
+def _is_named(node: ast.AST, names: Collection[str]) -> bool:
+    """Whether a part of the syntax is one of these dotted names, of two words each."""
+    if not isinstance(node, ast.Attribute) or not isinstance(node.value, ast.Name):
+        return False
+    return f"{node.value.id}.{node.attr}" in names
 
 
 def _context_variable(node: ast.Assign | ast.AnnAssign) -> str:

@@ -274,6 +274,64 @@ def chains(tf: Any, keras: Any) -> tuple[Any, Any]:
     return [facts, rows.metrics_names], numbers
 
 
+def films(tf: Any, keras: Any) -> tuple[Any, Any]:
+    """Images in sequences, by convolutions with states; with states that are kept, and both directions."""
+    layers = keras.layers
+    inputs = keras.Input(batch_shape=(4, 3, 5, 4, 2))
+    x = layers.Bidirectional(layers.ConvLSTM2D(2, (2, 3), padding="same", return_sequences=True))(inputs)
+    last, h, c = layers.ConvLSTM2D(3, 2, dilation_rate=2, return_state=True, stateful=True, name="last")(x)
+    total = layers.Flatten()(layers.Add()([last, h, c]))
+    model = keras.Model(inputs, total)
+    model.compile("sgd", "mse")
+    _set_weights(model)
+    x = IMAGES[:8, :5, :6].reshape(8, 3, 5, 6)[..., :4, None].repeat(2, axis=-1)
+    numbers = [_fitted(model, x, np.zeros((8, 18)), batch_size=4), model.predict(x), model.get_weights()]
+    return [model.layers[2].output_shape, [weight.shape for weight in model.get_weights()]], numbers
+
+
+def places(tf: Any, keras: Any) -> tuple[Any, Any]:
+    """Weights of their own at each place, in each of the three layouts."""
+    layers = keras.layers
+    numbers: list[Any] = []
+    facts = []
+    for implementation in (1, 2, 3):
+        padding = "valid" if implementation == 1 else "same"
+        two = layers.LocallyConnected2D(2, (2, 3), 2, padding, activation="tanh", implementation=implementation)
+        one = layers.LocallyConnected1D(2, 2, padding=padding, use_bias=False, implementation=implementation)
+        first = layers.LocallyConnected2D(2, 2, data_format="channels_first", implementation=implementation)
+        rows = [layers.Reshape((-1, 2)), one, layers.Flatten(), layers.RepeatVector(2)]
+        reshaped = [*rows, layers.Reshape((1, 2, -1)), first, layers.Flatten()]
+        model = keras.Sequential([keras.Input((8, 8, 3)), two, *reshaped])
+        model.compile("sgd", "mse")
+        _set_weights(model)
+        targets = np.zeros((50, model.output_shape[1]))
+        numbers += [_fitted(model, IMAGES, targets), model.get_weights()]
+        facts.append([[layer.output_shape for layer in model.layers], [weight.name for weight in model.weights]])
+    return facts, numbers
+
+
+def dilated(tf: Any, keras: Any) -> tuple[Any, Any]:
+    """Transposed convolutions that leave places out."""
+    layers = keras.layers
+    model = keras.Sequential(
+        [
+            layers.Conv2DTranspose(3, 3, dilation_rate=2, padding="same", input_shape=(4, 5, 2)),
+            layers.Conv2DTranspose(2, (2, 3), dilation_rate=(3, 3), activation="relu"),
+            layers.Permute((3, 1, 2)),
+            layers.Conv2DTranspose(2, 2, dilation_rate=2, output_padding=0, data_format="channels_first"),
+            layers.Conv2DTranspose(2, 3, dilation_rate=2, output_padding=0, padding="same", name="last"),
+            layers.Flatten(),
+            layers.Dense(1),
+        ]
+    )
+    model.compile("sgd", "mse")
+    _set_weights(model)
+    x = IMAGES[:12, :4, :5, :2]
+    numbers = [model.predict(x), _fitted(model, x, 0.01 * PAIRS[:, :1], batch_size=6), model.get_weights()]
+    facts = [[layer.name for layer in model.layers], [layer.output_shape for layer in model.layers]]
+    return [*facts, [layer.get_config().get("dilation_rate") for layer in model.layers]], numbers
+
+
 PROGRAMS: dict[str, Callable[[Any, Any], tuple[Any, Any]]] = {
     "images": images,
     "classes": classes,
@@ -282,6 +340,9 @@ PROGRAMS: dict[str, Callable[[Any, Any], tuple[Any, Any]]] = {
     "shared": shared,
     "own layers": own_layers,
     "chains": chains,
+    "films": films,
+    "places": places,
+    "dilated": dilated,
     "rnn": _recurrent("SimpleRNN", go_backwards=True),
     "lstm": _recurrent("LSTM"),
     "lstm joined": _recurrent("LSTM", implementation=2, unroll=True),
@@ -316,6 +377,38 @@ def write_files(keras: Any, folder: Path) -> None:
     model.save_weights(str(folder / "weights"))
     found = [*model.predict(IMAGES[:4]), *model.optimizer.get_weights()]
     np.savez(folder / "expected.npz", *found)
+
+
+def recurrent_model(keras: Any, lstm: Any, gru: Any) -> Any:
+    """Recurrent layers in layers and in models, as cuDNN has their weights or as others do."""
+    layers = keras.layers
+    inner = keras.Sequential([gru(3, return_sequences=True, input_shape=(None, 4))])
+    inputs = keras.Input((6, 3))
+    x = inner(layers.Bidirectional(lstm(2, return_sequences=True))(inputs))
+    return keras.Model(inputs, lstm(2, go_backwards=True)(x))
+
+
+def write_cudnn_weights(keras: Any, folder: Path) -> None:
+    """Leaves the weights of cuDNN's layers, and what those layers make of sequences."""
+    keras.backend.clear_session()
+    model = recurrent_model(keras, keras.layers.CuDNNLSTM, keras.layers.CuDNNGRU)
+    _set_weights(model)
+    model.save_weights(str(folder / "cudnn.h5"))
+    np.save(folder / "cudnn.npy", model.predict(SEQUENCES))
+
+
+def read_cudnn_weights(keras: Any, folder: Path) -> None:
+    """Reads them into other layers, which say the same."""
+    keras.backend.clear_session()
+    layers = keras.layers
+    model = recurrent_model(
+        keras,
+        lambda units, **options: layers.LSTM(units, recurrent_activation="sigmoid", **options),
+        lambda units, **options: layers.GRU(units, recurrent_activation="sigmoid", reset_after=True, **options),
+    )
+    model.load_weights(str(folder / "cudnn.h5"))
+    _assert_close([model.predict(SEQUENCES)], [np.load(folder / "cudnn.npy")])
+    model.save_weights(str(folder / "plain.h5"))
 
 
 def read_files(keras: Any, folder: Path) -> None:

@@ -15,7 +15,7 @@ import warnings
 from pathlib import Path
 from typing import Any
 
-from tests.interop.keras_model_programs import observed, read_files, write_files
+from tests.interop.keras_model_programs import observed, read_cudnn_weights, read_files, write_files
 
 
 def main(folder: Path) -> None:
@@ -29,6 +29,7 @@ def main(folder: Path) -> None:
     (folder / "observed.pickle").write_bytes(pickle.dumps(observed(tf, keras)))
     write_files(keras, folder / "theirs")
     read_files(keras, folder / "ours")
+    read_cudnn_weights(keras, folder / "ours")
 
 
 if __name__ == "__main__":

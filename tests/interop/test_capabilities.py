@@ -8,11 +8,11 @@ from tensorkeep.graph.registry.stateful_ops import STATEFUL_OPS
 from tools import compile_known_ops
 
 OPS = {proto.name: proto for proto in compile_known_ops.tensorflow_op_list().op}
-OF_OTHERS = tuple(  # families of ops that DeepRec and tensorflow_addons register, and TensorFlow does not
+OF_OTHERS = tuple(  # families of ops that DeepRec, tensorflow_addons and contrib register, and TensorFlow does not
     family
     for family in OP_FAMILIES
     if family.startswith("embedding.")
-    or family in ("data.buffers", "data.dataset_parquet", "data.work_queues", "images.addons")
+    or family in ("control.memory", "data.buffers", "data.dataset_parquet", "data.work_queues", "images.addons")
 )
 
 

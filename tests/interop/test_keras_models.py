@@ -16,7 +16,16 @@ import tensorflow as tf  # noqa: F401 - Keras 2 stands on it
 
 import tensorkeep.v1 as v1
 from tensorkeep.tf1.functions.structures import flatten
-from tests.interop.keras_model_programs import PROGRAMS, observed, read_files, write_files
+from tests.interop.keras_model_programs import (
+    PROGRAMS,
+    SEQUENCES,
+    observed,
+    read_cudnn_weights,
+    read_files,
+    recurrent_model,
+    write_cudnn_weights,
+    write_files,
+)
 
 
 @dataclass
@@ -32,6 +41,7 @@ class Both:
 def both(tmp_path_factory: pytest.TempPathFactory) -> Both:
     folder = tmp_path_factory.mktemp("keras")
     write_files(v1.keras, folder / "ours")
+    write_cudnn_weights(v1.keras, folder / "ours")
     running = subprocess.Popen(
         [sys.executable, "-m", "tests.interop.keras_models_oracle", str(folder)],
         cwd=Path(__file__).parents[2],
@@ -61,3 +71,16 @@ def test_files_of_keras_are_read(both: Both) -> None:
 
 def test_files_of_ours_are_read(both: Both) -> None:
     read_files(v1.keras, both.folder / "ours")
+
+
+def test_weights_of_cudnn_layers_are_those_of_others_laid_out_otherwise(both: Both) -> None:
+    folder = both.folder / "ours"  # Keras has read cudnn.h5 there, and written plain.h5
+    layers = v1.keras.layers
+    v1.keras.backend.clear_session()
+    model = recurrent_model(v1.keras, layers.CuDNNLSTM, layers.CuDNNGRU)
+    model.load_weights(str(folder / "plain.h5"))
+    np.testing.assert_allclose(model.predict(SEQUENCES), np.load(folder / "cudnn.npy"), rtol=2e-5, atol=2e-6)
+    read_cudnn_weights(v1.keras, folder)
+    other = recurrent_model(v1.keras, layers.CuDNNLSTM, layers.GRU)
+    with pytest.raises(v1.errors.InvalidArgumentError, match=r"CuDNNGRU are not compatible with GRU"):
+        other.load_weights(str(folder / "cudnn.h5"))

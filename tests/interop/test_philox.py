@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import platform
+import subprocess
+import sys
 from collections.abc import Callable, Sequence
 from typing import Any, Final
 
@@ -395,3 +397,28 @@ def test_an_operation_gets_the_same_seeds(graph_seed: int | None) -> None:
         theirs = (operation.get_attr("seed"), operation.get_attr("seed2"))
         assert seeds_for(graph_seed, op_seed, unseeded) == theirs
         unseeded += op_seed is None
+
+
+_DIVIDED = """
+import sys
+{imported}
+tf.set_random_seed(3)
+draws = tf.multinomial(tf.zeros([64, 500]), 300, seed=4)
+with tf.Session(config=tf.ConfigProto(intra_op_parallelism_threads=3)) as session:
+    sys.stdout.write(session.run(draws).astype("int64").tobytes().hex())
+"""
+
+
+def test_draws_are_divided_among_as_many_threads_as_a_session_is_told() -> None:
+    """In processes of their own: TensorFlow's first session says how many threads there are for all."""
+    drawn = [
+        subprocess.run(
+            [sys.executable, "-c", _DIVIDED.format(imported=imported)], capture_output=True, text=True, check=True
+        ).stdout
+        for imported in (
+            "import tensorflow.compat.v1 as tf; tf.disable_eager_execution()",
+            "import tensorkeep.v1 as tf",
+        )
+    ]
+    assert drawn[0]
+    assert drawn[0] == drawn[1]

@@ -28,6 +28,8 @@ TOLERANCE = {"dcgan": 2e-3, "unet": 1e-3, "mnist_cnn": 1e-3}
 """What rounding, which grows with the steps of training, leaves of agreement; 2e-4 elsewhere."""
 
 
+DIGITS = ["fully_connected", "mnist_cnn"]
+"""Programs that read MNIST's files."""
 QUICK = ["dqn"]
 """Programs that compile soon."""
 NOISE = {"dcgan": 2e-2}
@@ -68,7 +70,7 @@ def line(folder: Path, name: str, *options: str) -> list[str]:
     """The command line of a program, which writes below the folder even if it is only to restore."""
     if "--out" not in options:
         options = (*options, "--out", str(folder / "restored" / name))
-    data = ["--data_dir", str(folder / "digits")] if name == "mnist_cnn" else []
+    data = ["--data_dir", str(folder / "digits")] if name in DIGITS else []
     return [str(HERE / "tf1_programs" / f"{name}.py"), *options, *data]
 
 

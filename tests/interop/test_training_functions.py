@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import tensorflow
 
 import tensorkeep.v1 as ours
 from tests.interop.programs import build
@@ -145,6 +146,23 @@ def test_a_registered_gradient_takes_the_place_of_an_ops_own() -> None:
         (dx,) = overridden(ours)
         gradient = ours.Session(graph=graph).run(dx, {"x:0": X})
     np.testing.assert_allclose(gradient, 8 * X, rtol=1e-6)
+
+
+def rounded_as_it_passes(tf: Any) -> Any:
+    x = inputs(tf)
+    with tf.get_default_graph().gradient_override_map({"Round": "Identity", "Sign": "Square"}):
+        y = tf.round(x) + tf.sign(x)
+    return tf.gradients(y, x)
+
+
+def test_an_op_takes_the_gradient_of_another() -> None:
+    found = []
+    for tf in (ours, tensorflow.compat.v1):
+        with tf.Graph().as_default() as graph:
+            (dx,) = rounded_as_it_passes(tf)
+            found.append(tf.Session(graph=graph).run(dx, {"x:0": X}))
+    np.testing.assert_array_equal(*found)
+    np.testing.assert_allclose(found[0], 1 + 2 * X)
 
 
 def test_second_derivatives() -> None:

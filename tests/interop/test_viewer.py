@@ -14,7 +14,7 @@ import tensorflow as tf
 
 from tensorkeep.viewer.answers.catalog import LONG, SHORT
 from tensorkeep.viewer.asking import Asked
-from tensorkeep.viewer.contents import answer_text
+from tensorkeep.viewer.page import answer_text
 from tensorkeep.viewer.sources import Sources
 from tests.interop.model_zoo import NETWORKS, ZOO
 from tests.support.depth import thinned

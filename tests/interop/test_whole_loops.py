@@ -100,6 +100,25 @@ def test_a_layer_runs_as_a_whole_and_agrees(name: str, tmp_path: Path, whole: li
             np.testing.assert_allclose(found[key], by_numpy[key], rtol=1e-5, atol=1e-6)
 
 
+@pytest.mark.skipif(is_turned_off(), reason="TENSORKEEP_NATIVE=0")
+@pytest.mark.parametrize("name", ["all_steps_of_a_mask", "backwards", "both_directions", "stacked_cells"])
+def test_threads_share_the_rows(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, whole: list[bool]) -> None:
+    make, is_masked = LAYERS[name]
+    _exported(tmp_path, make(), is_masked)
+    tokens = _tokens(7, 40)
+    with implementation("native"):
+        by_one = _answers(tmp_path, tokens)
+        monkeypatch.setenv("TENSORKEEP_THREADS", "3")
+        monkeypatch.setattr("tensorkeep.native.layers.SMALL", 0)
+        monkeypatch.setattr("tensorkeep.native.layers._WORTH_A_THREAD", 1)
+        monkeypatch.setattr("tensorkeep.ops.control._round_running._MOST_AT_ONCE", 100)
+        by_three = _answers(tmp_path, tokens)
+    assert whole
+    assert all(whole)
+    for key, value in by_one.items():
+        np.testing.assert_allclose(by_three[key], value, rtol=1e-5, atol=1e-6)
+
+
 @pytest.mark.parametrize("export", [_with_softplus, _of_pictures])
 def test_other_loops_run_round_by_round(export: Callable[[Path], None], tmp_path: Path, whole: list[bool]) -> None:
     export(tmp_path)

@@ -9,6 +9,7 @@ all of them: starting TensorFlow takes longer than they do.
 from __future__ import annotations
 
 import contextlib
+import importlib
 import io
 import json
 import os
@@ -36,6 +37,8 @@ def pretend() -> Any:
         sys.modules[f"tensorflow.{name}"] = type(sys)(f"tensorflow.{name}")
     sys.modules["tensorflow.examples.tutorials.mnist.input_data"] = mnist_files
     vars(sys.modules["tensorflow.examples.tutorials.mnist"])["input_data"] = mnist_files
+    network = importlib.import_module("tests.interop.tf1_digit_network")
+    vars(sys.modules["tensorflow.examples.tutorials.mnist"])["mnist"] = network
     return tf, flags.FLAGS
 
 

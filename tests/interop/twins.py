@@ -12,7 +12,7 @@ import tensorflow as tf
 from tensorflow.core.protobuf.rewriter_config_pb2 import RewriterConfig
 
 from tensorkeep.graph.messages.graph_def import export_graph
-from tensorkeep.graph.prefixes import prepend_name_scope
+from tensorkeep.graph.scopes import prepend_name_scope
 from tests.ops.walking import OneNode
 
 v1 = tf.compat.v1

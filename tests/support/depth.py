@@ -66,6 +66,6 @@ def spread(values: Sequence[Value], most: int) -> list[Value]:
     return [values[round(at * (len(values) - 1) / (most - 1))] for at in range(most)]
 
 
-def thinned(values: Sequence[Any], step: int) -> list[Any]:
-    """Parameters of which every `step`-th is for every depth, and the others are deep."""
-    return [pytest.param(value, marks=pytest.mark.deep) if i % step else value for i, value in enumerate(values)]
+def thinned(values: Sequence[Any], step: int, others: pytest.MarkDecorator = pytest.mark.deep) -> list[Any]:
+    """Parameters of which every `step`-th is for every depth, and the others are deep, or bear another mark."""
+    return [pytest.param(value, marks=others) if i % step else value for i, value in enumerate(values)]
