@@ -16,9 +16,9 @@ import numpy as np
 
 import tensorkeep.v1 as tf
 
-_MOMENTUM: Final = 0.9
-_EPSILON: Final = 1e-3
-_CLASSES: Final = 1000
+MOMENTUM: Final = 0.9
+EPSILON: Final = 1e-3
+CLASSES: Final = 1000
 
 Params = Mapping[str, Any]
 
@@ -58,9 +58,7 @@ SMALL_ENCODER: Final = Encoder(2, 32, 4, 100, 16)
 def _conv(x: Any, filters: int, size: int, strides: int, training: bool, name: str) -> Any:
     """A convolution and its normalisation."""
     x = tf.layers.conv2d(x, filters, size, strides, "same", use_bias=False, name=f"{name}/conv")
-    return tf.layers.batch_normalization(
-        x, momentum=_MOMENTUM, epsilon=_EPSILON, training=training, name=f"{name}/norm"
-    )
+    return tf.layers.batch_normalization(x, momentum=MOMENTUM, epsilon=EPSILON, training=training, name=f"{name}/norm")
 
 
 def resnet_graph(size: ResNet, x: Any, training: bool = False) -> Any:
@@ -71,7 +69,7 @@ def resnet_graph(size: ResNet, x: Any, training: bool = False) -> Any:
         for number in range(count):
             name, width = f"stage{stage}/block{number}", size.width << stage
             x = _block_graph(size, x, width, 2 if stage and not number else 1, training, name)
-    return tf.layers.dense(tf.reduce_mean(x, [1, 2]), _CLASSES, name="scores")
+    return tf.layers.dense(tf.reduce_mean(x, [1, 2]), CLASSES, name="scores")
 
 
 def _block_graph(size: ResNet, x: Any, width: int, strides: int, training: bool, name: str) -> Any:
@@ -94,7 +92,7 @@ def _norm_graph(x: Any, name: str) -> Any:
         scale = tf.get_variable("gamma", [x.shape[-1]], x.dtype, tf.ones_initializer())
         offset = tf.get_variable("beta", [x.shape[-1]], x.dtype, tf.zeros_initializer())
     mean, variance = tf.nn.moments(x, [-1], keep_dims=True)
-    return (x - mean) * tf.rsqrt(variance + _EPSILON) * scale + offset
+    return (x - mean) * tf.rsqrt(variance + EPSILON) * scale + offset
 
 
 def encoder_graph(size: Encoder, words: Any, dtype: Any = tf.float32) -> Any:
@@ -149,13 +147,13 @@ class ByHand:
             mean, variance = x.mean((0, 1, 2)), x.var((0, 1, 2))
             count = x.size // x.shape[-1]
             for word, was, now in zip(("mean", "variance"), old, (mean, variance * count / (count - 1)), strict=True):
-                self.state[f"{at}/moving_{word}"] = was * _MOMENTUM + now * (1 - _MOMENTUM)
-        scale = jax.lax.rsqrt(variance + _EPSILON) * self._params[f"{at}/gamma"]
+                self.state[f"{at}/moving_{word}"] = was * MOMENTUM + now * (1 - MOMENTUM)
+        scale = jax.lax.rsqrt(variance + EPSILON) * self._params[f"{at}/gamma"]
         return ((x - mean) * scale + self._params[f"{at}/beta"]).astype(x.dtype)
 
     def norm(self, x: Any, name: str) -> Any:
         mean, variance = x.mean(-1, keepdims=True), x.var(-1, keepdims=True)
-        return (x - mean) * jax.lax.rsqrt(variance + _EPSILON) * self._params[f"{name}/gamma"] + self._params[
+        return (x - mean) * jax.lax.rsqrt(variance + EPSILON) * self._params[f"{name}/gamma"] + self._params[
             f"{name}/beta"
         ]
 

@@ -1,14 +1,16 @@
 """Devices of JAX: checkpoints to and from them, models and training steps on them, beside what others do.
 
     python -m benchmarks.devices                             all, at small sizes, on the device that JAX has
-    python -m benchmarks.devices load save --mib 8192        a checkpoint of that size
-    python -m benchmarks.devices models steps --full         ResNet50, BERT base and ResNet18 at their real sizes
-    python -m benchmarks.devices zoo Dense LSTM              models of the zoo (by live TensorFlow): engine="jax" beside
+    python -m benchmarks.devices load --mib 8192             a checkpoint of that size; so `cold` and `save`
+    python -m benchmarks.devices models --full ResNet50      at its real size; so BERT, and --dtype bfloat16
+    python -m benchmarks.devices steps --full ResNet18       a step of training; so BERT
+    python -m benchmarks.devices zoo dense LSTM              models of the zoo (by live TensorFlow): engine="jax" beside
 
 Each has its comparison in the same run, in turn: `safetensors`, `torch.load` and a plain `jax.device_put` of what NumPy
-read, those that are installed; the same network written by hand in JAX (`device_networks`), with optax where it is
-trained; TensorFlow and our kernels. Answers are compared first. The bars are for an NVIDIA H200; no figures have
-been taken there yet, and on a CPU the table is all that is said.
+read (`device_checkpoints`), those that are installed; the same network written by hand in Flax (`flax_networks`), or
+where that is not installed in JAX (`device_networks`), with optax where it is trained; TensorFlow and our kernels.
+Answers are compared first. The bars are for an NVIDIA H200; on a CPU the table is all that is said.
+`docs/performance.md` has the commands for a GPU, each for less than nine minutes, and what they printed.
 """
 
 from __future__ import annotations
@@ -33,14 +35,16 @@ import optax
 import tensorkeep as tk
 import tensorkeep.v1 as tf
 from benchmarks import device_networks as networks
+from benchmarks.device_checkpoints import Rows, cold, load, save
 from benchmarks.device_networks import ByHand
 from benchmarks.timing import Contender, medians, table, take_turns
 
-Rows = list[list[str]]
 _HEAD: Final = ("work", "what", "contender", "first call, s", "each, ms", "GB/s", "of ours")
 _RATE: Final = 0.01
 _AGREES: Final = 1e-4  # of the largest element
 _STEPS: Final = 3  # by which losses are compared
+_CHECKPOINTS: Final = {"load": load, "cold": cold, "save": save}
+_WORKS: Final = (*_CHECKPOINTS, "models", "steps", "zoo")
 
 
 def _seconds(work: Callable[[], Any]) -> tuple[float, Any]:
@@ -50,76 +54,17 @@ def _seconds(work: Callable[[], Any]) -> tuple[float, Any]:
 
 
 def _timed(
-    work: str, what: str, contenders: dict[str, Callable[[], Any]], rounds: int, size: int = 0,
-    firsts: dict[str, float] | None = None,
+    work: str, what: str, contenders: dict[str, Callable[[], Any]], rounds: int, firsts: dict[str, float],
+    clock: Callable[[], float] = time.perf_counter,
 ) -> Rows:  # fmt: skip
-    """Rows of contenders, ours first, taken in turn after each has been called once."""
-    firsts = firsts or {name: _seconds(call)[0] for name, call in contenders.items()}
+    """Rows of contenders, ours first, taken in turn after each has been called once, which took `firsts`."""
     turns = [Contender(name, lambda call=call: jax.block_until_ready(call())) for name, call in contenders.items()]
-    found = medians(take_turns(turns, rounds))
+    found = medians(take_turns(turns, rounds, clock=clock))
     ours = found[next(iter(contenders))]
     return [
-        [work, what, name, f"{firsts[name]:.2f}", f"{seconds * 1e3:.2f}", f"{size / seconds / 1e9:.2f}" if size else "",
-         f"{seconds / ours:.2f}"]
+        [work, what, name, f"{firsts[name]:.2f}", f"{seconds * 1e3:.2f}", "", f"{seconds / ours:.2f}"]
         for name, seconds in found.items()
-    ]  # fmt: skip
-
-
-def _tensors(mib: int) -> dict[str, Any]:
-    random = np.random.default_rng(1)
-    row = 1 << 20
-    count = max(1, min(16, mib))
-    rows = max(1, mib // count)
-    return {f"w{at}": random.integers(0, 255, (rows, row), np.uint8).view(np.float32) for at in range(count)}
-
-
-# ------------------------------------------------------------------------------------------------------ checkpoints
-
-
-def load(folder: Path, mib: int, rounds: int) -> Rows:
-    """A checkpoint that is in the page cache, to the device."""
-    tensors = _tensors(mib)
-    size = sum(array.nbytes for array in tensors.values())
-    prefix = tk.save_checkpoint(folder / "model", tensors)
-    contenders: dict[str, Callable[[], Any]] = {
-        "load_arrays": lambda: tk.load_arrays(prefix, to="jax"),
-        "read, jax.device_put": lambda: jax.device_put(tk.load_tensors(prefix)),
-    }
-    if find_spec("safetensors"):
-        from safetensors.flax import load_file
-        from safetensors.numpy import save_file
-
-        save_file(tensors, folder / "model.safetensors")
-        contenders["safetensors"] = lambda: load_file(folder / "model.safetensors")
-    if find_spec("torch"):
-        import torch
-
-        torch.save({name: torch.from_numpy(array) for name, array in tensors.items()}, folder / "model.pt")
-        device = "cuda:0" if torch.cuda.is_available() else "cpu"
-        contenders["torch.load"] = lambda: torch.load(folder / "model.pt", map_location=device)
-    for name, array in tk.load_arrays(prefix, to="jax").items():
-        np.testing.assert_array_equal(np.asarray(array), tensors[name])
-    return _timed("load", f"{size >> 20} MiB", contenders, rounds, size)
-
-
-def save(folder: Path, mib: int, rounds: int) -> Rows:
-    """Arrays on the device, to a checkpoint that is left to the page cache."""
-    tensors = _tensors(mib)
-    size = sum(array.nbytes for array in tensors.values())
-    arrays = jax.block_until_ready(jax.device_put(tensors))
-    options = tk.SaveOptions(durability=tk.Durability.CACHE)
-    contenders: dict[str, Callable[[], Any]] = {
-        "save_arrays": lambda: tk.save_arrays(folder / "saved", arrays, options),
-        "copy, save_checkpoint": lambda: tk.save_checkpoint(folder / "copied", jax.device_get(arrays), options),
-    }
-    if find_spec("safetensors"):
-        from safetensors.flax import save_file
-
-        contenders["safetensors"] = lambda: save_file(arrays, folder / "saved.safetensors")
-    found = _timed("save", f"{size >> 20} MiB", contenders, rounds, size)
-    for name, array in tk.load_tensors(folder / "saved").items():
-        np.testing.assert_array_equal(array, tensors[name])
-    return found
+    ]
 
 
 # ----------------------------------------------------------------------------------------------------------- models
@@ -132,12 +77,15 @@ def _graph() -> Iterator[None]:
         yield
 
 
-def models(folder: Path, full: bool, batches: Sequence[int], rounds: int) -> Rows:
+def models(folder: Path, options: argparse.Namespace, words: Sequence[str]) -> Rows:
     """Networks from SavedModels as functions of JAX, beside the same networks written by hand."""
     rows: Rows = []
-    for dtype in ("float32", "bfloat16"):
+    full, batches, rounds = options.full, options.batch, options.rounds
+    for dtype in options.dtype:
         for size in (networks.RESNET50, networks.BERT) if full else (networks.SMALL_RESNET, networks.SMALL_ENCODER):
             name = "ResNet50" if isinstance(size, networks.ResNet) else "BERT encoder"
+            if not _is_asked_for(name, words):
+                continue
             target = str(folder / f"{name}-{dtype}")
             _export(target, size, tf.as_dtype(dtype))
             with tk.to_jax(target) as fn:
@@ -170,12 +118,23 @@ def _model(fn: Any, size: Any, dtype: str, batch: int, rounds: int, what: str) -
     placed = jax.device_put(given)
     ours = jax.jit(lambda params, x: fn(params, x=x)["y"])
     theirs = jax.jit(lambda params, x: (ByHand(params).resnet if is_resnet else ByHand(params).encoder)(size, x))
-    contenders = {"to_jax": lambda: ours(params, placed), "by hand": lambda: theirs(params, placed)}
+    contenders = {"to_jax": lambda: ours(params, placed), "JAX by hand": lambda: theirs(params, placed)}
+    if find_spec("flax"):
+        from benchmarks.flax_networks import module_of, variables_of
+
+        module, variables = module_of(size, np.dtype(dtype)), variables_of(params)
+        of_flax = jax.jit(module.apply)
+        contenders["Flax by hand"] = lambda: of_flax(variables, placed)
     firsts, answers = {}, {}
     for name, call in contenders.items():
         firsts[name], answers[name] = _seconds(call)
-    _require_close(answers["to_jax"], answers["by hand"], 0.1 if dtype == "bfloat16" else 1e-3, what)
-    return _timed("model", what, contenders, rounds, firsts=firsts)
+    for name, answer in answers.items():
+        _require_close(answers["to_jax"], answer, 0.1 if dtype == "bfloat16" else 1e-3, f"{what}, {name}")
+    return _timed("model", what, contenders, rounds, firsts)
+
+
+def _is_asked_for(name: str, words: Sequence[str]) -> bool:
+    return not words or any(word.lower() in name.lower() for word in words)
 
 
 def _require_close(ours: Any, theirs: Any, part: float, what: str) -> None:
@@ -188,7 +147,7 @@ def _require_close(ours: Any, theirs: Any, part: float, what: str) -> None:
 # ------------------------------------------------------------------------------------------------------------ steps
 
 
-def steps(full: bool, batch: int, rounds: int) -> Rows:
+def steps(full: bool, batch: int, rounds: int, words_of_names: Sequence[str]) -> Rows:
     """Steps of training: a program of TensorFlow 1 with engine="jax", beside JAX and optax by hand."""
     rows: Rows = []
     resnet = networks.RESNET18 if full else networks.SMALL_RESNET
@@ -197,8 +156,10 @@ def steps(full: bool, batch: int, rounds: int) -> Rows:
     pixels = random.normal(size=(batch, resnet.pixels, resnet.pixels, 3)).astype(np.float32)
     labels = random.integers(0, 10, batch)
     words = random.integers(0, encoder.words, (batch, encoder.length), np.int32)
-    rows += _step("ResNet18-like", full, rounds, (pixels, labels), resnet, networks.resnet_graph)
-    rows += _step("BERT encoder", full, rounds, (words, words), encoder, networks.encoder_graph)
+    if _is_asked_for("ResNet18-like", words_of_names):
+        rows += _step("ResNet18-like", full, rounds, (pixels, labels), resnet, networks.resnet_graph)
+    if _is_asked_for("BERT encoder", words_of_names):
+        rows += _step("BERT encoder", full, rounds, (words, words), encoder, networks.encoder_graph)
     return rows
 
 
@@ -218,20 +179,24 @@ def _step(what: str, full: bool, rounds: int, data: tuple[Any, Any], size: Any, 
             session.run(tf.global_variables_initializer())
             trained = [variable.op.name for variable in tf.trainable_variables()]
             values = {variable.op.name: session.run(variable) for variable in tf.global_variables()}
-            hand = _HandStep(size, is_encoder, {name: values[name] for name in trained},
-                             {name: value for name, value in values.items() if "/moving_" in name})  # fmt: skip
+            made = (
+                {name: values[name] for name in trained},
+                {name: value for name, value in values.items() if "/moving_" in name},
+            )
+            hands = {"JAX by hand": _HandStep(size, is_encoder, *made)}
+            if find_spec("flax"):
+                hands["Flax by hand"] = _FlaxStep(size, is_encoder, *made)
             run = session.make_callable([loss, train], [x, y])
             firsts = {}
             firsts["engine"], (ours, _) = _seconds(lambda: run(*data))
-            firsts["by hand"], theirs = _seconds(lambda: hand(*data))
-            losses = [ours], [theirs]
-            for _ in range(_STEPS):
-                losses[0].append(run(*data)[0])
-                losses[1].append(hand(*data))
-            _require_close(losses[0], losses[1], 5e-3, what)
-            contenders = {"engine": lambda: run(*data)[0], "by hand": lambda: hand(*data)}
+            losses = [ours, *(run(*data)[0] for _ in range(_STEPS))]
+            contenders: dict[str, Callable[[], Any]] = {"engine": lambda: run(*data)[0]}
+            for name, hand in hands.items():
+                firsts[name], theirs = _seconds(lambda hand=hand: hand(*data))
+                _require_close(losses, [theirs, *(hand(*data) for _ in range(_STEPS))], 5e-3, f"{what}, {name}")
+                contenders[name] = lambda hand=hand: hand(*data)
             named = f"{what}{'' if full else ', small'}, batch {len(data[0])}"
-            return _timed("step", named, contenders, rounds, firsts=firsts)
+            return _timed("step", named, contenders, rounds, firsts)
 
 
 class _HandStep:
@@ -248,6 +213,9 @@ class _HandStep:
                 scores = found.resnet(size, x)
             return optax.softmax_cross_entropy_with_integer_labels(scores, y).mean(), found.state
 
+        self._prepare(loss_of, optimizer, params, state)
+
+    def _prepare(self, loss_of: Any, optimizer: Any, params: Any, state: Any) -> None:
         def step(params: Any, state: Any, slots: Any, x: Any, y: Any) -> Any:
             (loss, state), gradients = jax.value_and_grad(loss_of, has_aux=True)(params, state, x, y)
             updates, slots = optimizer.update(gradients, slots)
@@ -262,22 +230,44 @@ class _HandStep:
         return float(loss)
 
 
+class _FlaxStep(_HandStep):
+    """A step of training by Flax and optax."""
+
+    def __init__(self, size: Any, is_encoder: bool, params: dict[str, Any], state: dict[str, Any]) -> None:
+        from benchmarks.flax_networks import module_of, variables_of
+
+        module = module_of(size, np.float32, training=True)
+        held = variables_of({**params, **state})
+        optimizer = optax.adam(_RATE) if is_encoder else optax.sgd(_RATE, 0.9)
+
+        def loss_of(params: Any, state: Any, x: Any, y: Any) -> Any:
+            found, changed = module.apply({"params": params, "batch_stats": state}, x, mutable=["batch_stats"])
+            if is_encoder:
+                found = jax.numpy.matmul(found, params["words"].T, precision="highest")
+            return optax.softmax_cross_entropy_with_integer_labels(found, y).mean(), changed.get("batch_stats", {})
+
+        self._prepare(loss_of, optimizer, held["params"], held.get("batch_stats", {}))
+
+
 # -------------------------------------------------------------------------------------------------------------- zoo
 
 
-def zoo(names: Sequence[str], rounds: int) -> Rows:
+def zoo(names: Sequence[str], rounds: int, clock: Callable[[], float]) -> Rows:
     """Small models of the zoo by engine="jax", by our kernels and by TensorFlow."""
     from tests.interop.model_zoo import ZOO
 
     rows: Rows = []
     for name, export in ZOO.items():
-        if not names or any(part in name for part in names):
+        if _is_asked_for(name, names):
             with tempfile.TemporaryDirectory(prefix=".zoo-", dir=Path.cwd()) as folder:
-                rows += _of_zoo(name, f"{folder}/model", *export(f"{folder}/model"), rounds)
+                rows += _of_zoo(name, f"{folder}/model", *export(f"{folder}/model"), rounds, clock)
+                print(table(_HEAD, rows[-3:]).splitlines()[-3:], file=sys.stderr, flush=True)
     return rows
 
 
-def _of_zoo(name: str, folder: str, signature: str, inputs: dict[str, Any], rounds: int) -> Rows:
+def _of_zoo(
+    name: str, folder: str, signature: str, inputs: dict[str, Any], rounds: int, clock: Callable[[], float]
+) -> Rows:
     import tensorflow
 
     from benchmarks.zoo import off
@@ -295,35 +285,37 @@ def _of_zoo(name: str, folder: str, signature: str, inputs: dict[str, Any], roun
             firsts[contender], answers[contender] = _seconds(call)
         if (error := off(answers["jax"], answers["TensorFlow"])) > _AGREES:
             return [["zoo", name, "jax", f"{firsts['jax']:.2f}", f"apart by {error:.1e}", "", ""]]
-        return _timed("zoo", name, contenders, rounds, firsts=firsts)
+        return _timed("zoo", name, contenders, rounds, firsts, clock)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="benchmarks.devices", description=__doc__)
-    parser.add_argument("names", nargs="*", help="load, save, models, steps, zoo; after zoo, words of names of models")
+    parser.add_argument("names", nargs="*", help=f"{', '.join(_WORKS)}; others are words of names of models")
     parser.add_argument("--mib", type=int, default=64, help="size of the checkpoint")
     parser.add_argument("--full", action="store_true", help="networks at their real sizes")
+    parser.add_argument("--dtype", nargs="*", default=["float32", "bfloat16"], help="types of models")
+    parser.add_argument("--processor-time", action="store_true", help="of the zoo, where others use the machine")
     parser.add_argument("--batch", type=int, nargs="*", default=[1, 64], help="batches of models")
     parser.add_argument("--rounds", type=int, default=5, help="rounds after the first, which warms up")
     parser.add_argument("--folder", type=Path, help="where to put files (default: a temporary folder here)")
-    options = parser.parse_args(arguments)
-    works = ("load", "save", "models", "steps", "zoo")
-    chosen = [name for name in options.names if name in works] or list(works)
-    words = [name for name in options.names if name not in works]
+    options = parser.parse_intermixed_args(arguments)
+    chosen = [name for name in options.names if name in _WORKS] or list(_WORKS)
+    words = [name for name in options.names if name not in _WORKS]
     device = jax.devices()[0]
     print(f"JAX {jax.__version__} on {device.device_kind} ({device.platform})", file=sys.stderr)
+    clock = time.process_time if options.processor_time else time.perf_counter
     rows: Rows = []
-    with tempfile.TemporaryDirectory(prefix=".devices-", dir=options.folder or Path.cwd()) as place:
-        folder = Path(place)
-        for name in chosen:
-            if name in ("load", "save"):
-                rows += globals()[name](folder, options.mib, options.rounds)
+    for name in chosen:
+        with tempfile.TemporaryDirectory(prefix=".devices-", dir=options.folder or Path.cwd()) as place:
+            folder = Path(place)
+            if name in _CHECKPOINTS:
+                rows += _CHECKPOINTS[name](folder, options.mib, options.rounds)
             elif name == "models":
-                rows += models(folder, options.full, options.batch, options.rounds)
+                rows += models(folder, options, words)
             elif name == "steps":
-                rows += steps(options.full, max(options.batch) if options.full else 8, options.rounds)
+                rows += steps(options.full, max(options.batch) if options.full else 8, options.rounds, words)
             else:
-                rows += zoo(words, options.rounds)
+                rows += zoo(words, options.rounds, clock)
     print(table(_HEAD, rows))
     if device.platform == "cpu":
         print("\nOn a CPU: no bar. Figures of a GPU have not been taken yet.")

@@ -272,7 +272,7 @@ _CHILD = """
 import sys
 import numpy as np
 from benchmarks.embedding import BATCH, DIM, batches_of, random_keys
-from tensorkeep.embedding.table import EmbeddingTable
+from tensorkeep.embedding.table.embedding_table import EmbeddingTable
 
 def anonymous():
     with open("/proc/self/smaps_rollup") as lines:

@@ -1,4 +1,4 @@
-"""Images of one megapixel as files: decoded and encoded, with the libraries of the extra `images` and without."""
+"""Images as files: decoded and encoded, with the libraries of the extra `images` and without."""
 
 from __future__ import annotations
 
@@ -18,12 +18,14 @@ from benchmarks.timing import Contender, Report, medians, spread, table, take_tu
 from tensorkeep.ops.codecs import _libraries as libraries
 from tensorkeep.ops.codecs._bmp import decode_bmp
 from tensorkeep.ops.codecs._gif import decode_gif
-from tensorkeep.ops.codecs._jpeg import JpegOptions, decode_jpeg
+from tensorkeep.ops.codecs._jpeg import decode_jpeg
 from tensorkeep.ops.codecs._jpeg_encoding import JpegFormat, encode_jpeg
+from tensorkeep.ops.codecs._jpeg_sampling import JpegOptions
 from tensorkeep.ops.codecs._webp import decode_webp
 from tensorkeep.ops.codecs.png import decode_png, encode_png
 
 SIDE: Final = 1024
+LARGE: Final = (3000, 4000)  # height and width of the photograph of which windows are cut, too
 BAR: Final = 1.5  # of TensorFlow's time
 _HIDDEN: Final = ("simplejpeg", "pillow", "pillow_jpeg", "pillow_webp")
 
@@ -58,7 +60,7 @@ def images(rounds: int) -> Report:
         "without libraries",
         "ours, s: range",
     ]
-    title = f"Images of {SIDE} by {SIDE} pixels, processor time"
+    title = f"Images of {SIDE} by {SIDE} pixels unless it says otherwise, processor time"
     return Report(f"{title}\n\n{table(head, rows)}", bars)
 
 
@@ -70,11 +72,11 @@ def _without_libraries(case: Case) -> float:
         return time.process_time() - start
 
 
-def _photo(channels: int) -> Any:
+def _photo(height: int, width: int) -> Any:
     """Pixels that change smoothly, with some noise, as those of photographs do."""
-    y, x = np.mgrid[0:SIDE, 0:SIDE]
-    noise = np.random.default_rng(1).normal(0, 9, (SIDE, SIDE))
-    waves = [127 + 110 * np.sin(x / 5 + k) * np.cos(y / 7 - k) + noise for k in range(channels)]
+    y, x = np.mgrid[0:height, 0:width]
+    noise = np.random.default_rng(1).normal(0, 9, (height, width))
+    waves = [127 + 110 * np.sin(x / 5 + k) * np.cos(y / 7 - k) + noise for k in range(3)]
     return np.clip(np.stack(waves, -1), 0, 255).astype(np.uint8)
 
 
@@ -84,8 +86,21 @@ def _written(picture: Any, kind: str, **options: Any) -> bytes:
     return target.getvalue()
 
 
+def _windows(jpeg: bytes, height: int, width: int, sides: tuple[int, ...]) -> list[Case]:
+    """Squares near the top of an image, and the first size in its middle, too."""
+    places = [(100, 100, side) for side in sides] + [(height // 2, width // 2, sides[0])]
+    return [
+        Case(
+            f"JPEG of {width} by {height}, {side} by {side} at {left}, {top}",
+            partial(tf.io.decode_and_crop_jpeg, jpeg, (top, left, side, side)),
+            partial(decode_jpeg, jpeg, JpegOptions(crop=(top, left, side, side))),
+        )
+        for top, left, side in places
+    ]
+
+
 def _cases() -> list[Case]:
-    image = _photo(3)
+    image = _photo(SIDE, SIDE)
     picture = PIL.Image.fromarray(image)
     wide = image.astype(np.uint16) * 257
     jpeg, progressive = encode_jpeg(image, JpegFormat()), encode_jpeg(image, JpegFormat(is_progressive=True))
@@ -105,14 +120,8 @@ def _cases() -> list[Case]:
             lambda: tf.io.decode_jpeg(jpeg, ratio=2),
             lambda: decode_jpeg(jpeg, JpegOptions(ratio=2)),
         ),
-        *(
-            Case(
-                f"JPEG, a window of {side} by {side}",
-                partial(tf.io.decode_and_crop_jpeg, jpeg, (100, 100, side, side)),
-                partial(decode_jpeg, jpeg, JpegOptions(crop=(100, 100, side, side))),
-            )
-            for side in (224, 768)
-        ),
+        *_windows(jpeg, SIDE, SIDE, (64, 256, 512, 768)),
+        *_windows(encode_jpeg(_photo(*LARGE), JpegFormat()), *LARGE, (64, 256, 512)),
         Case("PNG", lambda: tf.io.decode_png(png), lambda: decode_png(png, 0, False)),
         Case(
             "PNG, 16 bits",

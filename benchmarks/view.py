@@ -29,7 +29,7 @@ from tensorkeep.checkpoint.bundle.format import HEADER_KEY, Entry, Header
 from tensorkeep.dtypes import FLOAT32
 from tensorkeep.proto.messages import GraphDef
 from tensorkeep.table.table_writer import TableWriter
-from tensorkeep.viewer.contents import static_file
+from tensorkeep.viewer.page import static_file
 
 CHROMIUM: Final = "/usr/bin/chromium"
 _NETRON_PATIENCE: Final = 20.0  # seconds for 10 GB: its server reads all of it into memory

@@ -30,7 +30,6 @@ OUTSIDE = (
     "config",
     "contrib",
     "distribute",
-    "distributions",
     "estimator",
     "experimental",
     "flags",
@@ -93,9 +92,16 @@ def parameters(value: Any) -> list[tuple[str, Any]] | None:
 
 def shown(found: list[tuple[str, Any]]) -> str:
     return ", ".join(
-        name if default is inspect.Parameter.empty else f"{name}={'...' if type(default) is object else default}"
-        for name, default in found
+        name if default is inspect.Parameter.empty else f"{name}={_default_text(default)}" for name, default in found
     )
+
+
+def _default_text(default: object) -> str:
+    """A default as the page shows it: the class of an object that prints as its address, ever another."""
+    if type(default) is object:
+        return "..."
+    text = str(default)
+    return f"{type(default).__name__}()" if " object at 0x" in text else text
 
 
 def same_parameters(ours: list[tuple[str, Any]], theirs: list[tuple[str, Any]]) -> bool:
@@ -181,7 +187,7 @@ def contrib_as_markdown(found: list[ModuleReport]) -> list[str]:
         "",
         f"By the names of TensorFlow 1.15, {total - lacking} of {total} are there, in the namespaces that are. What is",
         "missing raises where it is used, and says what to use instead where something does its work: whole namespaces",
-        "do, such as `tf.contrib.distributions`, `eager`, `quantize` and `boosted_trees`.",
+        "do, such as `tf.contrib.eager`, `gan` and `boosted_trees`.",
         "",
         "| namespace | there | missing |",
         "|---|---|---|",
