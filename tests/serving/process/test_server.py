@@ -368,6 +368,8 @@ def test_requests_are_redirected_copied_and_logged_as_the_server_is_told(tmp_pat
     (tmp_path / "models.config").write_text(config_text(m=base))
     rules = ("--canary", "m=1:100", "--shadow", "m=2:100", "--log-requests", f"m={tmp_path / 'logs' / 'm'}:1")
     with running(tmp_path, "--config", str(tmp_path / "models.config"), *rules, "--limit", "*=concurrency:2") as server:
+        for version in (1, 2):  # it answers when there is one of them, and drops copies until there is the other
+            server.until_said(f"Successfully loaded servable version {{name: m version: {version}}}")
         for _ in range(3):
             assert server.predict()[0] == 200
         _, metrics = server.get("/monitoring/prometheus/metrics")
