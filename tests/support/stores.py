@@ -10,10 +10,11 @@ import logging
 import shutil
 import socket
 import subprocess
+import threading
 import time
 import urllib.request
 import uuid
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import datetime, timezone
 from functools import cache
@@ -27,13 +28,29 @@ import tensorkeep as tk
 @cache
 def s3_endpoint() -> str:
     """The address of an S3 server that lives as long as the process."""
+    from moto.s3.responses import S3Response
     from moto.server import ThreadedMotoServer
 
+    for name in ("put_object", "delete_object"):
+        setattr(S3Response, name, _one_at_a_time(getattr(S3Response, name)))
     logging.getLogger("werkzeug").setLevel(logging.ERROR)
     server = ThreadedMotoServer("127.0.0.1", port=0, verbose=False)
     server.start()
     host, port = server.get_host_and_port()
     return f"http://{host}:{port}"
+
+
+_CHANGES: Final = threading.Lock()
+
+
+def _one_at_a_time(change: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    """A change of an object as S3 makes it: moto looks at a condition and then puts, and another put may come between."""
+
+    def changed(response: Any) -> Any:
+        with _CHANGES:
+            return change(response)
+
+    return changed
 
 
 def s3_client() -> Any:
