@@ -1,7 +1,11 @@
-"""A test that hangs is ended by pytest-timeout, and tried once more; the summary names it.
+"""How one test is run, and what is told of it.
 
-What hangs once in many runs is a browser or a cluster that did not answer, or a fault that the traces of the threads
-show. Neither is worth the whole run. (pytest-rerunfailures does the same, and takes 12 ms of every test for it.)
+A test that hangs is ended by pytest-timeout, and tried once more; the summary names it. What hangs once in many runs is
+a browser or a cluster that did not answer, or a fault that the traces of the threads show. Neither is worth the whole
+run. (pytest-rerunfailures does the same, and takes 12 ms of every test for it.)
+
+A process of pytest-xdist tells the one that prints of every test that begins and ends, and of its three parts, passed
+ones too: most of what a test of a millisecond takes. Here it tells what will be printed.
 """
 
 from __future__ import annotations
@@ -17,14 +21,24 @@ TOLD: Final = "hung"
 
 def run(item: pytest.Item, nextitem: pytest.Item | None) -> bool:
     """Runs a test, and again if it hung; always True, for pytest has nothing left to do."""
-    item.ihook.pytest_runtest_logstart(nodeid=item.nodeid, location=item.location)
+    brief = _is_brief(item.config)
+    if not brief:
+        item.ihook.pytest_runtest_logstart(nodeid=item.nodeid, location=item.location)
     reports = runtestprotocol(item, nextitem=nextitem, log=False)
     if any(has_hung(report) for report in reports):
         reports = _again(item, nextitem, reports)
     for report in reports:
-        item.ihook.pytest_runtest_logreport(report=report)
-    item.ihook.pytest_runtest_logfinish(nodeid=item.nodeid, location=item.location)
+        if not (brief and report.passed and report.when != "call"):
+            item.ihook.pytest_runtest_logreport(report=report)
+    if not brief:
+        item.ihook.pytest_runtest_logfinish(nodeid=item.nodeid, location=item.location)
     return True
+
+
+def _is_brief(config: pytest.Config) -> bool:
+    """Whether nobody asked for more than whether tests passed: not for what they took, nor for their names."""
+    asked = (config.option.xmlpath, config.option.durations, config.option.verbose > 0)
+    return hasattr(config, "workerinput") and not any(asked)
 
 
 def has_hung(report: pytest.TestReport) -> bool:

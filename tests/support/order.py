@@ -92,6 +92,16 @@ def scheduler(config: pytest.Config, log: Any) -> Any:
             return died
 
         def add_node_collection(self, node: Any, collection: Sequence[str]) -> None:
-            super().add_node_collection(node, _Numbered(collection))
+            super().add_node_collection(node, collection)
+            if node in self.registered_collections:
+                self.registered_collections[node] = _Numbered(collection)
+
+        def mark_test_complete(self, node: Any, item_index: int, duration: float = 0) -> None:
+            """Notes that a test is over, and forgets its group with its last: all that are known are counted each time."""
+            super().mark_test_complete(node, item_index, duration)
+            name = self.registered_collections[node][item_index]
+            groups = self.assigned_work[node]
+            if name == next(reversed(groups[self._split_scope(name)])):
+                del groups[self._split_scope(name)]
 
     return GroupScheduling(config, log)
