@@ -97,7 +97,7 @@ def scheduler(config: pytest.Config, log: Any) -> Any:
                 self.registered_collections[node] = _Numbered(collection)
 
         def mark_test_complete(self, node: Any, item_index: int, duration: float = 0) -> None:
-            """Notes that a test is over, and forgets its group with its last: all that are known are counted each time."""
+            """Notes that a test is over, and with its last one forgets a group: all are counted each time."""
             super().mark_test_complete(node, item_index, duration)
             name = self.registered_collections[node][item_index]
             groups = self.assigned_work[node]

@@ -44,7 +44,7 @@ _CHANGES: Final = threading.Lock()
 
 
 def _one_at_a_time(change: Callable[[Any], Any]) -> Callable[[Any], Any]:
-    """A change of an object as S3 makes it: moto looks at a condition and then puts, and another put may come between."""
+    """A change as S3 makes it: moto looks at a condition, then puts, and another put may come between."""
 
     def changed(response: Any) -> Any:
         with _CHANGES:
