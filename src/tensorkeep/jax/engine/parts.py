@@ -148,12 +148,13 @@ class JaxPart:
         there = self._on_device([variables[at] for at in (*call.given, *call.read)])
         given, read = there[: len(call.given)], there[len(call.given) :]
         places = [words_of(stream.place) for stream, _, _ in call.streams]
-        values = [self._sent(array) for tensor, array in zip(self._ends.arrays, arrays, strict=True)
-                  if tensor not in self._ends.known]  # fmt: skip
         try:
+            values = [self._sent(array) for tensor, array in zip(self._ends.arrays, arrays, strict=True)
+                      if tensor not in self._ends.known]  # fmt: skip
             outputs, new, ends, failed = call.run(given, read, places, values)
-            if self._device.place.platform == "cpu":  # arrays of NumPy may be in use until all is done
-                jax.block_until_ready((outputs, new))
+            # The caller may change its arrays from now on: on a CPU they are in use until all is done, otherwise until
+            # they have been brought to the device, which computes meanwhile.
+            jax.block_until_ready((outputs, new) if self._device.place.platform == "cpu" else values)
         except TensorKeepError:
             raise
         except Exception as error:
@@ -194,11 +195,11 @@ class JaxPart:
         return found
 
     def _sent(self, array: Any) -> Any:
-        """An array to be taken by a call. On its way to another memory nobody may change it."""
+        """An array to be taken by a call: as it is, or on its way to the device, if that has other memory."""
         if isinstance(array, jax.Array):
             return array
         array = np.asarray(array)
-        return array if self._device.place.platform == "cpu" else np.array(array)
+        return array if self._device.place.platform == "cpu" else jax.device_put(array, self._device.place)
 
     def _handed_back(self, call: _Call, outputs: Sequence[Any]) -> list[Any]:
         """What the part gives. All that goes to the host is on its way before the first is waited for."""
