@@ -82,15 +82,18 @@ class Target(Protocol):
 
 
 class Placed:
-    """Bytes that stay, from a place on, in blocks of memory that follow each other, all but the last of one size."""
+    """Bytes that stay, from a place on, in blocks of memory that follow each other, all but the last of one size; so
+    many of them are read at a time.
+    """
 
-    def __init__(self, blocks: Sequence[Bytes], begin: int = 0) -> None:
+    def __init__(self, blocks: Sequence[Bytes], begin: int = 0, at_once: int = _AT_ONCE) -> None:
         self._blocks = blocks
         self._begin = begin
+        self._at_once = at_once
 
     def room(self, start: int, size: int) -> Bytes:
         number, within = divmod(self._begin + start, self._blocks[0].size)
-        return self._blocks[number][within : within + min(size, _AT_ONCE)]
+        return self._blocks[number][within : within + min(size, self._at_once)]
 
     def done(self, start: int, data: Bytes) -> None:
         return None
