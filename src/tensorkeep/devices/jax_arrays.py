@@ -179,7 +179,6 @@ class JaxPieces:
     def __init__(self, array: Any, size: int) -> None:
         self._array = array
         self._count = max(1, size // max(array.dtype.itemsize, 1))
-        self._pinned = _pinned_memory(array)
 
     def __iter__(self) -> Iterator[Array]:
         if self._array.size <= self._count or self._is_here:
@@ -200,20 +199,8 @@ class JaxPieces:
         count = min(self._count, self._array.size - start)
         with jax.enable_x64(True):  # for places beyond 32 bits
             piece = _piece(self._array, np.int64(start), count)
-        if self._pinned is not None:
-            return jax.device_put(piece, self._pinned)
         piece.copy_to_host_async()
         return piece
-
-
-def _pinned_memory(array: Any) -> Any:
-    """Where on the host a copy is made fastest of an array on a single device; None if JAX knows of no such place."""
-    if len(array.devices()) != 1:
-        return None
-    (device,) = array.devices()
-    if not any(memory.kind == "pinned_host" for memory in device.addressable_memories()) or device.platform == "cpu":
-        return None
-    return jax.sharding.SingleDeviceSharding(device, memory_kind="pinned_host")
 
 
 @partial(jax.jit, static_argnums=2)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from math import prod
 from typing import Any, Final, Literal, overload
 
@@ -22,7 +22,6 @@ __all__ = ["save_arrays"]
 
 _JAX: Final = frozenset(("jax", "jaxlib"))
 _jax_pieces = later("tensorkeep.devices.jax_arrays")
-_torch_pieces = later("tensorkeep.devices.torch_arrays")
 
 Saved = ArrayLike | ArraySource | PartitionedArray
 
@@ -104,11 +103,6 @@ class _Rows:
     def __iter__(self) -> Iterator[Array]:
         source = ArraySource.of(self._array[:1])
         rows = max(1, PIECE // max(source.nbytes, 1))
-        for piece in self._pieces(rows):
-            for chunk in ArraySource.of(piece).chunks:
+        for start in range(0, self._shape[0], rows):
+            for chunk in ArraySource.of(self._array[start : start + rows]).chunks:
                 yield np.asarray(chunk)
-
-    def _pieces(self, rows: int) -> Iterable[Any]:
-        if getattr(self._array, "is_cuda", False):  # PyTorch's word for it
-            return _torch_pieces.TorchPieces(self._array, rows)
-        return (self._array[start : start + rows] for start in range(0, self._shape[0], rows))

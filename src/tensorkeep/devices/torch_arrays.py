@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from tensorkeep._lazy import later
@@ -107,37 +107,6 @@ class TorchTarget:
 
     def discard(self) -> None:
         self.tensor = self._bytes = None
-
-
-class TorchPieces:
-    """Rows of a tensor on a device of CUDA, some at a time, as tensors in pinned memory: one is on its way here while
-    the one before is used. Each stays as it is until the next is asked for.
-    """
-
-    def __init__(self, tensor: Any, rows: int) -> None:
-        self._tensor = tensor.detach()
-        self._rows = rows
-
-    def __iter__(self) -> Iterator[Any]:
-        # A stream of its own would have to wait for what computes the tensor anyway.
-        pinned = [torch.empty_like(self._tensor[: self._rows], device="cpu", pin_memory=True,
-                                   memory_format=torch.contiguous_format) for _ in range(2)]  # fmt: skip
-        with torch.cuda.device(self._tensor.device):
-            following = self._begun(0, pinned[0])
-            for number, start in enumerate(range(0, len(self._tensor), self._rows), start=1):
-                piece, arrived = following
-                if start + self._rows < len(self._tensor):
-                    following = self._begun(start + self._rows, pinned[number % 2])
-                arrived.synchronize()
-                yield piece
-
-    def _begun(self, start: int, pinned: Any) -> tuple[Any, Any]:
-        """Rows that are on their way to pinned memory, and what tells when they are there."""
-        rows = self._tensor[start : start + self._rows].resolve_conj().resolve_neg()
-        piece, arrived = pinned[: len(rows)], torch.cuda.Event()
-        piece.copy_(rows, non_blocking=True)
-        arrived.record()
-        return piece, arrived
 
 
 def _torch_dtype(dtype: DType) -> Any:
