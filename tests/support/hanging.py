@@ -6,21 +6,52 @@ run. (pytest-rerunfailures does the same, and takes 12 ms of every test for it.)
 
 A process of pytest-xdist tells the one that prints of every test that begins and ends, and of its three parts, passed
 ones too: most of what a test of a millisecond takes. Here it tells what will be printed.
+
+pytest's own `faulthandler_timeout` begins a thread for each test and waits for its end: five milliseconds of every test
+where processors are busy. Here a watch is set once in a while, and covers the tests that follow.
 """
 
 from __future__ import annotations
 
+import faulthandler
+import time
 from collections.abc import Sequence
 from typing import Any, Final
 
 import pytest
+from _pytest.faulthandler import fault_handler_stderr_fd_key
 from _pytest.runner import runtestprotocol
 
 TOLD: Final = "hung"
+_TRACED_AFTER: Final = 300
+"""Seconds after which a test that goes on is traced, at the latest: far beyond what any takes on a busy machine."""
+_WATCHED_ANEW: Final = 60  # seconds: so much earlier it may be traced
+
+
+class _Watch:
+    """Tells where all threads are if the tests do not get on."""
+
+    def __init__(self) -> None:
+        self._set = -float(_WATCHED_ANEW)
+
+    def go_on(self, config: pytest.Config) -> None:
+        """Says that a test begins."""
+        if time.monotonic() - self._set >= _WATCHED_ANEW:
+            faulthandler.dump_traceback_later(_TRACED_AFTER, file=config.stash[fault_handler_stderr_fd_key])
+            self._set = time.monotonic()
+
+    def end(self) -> None:
+        """Says that no test is left."""
+        faulthandler.cancel_dump_traceback_later()
+        self._set = -float(_WATCHED_ANEW)
+
+
+_WATCH: Final = _Watch()
 
 
 def run(item: pytest.Item, nextitem: pytest.Item | None) -> bool:
     """Runs a test, and again if it hung; always True, for pytest has nothing left to do."""
+    _WATCH.go_on(item.config)
     brief = _is_brief(item.config)
     if not brief:
         item.ihook.pytest_runtest_logstart(nodeid=item.nodeid, location=item.location)
@@ -32,6 +63,8 @@ def run(item: pytest.Item, nextitem: pytest.Item | None) -> bool:
             item.ihook.pytest_runtest_logreport(report=report)
     if not brief:
         item.ihook.pytest_runtest_logfinish(nodeid=item.nodeid, location=item.location)
+    if nextitem is None:
+        _WATCH.end()
     return True
 
 
