@@ -19,13 +19,15 @@ from tensorkeep.errors import (
     UnauthenticatedError,
     UnavailableError,
 )
-
-odps = pytest.importorskip("odps")
-
-from tests.support.maxcompute import Service, Table, serving  # noqa: E402 - which needs the client
+from tests.support.maxcompute import Service, Table, odps, serving
 
 WHOLE = "odps://project/tables/users"
 TEXT = {"id": "bigint", "embedding": "string"}
+
+
+@pytest.fixture(autouse=True)
+def client() -> None:
+    pytest.importorskip("odps")
 
 
 @pytest.fixture

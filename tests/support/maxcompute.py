@@ -24,9 +24,12 @@ from typing import Any
 from urllib.parse import parse_qs, urlsplit
 from xml.sax.saxutils import escape
 
-import odps
-from odps.models import Column, TableSchema
-from odps.tunnel.io.reader import TunnelRecordReader
+from tensorkeep._lazy import later
+
+# Only where it is used, since pyodps takes seconds to import.
+odps = later("odps")
+models = later("odps.models")
+reading = later("odps.tunnel.io.reader")
 
 
 @dataclass
@@ -44,9 +47,9 @@ class Table:
         return {"columns": listed(self.columns), "partitionKeys": listed(self.partitions)}
 
     @property
-    def schema(self) -> TableSchema:
+    def schema(self) -> Any:
         """Of what a block holds, which are rows without the columns of partitions."""
-        return TableSchema(columns=[Column(name=name, type=kind) for name, kind in self.columns.items()])
+        return models.TableSchema(columns=[models.Column(name=name, type=kind) for name, kind in self.columns.items()])
 
 
 @dataclass
@@ -198,7 +201,7 @@ def _upload(service: Service, table: Table, method: str, asked: dict[str, str], 
 
 
 def _rows(table: Table, body: bytes) -> list[list[Any]]:
-    reader = TunnelRecordReader(table.schema, lambda cursor, **_: None if cursor else BytesIO(body))
+    reader = reading.TunnelRecordReader(table.schema, lambda cursor, **_: None if cursor else BytesIO(body))
     return [[record[name] for name in table.columns] for record in reader]
 
 
