@@ -94,6 +94,7 @@ _NEWER_BUILTINS: Final = ("BaseExceptionGroup", "ExceptionGroup", "PythonFinaliz
 _IMPORTING: Final = ("import_module", "later", "_import_module", "_later")
 _FACADE_SIZE: Final = 10  # statements of a function
 _AMBIENT_NAMES: Final = ("default_graph", "default_session")
+_NO_RULE: Final = (ast.expr_context, ast.operator, ast.cmpop, ast.boolop, ast.Constant, ast.arguments)  # half of all parts
 
 _Function = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
 
@@ -151,8 +152,8 @@ class Module:
 
     @cached_property
     def nodes(self) -> tuple[ast.AST, ...]:
-        """Every part of its syntax; going through the tree takes longer than looking at what is found there."""
-        return tuple(ast.walk(self.tree))
+        """Every part of its syntax but what has no rule; going through the tree takes longer than looking at these."""
+        return tuple(node for node in ast.walk(self.tree) if not isinstance(node, _NO_RULE))
 
     def mentions(self, names: Iterable[str]) -> bool:
         """Whether one of these dotted names may be in it: without its last word, it is not."""

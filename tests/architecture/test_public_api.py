@@ -41,6 +41,9 @@ def test_the_version_is_that_of_the_distribution() -> None:
     assert tensorkeep.__version__ == importlib.metadata.version("tensorkeep")
 
 
+STUBS = write_stubs.stubs()
+
+
 @pytest.mark.parametrize("name", tensorkeep.__all__)
 def test_every_public_class_and_function_says_what_it_is(name: str) -> None:
     value = getattr(tensorkeep, name)
@@ -59,16 +62,16 @@ def test_importing_the_package_imports_nothing_heavy() -> None:
     assert result.stdout == "[]\n"
 
 
-@pytest.mark.parametrize("place", write_stubs.stubs(), ids=str)
+@pytest.mark.parametrize("place", STUBS, ids=str)
 def test_the_stub_of_a_package_is_what_its_table_says(place: Path) -> None:
     stub = write_stubs.SOURCE / place
     assert stub.is_file(), "run tools/write_stubs.py"
-    assert stub.read_text(encoding="utf-8") == write_stubs.stubs()[place], "run tools/write_stubs.py"
+    assert stub.read_text(encoding="utf-8") == STUBS[place], "run tools/write_stubs.py"
 
 
 def test_there_is_no_stub_without_a_table() -> None:
     written = {path.relative_to(write_stubs.SOURCE) for path in (write_stubs.SOURCE / "tensorkeep").rglob("*.pyi")}
-    assert {path for path in written if "_generated" not in path.parts} == set(write_stubs.stubs())
+    assert {path for path in written if "_generated" not in path.parts} == set(STUBS)
 
 
 def test_importing_the_package_imports_nothing_but_itself() -> None:
