@@ -94,7 +94,8 @@ _NEWER_BUILTINS: Final = ("BaseExceptionGroup", "ExceptionGroup", "PythonFinaliz
 _IMPORTING: Final = ("import_module", "later", "_import_module", "_later")
 _FACADE_SIZE: Final = 10  # statements of a function
 _AMBIENT_NAMES: Final = ("default_graph", "default_session")
-_NO_RULE: Final = (ast.expr_context, ast.operator, ast.cmpop, ast.boolop, ast.Constant, ast.arguments)  # half of all parts
+# Half of all parts.
+_NO_RULE: Final = (ast.expr_context, ast.operator, ast.cmpop, ast.boolop, ast.Constant, ast.arguments)
 
 _Function = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
 
