@@ -262,6 +262,12 @@ class Distribution:
         return value if isinstance(value, Tensor) else convert(value, preferred_dtype=self._dtype, name="value")
 
 
+def options_of(given: dict[str, Any]) -> dict[str, Any]:
+    """What `Distribution` is told of the arguments that a family was made of, by their names."""
+    options = {name: given[name] for name in ("validate_args", "allow_nan_stats", "name")}
+    return {**options, "parameters": given}
+
+
 class Broadcast(Distribution):
     """A distribution of numbers whose parameters are broadcast against each other."""
 

@@ -11,7 +11,7 @@ from tensorkeep.graph.arguments import TensorLike
 from tensorkeep.graph.building import name_scope
 from tensorkeep.graph.conversion import convert
 from tensorkeep.graph.graph import Tensor
-from tensorkeep.tf1.distributions.base import FULLY_REPARAMETERIZED, Broadcast, Distribution, derived_seed
+from tensorkeep.tf1.distributions.base import FULLY_REPARAMETERIZED, Broadcast, Distribution, derived_seed, options_of
 from tensorkeep.tf1.distributions.divergences import RegisterKL
 from tensorkeep.tf1.functions.arrays.shapes import fill, identity, ones, ones_like, where_v2, zeros_like
 from tensorkeep.tf1.functions.control.assertions import assert_less, assert_positive
@@ -82,14 +82,7 @@ class _Location(Broadcast):
             self._loc = identity(convert(given["loc"]), name="loc")
             self._scale = _positive(given["scale"], "scale", given["validate_args"])
         self._set(self._loc, self._scale)
-        super().__init__(
-            self._scale.dtype,
-            FULLY_REPARAMETERIZED,
-            given["validate_args"],
-            given["allow_nan_stats"],
-            parameters=given,
-            name=name,
-        )
+        super().__init__(self._scale.dtype, FULLY_REPARAMETERIZED, **options_of(given))
 
     @property
     def loc(self) -> Tensor:
@@ -239,9 +232,7 @@ class Uniform(Broadcast):
                 check = assert_less(self._low, self._high, message="uniform not defined when low >= high.")
                 self._low = with_dependencies([check], self._low)
         self._set(self._low, self._high)
-        super().__init__(
-            self._low.dtype, FULLY_REPARAMETERIZED, validate_args, allow_nan_stats, parameters=given, name=name
-        )
+        super().__init__(self._low.dtype, FULLY_REPARAMETERIZED, **options_of(given))
 
     @property
     def low(self) -> Tensor:
@@ -297,14 +288,7 @@ class Gamma(Broadcast):
             self._concentration = _positive(concentration, "concentration", validate_args)
             self._rate = _positive(rate, "rate", validate_args)
         self._set(self._concentration, self._rate)
-        super().__init__(
-            self._concentration.dtype,
-            FULLY_REPARAMETERIZED,
-            validate_args,
-            allow_nan_stats,
-            parameters=given,
-            name=name,
-        )
+        super().__init__(self._concentration.dtype, FULLY_REPARAMETERIZED, **options_of(given))
 
     @property
     def concentration(self) -> Tensor:
@@ -395,14 +379,7 @@ class Beta(Broadcast):
             self._concentration0 = _positive(concentration0, "concentration0", validate_args)
             self._total_concentration = self._concentration1 + self._concentration0
         self._set(self._concentration1, self._concentration0)
-        super().__init__(
-            self._total_concentration.dtype,
-            FULLY_REPARAMETERIZED,
-            validate_args,
-            allow_nan_stats,
-            parameters=given,
-            name=name,
-        )
+        super().__init__(self._total_concentration.dtype, FULLY_REPARAMETERIZED, **options_of(given))
 
     @property
     def concentration1(self) -> Tensor:
@@ -487,9 +464,7 @@ class StudentT(Broadcast):
             self._df = _positive(df, "df", validate_args)
             self._loc, self._scale = convert(loc, name="loc"), convert(scale, name="scale")
         self._set(self._df, self._loc, self._scale)
-        super().__init__(
-            self._scale.dtype, FULLY_REPARAMETERIZED, validate_args, allow_nan_stats, parameters=given, name=name
-        )
+        super().__init__(self._scale.dtype, FULLY_REPARAMETERIZED, **options_of(given))
 
     @property
     def df(self) -> Tensor:

@@ -10,7 +10,7 @@ from tensorkeep.graph.arguments import TensorLike
 from tensorkeep.graph.building import name_scope
 from tensorkeep.graph.conversion import convert
 from tensorkeep.graph.graph import Tensor
-from tensorkeep.tf1.distributions.base import NOT_REPARAMETERIZED, Distribution, derived_seed
+from tensorkeep.tf1.distributions.base import NOT_REPARAMETERIZED, Distribution, derived_seed, options_of
 from tensorkeep.tf1.distributions.discrete import logits_and_probs
 from tensorkeep.tf1.functions.arrays.shapes import (
     broadcast_dynamic_shape,
@@ -90,9 +90,7 @@ class Multinomial(_Counts):
             self._take_total(total_count, validate_args)
             self._logits, self._probs = logits_and_probs(logits, probs, True, validate_args)
             self._mean_counts = expand_dims(self._total_count, -1) * self._probs
-        super().__init__(
-            self._probs.dtype, NOT_REPARAMETERIZED, validate_args, allow_nan_stats, parameters=given, name=name
-        )
+        super().__init__(self._probs.dtype, NOT_REPARAMETERIZED, **options_of(given))
 
     @property
     def logits(self) -> Tensor:
@@ -180,9 +178,7 @@ class DirichletMultinomial(_Counts):
                 check = assert_positive(self._concentration, message="Concentration parameter must be positive.")
                 self._concentration = with_dependencies([check], self._concentration)
             self._total_concentration = reduce_sum(self._concentration, -1)
-        super().__init__(
-            self._concentration.dtype, NOT_REPARAMETERIZED, validate_args, allow_nan_stats, parameters=given, name=name
-        )
+        super().__init__(self._concentration.dtype, NOT_REPARAMETERIZED, **options_of(given))
 
     @property
     def concentration(self) -> Tensor:

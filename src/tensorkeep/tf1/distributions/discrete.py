@@ -10,7 +10,7 @@ from tensorkeep.graph.arguments import DTypeLike, TensorLike
 from tensorkeep.graph.building import name_scope
 from tensorkeep.graph.conversion import convert
 from tensorkeep.graph.graph import Tensor
-from tensorkeep.tf1.distributions.base import NOT_REPARAMETERIZED, Broadcast, Distribution
+from tensorkeep.tf1.distributions.base import NOT_REPARAMETERIZED, Broadcast, Distribution, options_of
 from tensorkeep.tf1.distributions.divergences import RegisterKL
 from tensorkeep.tf1.functions.arrays.shapes import (
     concat,
@@ -79,7 +79,7 @@ class Bernoulli(Distribution):
         given = dict(locals())
         with name_scope(name):
             self._logits, self._probs = logits_and_probs(logits, probs, False, validate_args)
-        super().__init__(dtype, NOT_REPARAMETERIZED, validate_args, allow_nan_stats, parameters=given, name=name)
+        super().__init__(dtype, NOT_REPARAMETERIZED, **options_of(given))
 
     @property
     def logits(self) -> Tensor:
@@ -132,14 +132,7 @@ class _Classes(Distribution):
     def __init__(self, given: dict[str, Any], name: str) -> None:
         with name_scope(name):
             self._logits, self._probs = logits_and_probs(given["logits"], given["probs"], True, given["validate_args"])
-        super().__init__(
-            given["dtype"],
-            NOT_REPARAMETERIZED,
-            given["validate_args"],
-            given["allow_nan_stats"],
-            parameters=given,
-            name=name,
-        )
+        super().__init__(given["dtype"], NOT_REPARAMETERIZED, **options_of(given))
 
     @property
     def logits(self) -> Tensor:
@@ -284,9 +277,7 @@ class Poisson(Broadcast):
                 self._rate = with_dependencies([assert_positive(self._rate)], self._rate)
         self._interpolates = interpolate_nondiscrete
         self._set(self._rate)
-        super().__init__(
-            self._rate.dtype, NOT_REPARAMETERIZED, validate_args, allow_nan_stats, parameters=given, name=name
-        )
+        super().__init__(self._rate.dtype, NOT_REPARAMETERIZED, **options_of(given))
 
     @property
     def rate(self) -> Tensor:

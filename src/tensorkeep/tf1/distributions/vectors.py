@@ -11,7 +11,7 @@ from tensorkeep.graph.arguments import TensorLike
 from tensorkeep.graph.building import name_scope
 from tensorkeep.graph.conversion import convert
 from tensorkeep.graph.graph import Tensor
-from tensorkeep.tf1.distributions.base import FULLY_REPARAMETERIZED, Distribution
+from tensorkeep.tf1.distributions.base import FULLY_REPARAMETERIZED, Distribution, options_of
 from tensorkeep.tf1.distributions.continuous import undefined_unless
 from tensorkeep.tf1.distributions.divergences import RegisterKL
 from tensorkeep.tf1.functions.arrays.shapes import (
@@ -52,14 +52,7 @@ class Dirichlet(Distribution):
                 check = assert_positive(self._concentration, message="Concentration parameter must be positive.")
                 self._concentration = with_dependencies([check], self._concentration)
             self._total_concentration = reduce_sum(self._concentration, -1)
-        super().__init__(
-            self._concentration.dtype,
-            FULLY_REPARAMETERIZED,
-            validate_args,
-            allow_nan_stats,
-            parameters=given,
-            name=name,
-        )
+        super().__init__(self._concentration.dtype, FULLY_REPARAMETERIZED, **options_of(given))
 
     @property
     def concentration(self) -> Tensor:
@@ -148,9 +141,7 @@ class MultivariateNormalDiag(Distribution):
             if validate_args:
                 check = assert_positive(absolute(self._scale_diag), message="singular scale matrix")
                 self._scale_diag = with_dependencies([check], self._scale_diag)
-        super().__init__(
-            self._scale_diag.dtype, FULLY_REPARAMETERIZED, validate_args, allow_nan_stats, parameters=given, name=name
-        )
+        super().__init__(self._scale_diag.dtype, FULLY_REPARAMETERIZED, **options_of(given))
 
     @property
     def loc(self) -> Tensor:
