@@ -23,6 +23,7 @@ from tensorkeep.tf1.columns.column import (
     CategoricalColumn,
     Features,
     IdWeightPair,
+    SingleFeatureColumn,
     check_key,
     check_text_or_integer,
     checked_ids,
@@ -39,20 +40,12 @@ LOG: Final = logging.getLogger("tensorkeep")
 
 
 @dataclass(frozen=True)
-class HashedCategoricalColumn(CategoricalColumn):
+class HashedCategoricalColumn(SingleFeatureColumn):
     """See `categorical_column_with_hash_bucket`."""
 
     key: str
     hash_bucket_size: int
     dtype: DType
-
-    @property
-    def name(self) -> str:
-        return self.key
-
-    @property
-    def parse_example_spec(self) -> dict[str, Any]:
-        return {self.key: VarLenFeature(self.dtype)}
 
     @property
     def num_buckets(self) -> int:
@@ -65,7 +58,7 @@ class HashedCategoricalColumn(CategoricalColumn):
 
 
 @dataclass(frozen=True)
-class VocabularyFileCategoricalColumn(CategoricalColumn):
+class VocabularyFileCategoricalColumn(SingleFeatureColumn):
     """See `categorical_column_with_vocabulary_file`."""
 
     key: str
@@ -74,14 +67,6 @@ class VocabularyFileCategoricalColumn(CategoricalColumn):
     num_oov_buckets: int
     dtype: DType
     default_value: int
-
-    @property
-    def name(self) -> str:
-        return self.key
-
-    @property
-    def parse_example_spec(self) -> dict[str, Any]:
-        return {self.key: VarLenFeature(self.dtype)}
 
     @property
     def num_buckets(self) -> int:
@@ -104,7 +89,7 @@ class VocabularyFileCategoricalColumn(CategoricalColumn):
 
 
 @dataclass(frozen=True)
-class VocabularyListCategoricalColumn(CategoricalColumn):
+class VocabularyListCategoricalColumn(SingleFeatureColumn):
     """See `categorical_column_with_vocabulary_list`."""
 
     key: str
@@ -112,14 +97,6 @@ class VocabularyListCategoricalColumn(CategoricalColumn):
     dtype: DType
     default_value: int
     num_oov_buckets: int
-
-    @property
-    def name(self) -> str:
-        return self.key
-
-    @property
-    def parse_example_spec(self) -> dict[str, Any]:
-        return {self.key: VarLenFeature(self.dtype)}
 
     @property
     def num_buckets(self) -> int:

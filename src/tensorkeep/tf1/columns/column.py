@@ -28,6 +28,7 @@ from tensorkeep.tf1.functions.control.assertions import assert_positive
 from tensorkeep.tf1.functions.control.control_flow import cond
 from tensorkeep.tf1.functions.numbers.elementwise import cast, ceil, equal, not_equal
 from tensorkeep.tf1.functions.numbers.segments import segment_max
+from tensorkeep.tf1.functions.parsing.feature_configs import VarLenFeature
 from tensorkeep.tf1.functions.sparse.tensors import sparse_reshape
 
 LOG: Final = logging.getLogger("tensorkeep")
@@ -133,6 +134,21 @@ class CategoricalColumn(FeatureColumn):
         self, inputs: Features, weight_collections: Any = None, trainable: Any = None
     ) -> IdWeightPair:
         return self.sparse(inputs)
+
+
+class SingleFeatureColumn(CategoricalColumn):
+    """A column of the ids of one feature, and named as that is; columns of this kind say its name and its type."""
+
+    key: str
+    dtype: DType
+
+    @property
+    def name(self) -> str:
+        return self.key
+
+    @property
+    def parse_example_spec(self) -> dict[str, Any]:
+        return {self.key: VarLenFeature(self.dtype)}
 
 
 class SequenceDenseColumn(FeatureColumn):

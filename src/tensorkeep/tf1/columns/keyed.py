@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Final
 
 from tensorkeep.dtypes import INT32, INT64, STRING, DType
 from tensorkeep.errors import InvalidArgumentError
@@ -16,9 +16,9 @@ from tensorkeep.graph.composites import SparseTensor
 from tensorkeep.graph.conversion import convert
 from tensorkeep.graph.graph import Tensor
 from tensorkeep.tf1.columns.column import (
-    CategoricalColumn,
     Features,
     IdWeightPair,
+    SingleFeatureColumn,
     check_key,
     check_text_or_integer,
     checked_ids,
@@ -27,7 +27,6 @@ from tensorkeep.tf1.columns.column import (
 from tensorkeep.tf1.functions.arrays.shapes import dynamic_partition, dynamic_stitch, reshape, size
 from tensorkeep.tf1.functions.numbers.elementwise import cast, floordiv, floormod
 from tensorkeep.tf1.functions.numbers.elementwise import range as span
-from tensorkeep.tf1.functions.parsing.feature_configs import VarLenFeature
 from tensorkeep.tf1.functions.parsing.strings import as_string, string_to_hash_bucket_fast
 from tensorkeep.tf1.variables.embedding_options import EmbeddingVariableOption
 
@@ -36,21 +35,13 @@ _OPERATIONS: Final = ("add", "mul", "concat")
 
 
 @dataclass(frozen=True)
-class EmbeddingCategoricalColumn(CategoricalColumn):
+class EmbeddingCategoricalColumn(SingleFeatureColumn):
     """See `categorical_column_with_embedding`."""
 
     key: str
     dtype: DType
     partition_num: int | None
     ev_option: EmbeddingVariableOption
-
-    @property
-    def name(self) -> str:
-        return self.key
-
-    @property
-    def parse_example_spec(self) -> dict[str, Any]:
-        return {self.key: VarLenFeature(self.dtype)}
 
     @property
     def num_buckets(self) -> int:
@@ -67,7 +58,7 @@ def _keys(values: Tensor, dtype: DType) -> Tensor:
 
 
 @dataclass(frozen=True)
-class AdaptiveEmbeddingCategoricalColumn(CategoricalColumn):
+class AdaptiveEmbeddingCategoricalColumn(SingleFeatureColumn):
     """See `categorical_column_with_adaptive_embedding`."""
 
     key: str
@@ -75,14 +66,6 @@ class AdaptiveEmbeddingCategoricalColumn(CategoricalColumn):
     dtype: DType
     partition_num: int | None
     ev_option: EmbeddingVariableOption
-
-    @property
-    def name(self) -> str:
-        return self.key
-
-    @property
-    def parse_example_spec(self) -> dict[str, Any]:
-        return {self.key: VarLenFeature(self.dtype)}
 
     @property
     def num_buckets(self) -> int:
@@ -117,7 +100,7 @@ class AdaptiveEmbeddingCategoricalColumn(CategoricalColumn):
 
 
 @dataclass(frozen=True)
-class MultiHashVariableCategoricalColumn(CategoricalColumn):
+class MultiHashVariableCategoricalColumn(SingleFeatureColumn):
     """See `categorical_column_with_multihash`."""
 
     key: str
@@ -126,14 +109,6 @@ class MultiHashVariableCategoricalColumn(CategoricalColumn):
     operation: str
     dtype: DType
     partition_num: int | None
-
-    @property
-    def name(self) -> str:
-        return self.key
-
-    @property
-    def parse_example_spec(self) -> dict[str, Any]:
-        return {self.key: VarLenFeature(self.dtype)}
 
     @property
     def num_buckets(self) -> int:
