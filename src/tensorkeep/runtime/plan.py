@@ -7,7 +7,7 @@ only wait for, and what would only compute a value that nobody wants, is not run
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 
 from tensorkeep.dtypes import RESOURCE, VARIANT
@@ -42,7 +42,7 @@ def make_plan(
     fed = frozenset(feeds)
     goals = [tensor.op for tensor in fetches if tensor not in fed]
     goals.extend(targets)
-    needed = _needed(goals, fed)
+    needed = operations_behind(goals, fed)
     order = _ordered_operations(needed, fed)
     has_branches = any(op.type in CONTROL_FLOW for op in order)  # where waiting for a value also says whether to run
     if not (is_whole or has_branches):
@@ -84,7 +84,10 @@ def _only_computes(op: Operation) -> bool:
     )
 
 
-def _needed(goals: Sequence[Operation], fed: frozenset[Tensor]) -> set[Operation]:
+def operations_behind(
+    goals: Iterable[Operation], fed: frozenset[Tensor], among: Collection[Operation] | None = None
+) -> set[Operation]:
+    """Operations, with all that they need and is not fed; of these only what is in `among`, if that is given."""
     needed: set[Operation] = set()
     pending = list(goals)
     while pending:
@@ -92,8 +95,8 @@ def _needed(goals: Sequence[Operation], fed: frozenset[Tensor]) -> set[Operation
         if op in needed:
             continue
         needed.add(op)
-        pending.extend(tensor.op for tensor in op.inputs if tensor not in fed)
-        pending.extend(op.control_inputs)
+        sources = [*(tensor.op for tensor in op.inputs if tensor not in fed), *op.control_inputs]
+        pending.extend(sources if among is None else [source for source in sources if source in among])
     return needed
 
 

@@ -18,7 +18,7 @@ from tensorkeep.dtypes import RESOURCE, STRING, VARIANT
 from tensorkeep.graph.graph import Operation, Tensor
 from tensorkeep.graph.registry.opspec import capabilities_of
 from tensorkeep.runtime.liveness import ALWAYS, Liveness, assign_frames
-from tensorkeep.runtime.plan import Plan
+from tensorkeep.runtime.plan import Plan, operations_behind
 
 Weigh: TypeAlias = Callable[[Operation], int]
 
@@ -140,9 +140,10 @@ def _whole_values(plan: Plan) -> Callable[[Tensor], bool]:
 def _parts(plan: Plan, by_level: Sequence[Sequence[Operation]], anywhere: Collection[Operation]) -> Split:
     owners = {op: level for level, ops in enumerate(by_level) for op in ops}
     fed, fetched = frozenset(plan.feeds), frozenset(plan.fetches)
-    wholes = [_with_sources(ops, anywhere, fed) for ops in by_level]
+    # Each with all it needs of what is in every part.
+    wholes = [operations_behind(ops, fed, anywhere) for ops in by_level]
     free = [tensor for tensor in plan.fetches if tensor.op in anywhere and tensor not in fed]
-    wholes[1] |= _with_sources([tensor.op for tensor in free], anywhere, fed)
+    wholes[1] |= operations_behind([tensor.op for tensor in free], fed, anywhere)
     taken: list[list[Tensor]] = []
     for ops in wholes:
         inputs = (tensor for op in plan.ops if op in ops for tensor in op.inputs)
@@ -155,20 +156,6 @@ def _parts(plan: Plan, by_level: Sequence[Sequence[Operation]], anywhere: Collec
         outputs += listed_once(free) if level == 1 else []
         parts.append(Part(tuple(op for op in plan.ops if op in ops), tuple(taken[level]), tuple(outputs)))
     return Split(*parts)
-
-
-def _with_sources(ops: Iterable[Operation], anywhere: Collection[Operation], fed: frozenset[Tensor]) -> set[Operation]:
-    """Operations, with all they need of those that are in every part."""
-    found: set[Operation] = set()
-    pending = list(ops)
-    while pending:
-        op = pending.pop()
-        if op in found:
-            continue
-        found.add(op)
-        needs = [*(tensor.op for tensor in op.inputs if tensor not in fed), *op.control_inputs]
-        pending.extend(source for source in needs if source in anywhere)
-    return found
 
 
 def listed_once(tensors: Iterable[Tensor]) -> list[Tensor]:

@@ -23,8 +23,8 @@ from tensorkeep.embedding.stored.ordered_columns import (
     in_order,
 )
 from tensorkeep.embedding.stored.rows import Batch, Fields
-from tensorkeep.embedding.tools.rewriting import Rewrite, opened_for_tools
-from tensorkeep.errors import InvalidArgumentError, NotFoundError
+from tensorkeep.embedding.tools.rewriting import Rewrite, opened_for_tools, require_slots
+from tensorkeep.errors import InvalidArgumentError
 from tensorkeep.io.files.everywhere import FILES
 from tensorkeep.io.files.filesystem import FileSystem, PathLike
 from tensorkeep.io.showing.progress import Progress
@@ -352,10 +352,7 @@ def drop_slots(
     with opened_for_tools(source, fs) as reader:
         work = Rewrite.of(reader, fs, progress)
         entries = work.chosen_embeddings(names)
-        known = {slot for entry in entries for slot in entry.slots}
-        if unknown := sorted(set(slots or ()) - known):
-            listed = ", ".join(f'"{slot}"' for slot in sorted(known)) or "none at all"
-            raise NotFoundError(f'no embedding has a slot "{unknown[0]}"; there are {listed}')
+        require_slots(entries, slots or ())
         gone: dict[str, tuple[str, ...]] = {}
         for entry in entries:
             gone[entry.name] = tuple(slot for slot in entry.slots if slots is None or slot in slots)

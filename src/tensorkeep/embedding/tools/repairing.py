@@ -19,8 +19,7 @@ from tensorkeep.embedding.stored.ordered_columns import (
     grouped_buckets,
 )
 from tensorkeep.embedding.stored.rows import Batch, Fields
-from tensorkeep.embedding.tools.rewriting import Rewrite, opened_for_tools
-from tensorkeep.errors import NotFoundError
+from tensorkeep.embedding.tools.rewriting import Rewrite, opened_for_tools, require_slots
 from tensorkeep.io.files.everywhere import FILES
 from tensorkeep.io.files.filesystem import FileSystem, PathLike
 from tensorkeep.io.showing.progress import Progress
@@ -98,10 +97,7 @@ def repair_checkpoint(
     with opened_for_tools(source, fs) as reader:
         work = Rewrite.of(reader, fs, progress)
         entries = work.chosen_embeddings(names)
-        known = {slot for entry in entries for slot in entry.slots}
-        if unknown := sorted(set(fill or ()) - known):
-            listed = ", ".join(f'"{slot}"' for slot in sorted(known)) or "none at all"
-            raise NotFoundError(f'fill: no embedding has a slot "{unknown[0]}"; there are {listed}')
+        require_slots(entries, fill or (), "fill: ")
         found = {}
         for entry in entries:
             weights = entry.open(reader, fs=fs)

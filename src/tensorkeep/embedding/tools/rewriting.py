@@ -176,6 +176,14 @@ class Rewrite:
                 link_records(self.fs, self.reader.path, target, stem)
 
 
+def require_slots(entries: Iterable[StoredEmbedding], slots: Collection[str], where: str = "") -> None:
+    """NotFoundError unless each of these slots is one of at least one of the embeddings."""
+    known = {slot for entry in entries for slot in entry.slots}
+    if unknown := sorted(set(slots) - known):
+        listed = ", ".join(f'"{slot}"' for slot in sorted(known)) or "none at all"
+        raise NotFoundError(f'{where}no embedding has a slot "{unknown[0]}"; there are {listed}')
+
+
 def _carry(writer: BundleWriter, reader: CheckpointReader, name: str, part: TensorSlice | None, shard: int) -> None:
     """Copies a tensor, or a slice of one, as it is."""
     if part is None:
