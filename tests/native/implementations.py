@@ -3,39 +3,42 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
+from functools import _lru_cache_wrapper
 from unittest.mock import patch
 
 from tensorkeep.native import (
     blocks,
     checksums,
+    embedding,
     examples,
+    jpeg,
     json_tape,
     layers,
     library,
     lookups,
     losses,
     means,
-    records,
+    streams,
     texts,
     updates,
 )
 
 IMPLEMENTATIONS = ("NumPy", "native")
 
-_MODULES = (blocks, checksums, examples, json_tape, layers, lookups, losses, means, records, texts, updates)
+_MODULES = (
+    blocks, checksums, embedding, examples, jpeg, json_tape, layers, lookups, losses, means, streams, texts, updates,
+)  # fmt: skip
 
 
 @contextmanager
 def implementation(name: str) -> Iterator[None]:
     """Within, one of the implementations does the work."""
     chosen = library.Native(None, "turned off by a test") if name == "NumPy" else present()
-    with ExitStack() as stack:
-        for module in _MODULES:
-            stack.enter_context(patch.object(module, "native", lambda: chosen))
-        _forget()
+    with patch.object(library, "native", lambda: chosen), patch.object(layers, "native", lambda: chosen):
+        _forget_functions()
         yield
-    _forget()
+    _forget_functions()
 
 
 def present() -> library.Native:
@@ -51,6 +54,9 @@ def is_turned_off() -> bool:
     return library.native().state.startswith("turned off")
 
 
-def _forget() -> None:
+def _forget_functions() -> None:
+    """Has every module bind its functions anew."""
     for module in _MODULES:
-        module.functions.cache_clear()
+        for item in vars(module).values():
+            if isinstance(item, _lru_cache_wrapper) and item.__module__ == module.__name__:
+                item.cache_clear()

@@ -9,12 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tensorkeep.native import library
 from tensorkeep.native.jpeg import Colors, Enlargement, Enlarging, JpegWindow, jpeg_window
-from tensorkeep.native.jpeg import _function as function
 from tensorkeep.ops.codecs._jpeg import decode_jpeg
 from tensorkeep.ops.codecs._jpeg_encoding import JpegFormat, encode_jpeg
 from tensorkeep.ops.codecs._jpeg_sampling import JpegOptions
+from tests.native.implementations import implementation
 from tests.ops.codecs.libraries_hidden import libraries_hidden
 from tests.ops.samples.codecs.image_files import photo
 from tests.support.depth import examples
@@ -78,10 +77,6 @@ def test_damaged_files_are_refused_or_decoded(changes: list[tuple[int, int]], en
     assert found is None or found.shape == (20, 10, 3)
 
 
-def test_without_the_library_all_is_left_to_others(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("tensorkeep.native.jpeg.native", lambda: library.Native(None, "absent"))
-    function.cache_clear()
-    try:
+def test_without_the_library_all_is_left_to_others() -> None:
+    with implementation("NumPy"):
         assert jpeg_window(FILE, WINDOW) is None
-    finally:
-        function.cache_clear()

@@ -7,9 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tensorkeep.native import library, streams
+from tensorkeep.native import streams
 from tensorkeep.native.streams import philox_words, ring_draw, sparse_product
 from tensorkeep.ops.random.philox import PhiloxGenerator
+from tests.native.implementations import implementation
 
 needs_library = pytest.mark.usefixtures("native")
 counters = st.one_of(st.integers(0, 2**128 - 1), st.integers(2**64 - 40, 2**64 + 40), st.just(2**128 - 1))
@@ -74,16 +75,9 @@ def test_other_types_are_left_to_numpy() -> None:
     assert sparse_product(small, np.ones(1, np.float32), 1, np.ones((1, 1), np.float32), flipped=False) is None
 
 
-def test_without_the_library_numpy_does_the_work(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(streams, "native", lambda: library.Native(None, "off"))
-    streams._philox.cache_clear()
-    streams._products.cache_clear()
-    try:
+def test_without_the_library_numpy_does_the_work() -> None:
+    with implementation("NumPy"):
         assert not philox_words(1, 2, 0, np.zeros((1, 4), np.uint32))
         assert sparse_product(np.zeros((1, 2), np.int64), np.ones(1), 1, np.ones((1, 1)), flipped=False) is None
         slow = PhiloxGenerator(1, 2).words(9)
-    finally:
-        streams._philox.cache_clear()
-        streams._products.cache_clear()
-    monkeypatch.undo()
     assert np.array_equal(PhiloxGenerator(1, 2).words(9), slow)

@@ -3,7 +3,7 @@
 attention     attention in one call: two products and the softmax between them
 blocks        blocks of tables, put together and taken apart in one call
 chains        chains of element-wise operations of float32, a piece of the arrays at a time
-checksums     checksums of thousands of small stretches in one call
+checksums     checksums of thousands of small stretches in one call, and records found by them
 embedding     the compiled functions of embedding tables
 examples      features of many examples in one pass over their bytes
 finishing     chains of element-wise operations that go over a product's rows as soon as these are computed
@@ -17,7 +17,6 @@ losses        losses of small batches in one call
 means         means of arrays in one pass, where NumPy takes one for every array, and more for its sums
 moves         copies between arrays that lie apart in memory, in short stretches
 normalizing   batch normalization and its gradient, in few passes
-records       records of files found and checked many at a time
 rounds        the rounds of a loop over small matrices in one call: recurrent layers
 rules         steps of optimizers in NumPy, which dense variables and tables of rows share
 streams       streams of random words, draws from a ring by them, and products of sparse matrices with dense ones

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ctypes
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -10,7 +9,7 @@ from functools import cache
 import numpy as np
 import numpy.typing as npt
 
-from tensorkeep.native.library import address, native
+from tensorkeep.native.library import address, compiled_function
 
 Lengths = npt.NDArray[np.int64]
 
@@ -30,17 +29,12 @@ class Functions:
 @cache
 def functions() -> Functions | None:
     """The compiled functions; None if the library is not there."""
-    library = native().library
-    if library is None:
+    shared = compiled_function("table_shared_lengths", "pplp")
+    encode = compiled_function("table_encode_block", "ppppplllpl", "l")
+    count = compiled_function("table_count_entries", "pllp", "l")
+    load = compiled_function("table_load_entries", "plpppp")
+    if shared is None or encode is None or count is None or load is None:
         return None
-    pointer, integer = ctypes.c_void_p, ctypes.c_int64
-    shared, encode = library.table_shared_lengths, library.table_encode_block
-    count, load = library.table_count_entries, library.table_load_entries
-    shared.argtypes, shared.restype = [pointer, pointer, integer, pointer], None
-    encode.argtypes = [pointer] * 5 + [integer] * 3 + [pointer, integer]
-    encode.restype = integer
-    count.argtypes, count.restype = [pointer, integer, integer, pointer], integer
-    load.argtypes, load.restype = [pointer, integer, pointer, pointer, pointer, pointer], None
     return Functions(shared, encode, count, load)
 
 

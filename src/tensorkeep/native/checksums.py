@@ -1,8 +1,7 @@
-"""Checksums of thousands of small stretches in one call, where the calls would cost more than their work."""
+"""Bytes and their checksums: of thousands of small stretches in one call, and of records that are found by them."""
 
 from __future__ import annotations
 
-import ctypes
 from collections.abc import Callable
 from functools import cache
 
@@ -11,22 +10,15 @@ import numpy.typing as npt
 
 from tensorkeep.io.coding.crc32c import crc32c_of_each
 from tensorkeep.io.files.filesystem import Buffer
-from tensorkeep.native.library import address, native, readable
+from tensorkeep.native.library import address, compiled_function, readable
 
 Integers = npt.NDArray[np.int64]
 
 
 @cache
 def functions() -> Callable[..., int] | None:
-    """The compiled function; None if the library is not there."""
-    library = native().library
-    if library is None:
-        return None
-    compiled = library.crc32c_of_stretches
-    pointer, integer = ctypes.c_void_p, ctypes.c_int64
-    compiled.argtypes = [pointer, integer, pointer, pointer, integer, ctypes.c_int32, pointer]
-    compiled.restype = ctypes.c_int32
-    return compiled
+    """The compiled function of checksums; None if the library is not there."""
+    return compiled_function("crc32c_of_stretches", "plpplip", "i")
 
 
 def crc32c_of_stretches(
@@ -47,3 +39,23 @@ def crc32c_of_stretches(
     ends = (starts + lengths).tolist()
     pieces = (content[start:end] for start, end in zip(starts.tolist(), ends, strict=True))
     return np.fromiter(crc32c_of_each(pieces), np.uint32, starts.size)
+
+
+@cache
+def record_functions() -> Callable[..., int] | None:
+    """The compiled function of records; None if the library is not there."""
+    return compiled_function("records_sound", "plllpp", "l")
+
+
+def sound_records(block: bytes, at: int, most: int) -> tuple[list[int], list[int]] | None:
+    """Where the records begin and end that lie in a block from a place on, so many at most; None without the library.
+
+    They end before the first that is not there whole, or is not as it was written. Lets other threads run meanwhile.
+    """
+    compiled = record_functions()
+    if compiled is None:
+        return None
+    places = np.empty((2, min(most, len(block) // 16 + 1)), np.int64)
+    starts, ends = places
+    count = compiled(block, len(block), at, len(starts), address(starts), address(ends))
+    return starts[:count].tolist(), ends[:count].tolist()

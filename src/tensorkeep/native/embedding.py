@@ -5,7 +5,6 @@ Who calls sees to it that arrays are what they are said to be.
 
 from __future__ import annotations
 
-import ctypes
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache
@@ -14,7 +13,7 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from tensorkeep.native.library import Address, address, native
+from tensorkeep.native.library import Address, address, compiled_function, functions_by_dtype
 
 STEP_RULES: Final = ("GradientDescent", "Adagrad", "AdagradDecay", "Adam", "AdamW", "AdamAsync", "Ftrl", "FtrlV2")
 """The rules of optimizers, in the order of their numbers in embedding.cpp."""
@@ -66,7 +65,7 @@ class Functions:
     sum: Mapping[np.dtype[Any], Function]
 
 
-# What each takes and returns: p a pointer, l a 64-bit integer, i a 32-bit one, nothing if it returns nothing.
+# What each takes and gives, as `compiled_function` is told it.
 _SIGNATURES: Final[Mapping[str, tuple[str, str]]] = {
     "index_new": ("", "p"),
     "index_free": ("p", ""),
@@ -99,32 +98,14 @@ _SIGNATURES: Final[Mapping[str, tuple[str, str]]] = {
     "step": ("ipplpp", "i"),
     "sum": ("pllppp", ""),
 }
-_TYPES: Final[Mapping[str, Any]] = {"p": ctypes.c_void_p, "l": ctypes.c_int64, "i": ctypes.c_int32, "": None}
 _BY_DTYPE: Final = ("step", "sum")
 
 
 @cache
 def functions() -> Functions | None:
     """The compiled functions; None if the library is not there."""
-    library = native().library
-    if library is None:
-        return None
-    return Functions(
-        **{
-            name: _by_dtype(library, name) if name in _BY_DTYPE else _typed_function(library, name, name)
-            for name in _SIGNATURES
-        }
-    )
-
-
-def _by_dtype(library: ctypes.CDLL, name: str) -> Any:
-    types = ((np.dtype(np.float32), "float"), (np.dtype(np.float64), "double"))
-    return {dtype: _typed_function(library, f"{name}_{suffix}", name) for dtype, suffix in types}
-
-
-def _typed_function(library: ctypes.CDLL, exported: str, name: str) -> Any:
-    function = getattr(library, f"embedding_{exported}")
-    takes, returns = _SIGNATURES[name]
-    function.argtypes = [_TYPES[letter] for letter in takes]
-    function.restype = _TYPES[returns]
-    return function
+    found: dict[str, Any] = {}
+    for name, (takes, gives) in _SIGNATURES.items():
+        bind = functions_by_dtype if name in _BY_DTYPE else compiled_function
+        found[name] = bind(f"embedding_{name}", takes, gives)
+    return None if None in found.values() else Functions(**found)

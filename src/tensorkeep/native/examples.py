@@ -5,8 +5,7 @@ What that is stands in examples.cpp; whoever calls has something else for all ot
 
 from __future__ import annotations
 
-import ctypes
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Any, Final, NamedTuple
@@ -16,7 +15,7 @@ import numpy.typing as npt
 
 from tensorkeep.arrays import Array
 from tensorkeep.native.layers import place_of
-from tensorkeep.native.library import native
+from tensorkeep.native.library import compiled_function
 
 Numbers = npt.NDArray[np.int64]
 
@@ -39,33 +38,22 @@ class _Functions:
     strings: Callable[..., None]
 
 
+_SIGNATURES: Final[Mapping[str, tuple[str, str]]] = {
+    "scan": ("pplppplplp", "i"),
+    "sizes": ("pllp", ""),
+    "floats": ("pplplp", ""),
+    "integers": ("pplplp", ""),
+    "strings": ("pplplp", ""),
+}
+
+
 @cache
 def functions() -> _Functions | None:
     """The compiled functions; None if the library is not there."""
-    library = native().library
-    if library is None:
-        return None
-    pointer, integer = ctypes.c_void_p, ctypes.c_int64
-
-    def function(name: str, *arguments: Any, result: Any = None) -> Callable[..., Any]:
-        found = getattr(library, f"examples_{name}")
-        found.argtypes, found.restype = arguments, result
-        return found  # type: ignore[no-any-return]
-
-    values = (pointer, pointer, integer, pointer, integer, pointer)
-    return _Functions(
-        function(
-            "scan",
-            *(pointer, pointer, integer),
-            *(pointer, pointer, pointer, integer),
-            *(pointer, integer, pointer),
-            result=ctypes.c_int32,
-        ),
-        function("sizes", pointer, integer, integer, pointer),
-        function("floats", *values),
-        function("integers", *values),
-        function("strings", *values),
-    )
+    found: dict[str, Any] = {
+        name: compiled_function(f"examples_{name}", takes, gives) for name, (takes, gives) in _SIGNATURES.items()
+    }
+    return None if None in found.values() else _Functions(**found)
 
 
 class Column(NamedTuple):

@@ -5,7 +5,6 @@ Which files are known stands in jpeg.cpp; whoever calls has something else for a
 
 from __future__ import annotations
 
-import ctypes
 from collections.abc import Callable
 from dataclasses import dataclass
 from enum import IntEnum
@@ -14,7 +13,7 @@ from functools import cache
 import numpy as np
 
 from tensorkeep.arrays import Array
-from tensorkeep.native.library import address, native
+from tensorkeep.native.library import address, compiled_function
 
 _MOST_COMPONENTS = 3
 
@@ -74,13 +73,7 @@ class JpegWindow:
 
 @cache
 def _function() -> Callable[..., int] | None:
-    function = getattr(native().library, "jpeg_window", None)
-    if function is None:
-        return None
-    function.argtypes = [ctypes.c_char_p, ctypes.c_int64, ctypes.c_void_p, ctypes.c_void_p]
-    function.restype = ctypes.c_int32
-    found: Callable[..., int] = function
-    return found
+    return compiled_function("jpeg_window", "blpp", "i")
 
 
 def has_jpeg_windows() -> bool:

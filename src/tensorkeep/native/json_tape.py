@@ -29,7 +29,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tensorkeep.native._json_reader import Reader, StoppedError
-from tensorkeep.native.library import address, native
+from tensorkeep.native.library import address, compiled_function
 
 __all__ = [
     "FIRST_FLOAT_SHIFT",
@@ -133,14 +133,8 @@ class JsonError(Exception):
 @cache
 def functions() -> tuple[Callable[..., Any], Callable[..., None]] | None:
     """The compiled functions; None if the library is not there."""
-    library = native().library
-    if library is None:
-        return None
-    read, take = library.json_read, library.json_take
-    pointer, integer = ctypes.c_void_p, ctypes.c_int64
-    read.argtypes, read.restype = [pointer, integer, integer, integer, integer, pointer], pointer
-    take.argtypes, take.restype = [pointer] * 5, None
-    return read, take
+    read, take = compiled_function("json_read", "pllllp", "p"), compiled_function("json_take", "ppppp")
+    return None if read is None or take is None else (read, take)
 
 
 def read_json(text: bytes | bytearray | memoryview, limits: JsonLimits) -> JsonTape:

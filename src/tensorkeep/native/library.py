@@ -69,6 +69,36 @@ def _load_library(path: str) -> Native:
     return Native(library, "in use")
 
 
+# What a compiled function takes or gives: an address, bytes, a number of so many bits.
+_KINDS: Final = {
+    "p": ctypes.c_void_p,
+    "b": ctypes.c_char_p,
+    "i": ctypes.c_int32,
+    "l": ctypes.c_int64,
+    "w": ctypes.c_uint64,
+    "d": ctypes.c_double,
+}
+
+
+def compiled_function(name: str, takes: str, gives: str = "") -> Callable[..., Any] | None:
+    """A function of the library, with a letter of `_KINDS` for each argument and for the result, if it has one.
+
+    None if the library is not there, or has no function of this name.
+    """
+    function = getattr(native().library, name, None)
+    if function is not None:
+        function.argtypes = [_KINDS[letter] for letter in takes]
+        function.restype = _KINDS[gives] if gives else None
+    return function
+
+
+def functions_by_dtype(name: str, takes: str, gives: str = "") -> dict[np.dtype[Any], Callable[..., Any]]:
+    """A function that the library has for float32 and for float64, by the dtype; empty where it has none."""
+    types = ((np.dtype(np.float32), "float"), (np.dtype(np.float64), "double"))
+    found = {dtype: compiled_function(f"{name}_{suffix}", takes, gives) for dtype, suffix in types}
+    return {dtype: function for dtype, function in found.items() if function is not None}
+
+
 def readable(array: npt.NDArray[Any]) -> Address:
     """The address of the elements in C order, for a function that only reads them: a copy's if need be."""
     flags = array.flags

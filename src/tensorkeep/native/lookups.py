@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ctypes
 from collections.abc import Callable, Sequence
 from functools import cache
 from typing import Any, Final, NamedTuple
@@ -11,7 +10,7 @@ import numpy as np
 
 from tensorkeep.arrays import Array
 from tensorkeep.native.layers import place_of
-from tensorkeep.native.library import native
+from tensorkeep.native.library import compiled_function
 
 _INDICES: Final = (np.dtype(np.int32), np.dtype(np.int64))
 
@@ -19,14 +18,7 @@ _INDICES: Final = (np.dtype(np.int32), np.dtype(np.int64))
 @cache
 def functions() -> Callable[..., int] | None:
     """The compiled function; None if the library is not there."""
-    library = native().library
-    if library is None:
-        return None
-    pointer, integer = ctypes.c_void_p, ctypes.c_int64
-    function: Callable[..., int] = library.lookups_join
-    function.argtypes = [pointer, integer, integer, pointer, integer]  # type: ignore[attr-defined]
-    function.restype = ctypes.c_int32  # type: ignore[attr-defined]
-    return function
+    return compiled_function("lookups_join", "pllpl", "i")
 
 
 class Column(NamedTuple):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ctypes
 from collections.abc import Callable, Mapping
 from functools import cache
 from typing import Any, Final
@@ -10,7 +9,7 @@ from typing import Any, Final
 import numpy as np
 
 from tensorkeep.arrays import Array
-from tensorkeep.native.library import address, native, readable
+from tensorkeep.native.library import address, compiled_function, readable
 
 _LARGEST: Final = 1 << 11  # logits; beyond, NumPy's exponentials, which compute many at once, win
 
@@ -18,17 +17,12 @@ _LARGEST: Final = 1 << 11  # logits; beyond, NumPy's exponentials, which compute
 @cache
 def functions() -> Mapping[tuple[np.dtype[Any], np.dtype[Any]], Callable[..., int]]:
     """The compiled functions, by the dtypes of logits and labels: none if the library is not there."""
-    library = native().library
-    if library is None:
-        return {}
     found: dict[tuple[np.dtype[Any], np.dtype[Any]], Callable[..., int]] = {}
     for dtype, suffix in ((np.float32, "float"), (np.float64, "double")):
         for label in (np.int32, np.int64):
-            function = getattr(library, f"sparse_cross_entropy_{suffix}_{np.dtype(label).name}_t")
-            pointer, integer = ctypes.c_void_p, ctypes.c_int64
-            function.argtypes = [pointer, pointer, integer, integer, pointer, pointer]
-            function.restype = ctypes.c_int32
-            found[np.dtype(dtype), np.dtype(label)] = function
+            name = f"sparse_cross_entropy_{suffix}_{np.dtype(label).name}_t"
+            if function := compiled_function(name, "ppllpp", "i"):
+                found[np.dtype(dtype), np.dtype(label)] = function
     return found
 
 

@@ -11,23 +11,13 @@ import numpy as np
 import numpy.typing as npt
 
 from tensorkeep.arrays import Array
-from tensorkeep.native.library import address, native
+from tensorkeep.native.library import address, functions_by_dtype
 
 
 @cache
 def functions() -> Mapping[np.dtype[Any], Callable[..., int]]:
     """The compiled functions, by dtype: none if the library is not there."""
-    library = native().library
-    if library is None:
-        return {}
-    pointer, integer = ctypes.c_void_p, ctypes.c_int64
-    found: dict[np.dtype[Any], Callable[..., int]] = {}
-    for dtype, suffix in ((np.dtype(np.float32), "float"), (np.dtype(np.float64), "double")):
-        function = getattr(library, f"mean_{suffix}")
-        function.argtypes = [pointer, integer, pointer, integer, pointer]
-        function.restype = ctypes.c_int32
-        found[dtype] = function
-    return found
+    return functions_by_dtype("mean", "plplp", "i")
 
 
 def fused_mean(arrays: Sequence[Array], shares: npt.NDArray[np.float64] | None, out: Array) -> bool:

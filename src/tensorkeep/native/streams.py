@@ -5,7 +5,6 @@ A library that was built before these were there has none of them: NumPy, or Pyt
 
 from __future__ import annotations
 
-import ctypes
 from collections.abc import Callable, Mapping
 from functools import cache
 from typing import Any
@@ -14,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tensorkeep.arrays import Array
-from tensorkeep.native.library import address, native, readable
+from tensorkeep.native.library import address, compiled_function, functions_by_dtype, readable
 
 _Words = npt.NDArray[np.uint32]
 _Numbers = npt.NDArray[np.int64]
@@ -22,14 +21,7 @@ _Numbers = npt.NDArray[np.int64]
 
 @cache
 def _philox() -> Callable[..., None] | None:
-    function = getattr(native().library, "philox_words", None)
-    if function is None:
-        return None
-    word = ctypes.c_uint64
-    function.argtypes = [word, word, word, word, ctypes.c_int64, ctypes.c_void_p]
-    function.restype = None
-    found: Callable[..., None] = function
-    return found
+    return compiled_function("philox_words", "wwwwlp")
 
 
 def philox_words(key: int, counter: int, first: int, out: _Words) -> bool:
@@ -47,14 +39,7 @@ def philox_words(key: int, counter: int, first: int, out: _Words) -> bool:
 
 @cache
 def _ring_draw() -> Callable[..., None] | None:
-    function = getattr(native().library, "ring_draw", None)
-    if function is None:
-        return None
-    pointer, integer = ctypes.c_void_p, ctypes.c_int64
-    function.argtypes = [pointer, *[integer] * 4, pointer, integer, pointer, integer, pointer]
-    function.restype = None
-    found: Callable[..., None] = function
-    return found
+    return compiled_function("ring_draw", "pllllplplp")
 
 
 def ring_draw(ring: _Numbers, size: int, places: tuple[int, int, int], incoming: _Numbers, words: _Words) -> _Numbers:
@@ -98,16 +83,7 @@ def _draw_in_python(
 
 @cache
 def _products() -> Mapping[np.dtype[Any], Callable[..., int]]:
-    library = native().library
-    found: dict[np.dtype[Any], Callable[..., int]] = {}
-    pointer, integer, flag = ctypes.c_void_p, ctypes.c_int64, ctypes.c_int32
-    for dtype, suffix in ((np.dtype(np.float32), "float"), (np.dtype(np.float64), "double")):
-        function = getattr(library, f"sparse_product_{suffix}", None)
-        if function is not None:
-            function.argtypes = [pointer, pointer, integer, flag, pointer, integer, integer, pointer, integer]
-            function.restype = flag
-            found[dtype] = function
-    return found
+    return functions_by_dtype("sparse_product", "pplipllpl", "i")
 
 
 def sparse_product(places: Array, values: Array, height: int, right: Array, *, flipped: bool) -> Array | None:

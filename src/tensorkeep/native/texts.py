@@ -8,7 +8,6 @@ A library that was built before these were there has none of them: a dictionary,
 
 from __future__ import annotations
 
-import ctypes
 import sys
 from collections.abc import Callable, Sequence
 from functools import cache
@@ -18,11 +17,11 @@ import numpy as np
 import numpy.typing as npt
 
 from tensorkeep.arrays import Array
-from tensorkeep.native.library import address, native
+from tensorkeep.native.library import address, compiled_function
 
 _SLOT: Final = 3  # numbers of Slot in texts.cpp
 _SPARE: Final = 1.5  # slots for each word, at least
-_TEXTS: Final = (ctypes.c_char_p, ctypes.c_int64, ctypes.c_void_p, ctypes.c_int64)
+_TEXTS: Final = "blpl"  # the strings, how many bytes they have, where each ends, how many there are
 
 
 class _Functions(NamedTuple):
@@ -34,14 +33,11 @@ class _Functions(NamedTuple):
 @cache
 def functions() -> _Functions | None:
     """The compiled functions; None if the library is not there, or has none of them."""
-    library = native().library
-    if library is None or getattr(library, "words_gather", None) is None:
+    gather = compiled_function("words_gather", f"{_TEXTS}wpl", "i")
+    find = compiled_function("words_find", f"{_TEXTS}bwplp", "i")
+    fingerprint = compiled_function("texts_fingerprint", f"{_TEXTS}p", "i")
+    if gather is None or find is None or fingerprint is None:
         return None
-    pointer, word, integer = ctypes.c_void_p, ctypes.c_uint64, ctypes.c_int64
-    gather, find, fingerprint = library.words_gather, library.words_find, library.texts_fingerprint
-    gather.argtypes = [*_TEXTS, word, pointer, integer]
-    find.argtypes = [*_TEXTS, ctypes.c_char_p, word, pointer, integer, pointer]
-    fingerprint.argtypes = [*_TEXTS, pointer]
     return _Functions(gather, find, fingerprint)
 
 

@@ -6,7 +6,6 @@ to the last bit.
 
 from __future__ import annotations
 
-import ctypes
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
 from types import MappingProxyType
@@ -15,7 +14,7 @@ from typing import Any, Final
 import numpy as np
 
 from tensorkeep.arrays import Array
-from tensorkeep.native.library import address, native, readable
+from tensorkeep.native.library import address, functions_by_dtype, readable
 
 # Of TensorFlow's ops (`Apply…`): the function, how many arrays it takes with the gradient, and how many numbers.
 FUSED: Final[Mapping[str, tuple[str, int, int]]] = MappingProxyType(
@@ -38,17 +37,10 @@ FUSED: Final[Mapping[str, tuple[str, int, int]]] = MappingProxyType(
 @cache
 def functions(name: str) -> Mapping[np.dtype[Any], Callable[..., int]]:
     """The compiled functions for an op, by dtype: none if it has none, or if the library is not there."""
-    library = native().library
-    if library is None or name not in FUSED:
+    if name not in FUSED:
         return {}
     function, arrays, numbers = FUSED[name]
-    found: dict[np.dtype[Any], Callable[..., int]] = {}
-    for dtype, suffix in ((np.dtype(np.float32), "float"), (np.dtype(np.float64), "double")):
-        compiled = getattr(library, f"{function}_{suffix}")
-        compiled.argtypes = [ctypes.c_void_p] * arrays + [ctypes.c_int64] + [ctypes.c_double] * numbers
-        compiled.restype = ctypes.c_int32
-        found[dtype] = compiled
-    return found
+    return functions_by_dtype(function, "p" * arrays + "l" + "d" * numbers, "i")
 
 
 def fused_update(name: str, arrays: Sequence[Array], gradient: Array, numbers: Iterable[Any]) -> bool:

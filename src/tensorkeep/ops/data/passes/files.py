@@ -18,8 +18,7 @@ from tensorkeep.errors import DataLossError, InvalidArgumentError
 from tensorkeep.io.coding.crc32c_arrays import mask_array
 from tensorkeep.io.files.filesystem import FileSystem, RandomAccessFile
 from tensorkeep.io.files.record_files import InflatedBytes, RecordCompression, read_inflated_record
-from tensorkeep.native.checksums import crc32c_of_stretches
-from tensorkeep.native.records import sound_records
+from tensorkeep.native.checksums import crc32c_of_stretches, sound_records
 from tensorkeep.ops.data.passes.basics import Dataset, State, chunked_dataset
 from tensorkeep.ops.data.passes.rows import Columns, Element, Rows
 from tensorkeep.ops.parsing.csv_records import column, split_record
