@@ -9,7 +9,7 @@ JOBS ?= auto
 
 VENV := .venv
 RUN := $(VENV)/bin/python
-SETUP := pyproject.toml setup.py $(wildcard src/tensorkeep/native/*.cpp src/tensorkeep/native/*.h)
+SETUP := pyproject.toml setup.py src/tensorkeep/_version.py $(wildcard src/tensorkeep/native/*.cpp src/tensorkeep/native/*.h)
 # Files as wholes, in the order of tests/support/order.py: by the number of their tests, those with few long ones would come last, alone.
 PYTEST := $(RUN) -m pytest --numprocesses $(JOBS) --maxprocesses 8 --dist loadfile --no-loadscope-reorder
 PIP_INSTALL := $(RUN) -m pip install --quiet --quiet --disable-pip-version-check --editable
