@@ -152,6 +152,19 @@ def anchors(page: Path) -> set[str]:
     return {re.sub(r"[-\s]+", "-", heading) for heading in plain}
 
 
+def test_the_decisions_are_listed_once_each_in_their_order_by_their_titles() -> None:
+    pages = sorted((DOCS / "decisions").glob("0*.md"))
+    titles = [page.read_text(encoding="utf-8").partition("\n")[0].split(" ", 2)[2] for page in pages]
+    rows = [f"| [{page.name[:4]}]({page.name}) | {title} |" for page, title in zip(pages, titles, strict=True)]
+    index = (DOCS / "decisions" / "index.md").read_text(encoding="utf-8")
+    assert [line for line in index.splitlines() if line.startswith("| [")] == rows
+
+
+def test_every_page_is_in_the_navigation_of_the_site_once() -> None:
+    listed = re.findall(r"\S+\.md$", (ROOT / "mkdocs.yml").read_text(encoding="utf-8"), re.MULTILINE)
+    assert sorted(listed) == [page.relative_to(DOCS).as_posix() for page in PAGES if DOCS in page.parents]
+
+
 @pytest.mark.parametrize("name", [name for name in tensorkeep.__all__ if not name.startswith("_")])
 def test_every_public_name_is_in_the_guide_or_the_reference(name: str) -> None:
     assert re.search(rf"\b{name}\b", GUIDE + REFERENCE)
