@@ -151,7 +151,7 @@ def convert_to_tensor_or_indexed_slices(
 def convert_to_tensor_or_sparse_tensor(
     value: TensorLike | SparseTensor | SparseTensorValue, dtype: DTypeLike | None = None, name: str | None = None
 ) -> Tensor | SparseTensor:
-    """As `convert_to_tensor`; sparse tensors stay as they are, and the values of such become some."""
+    """As `convert_to_tensor`; sparse tensors stay as they are, and a SparseTensorValue becomes one."""
     if isinstance(value, SparseTensorValue):
         return SparseTensor.from_value(value)
     return value if isinstance(value, SparseTensor) else convert_to_tensor(value, dtype, name)
@@ -200,7 +200,7 @@ def make_tensor_proto(
 
 
 def dimension_value(dimension: Dimension | int | None) -> int | None:
-    """The number of a dimension, or None; whatever is no dimension is its own."""
+    """The size of a `Dimension`, None if it is unknown. Anything else is given back as it is."""
     return dimension.value if isinstance(dimension, Dimension) else dimension
 
 

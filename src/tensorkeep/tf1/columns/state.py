@@ -22,7 +22,7 @@ from tensorkeep.tf1.variables.scopes import get_variable, variable_scope
 
 @dataclass(frozen=True)
 class Weights:
-    """A variable as a column asks for it. With `ev_option` it is an embedding variable, whose rows are `shape[1]`."""
+    """A variable as a column asks for it. With `ev_option` it is an embedding variable, of rows of `shape[1]`."""
 
     name: str
     shape: tuple[int, int]
@@ -60,7 +60,7 @@ class Weights:
 
 
 class ColumnState(Protocol):
-    """What a column asks for its variables and tables."""
+    """What gives a column its variables and tables, in whichever scope or layer they belong."""
 
     def variable(self, column: Hashable, weights: Weights) -> Any:
         """The variable of a column."""

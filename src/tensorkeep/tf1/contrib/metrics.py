@@ -203,7 +203,7 @@ def streaming_recall_at_k(
 
 
 def aggregate_metrics(*value_update_tuples: tuple[Any, Any]) -> tuple[list[Any], list[Any]]:
-    """The values and the updates of several measures, apart."""
+    """A list of the values and one of the updates, of several pairs of a value and its update."""
     if not value_update_tuples:
         raise InvalidArgumentError("Expected at least one value_tensor/update_op pair")
     values, updates = zip(*value_update_tuples, strict=True)
@@ -211,6 +211,6 @@ def aggregate_metrics(*value_update_tuples: tuple[Any, Any]) -> tuple[list[Any],
 
 
 def aggregate_metric_map(names_to_tuples: Mapping[str, tuple[Any, Any]]) -> tuple[dict[str, Any], dict[str, Any]]:
-    """The values and the updates of several measures by name, apart."""
+    """A dictionary of the values and one of the updates, of pairs of a value and its update by name."""
     values = {name: value for name, (value, _) in names_to_tuples.items()}
     return values, {name: update for name, (_, update) in names_to_tuples.items()}

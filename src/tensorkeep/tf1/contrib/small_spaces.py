@@ -169,7 +169,7 @@ def resampler(data: TensorLike, warp: TensorLike, name: str = "resampler") -> Te
 
 
 class SimpleClusterResolver:
-    """A cluster that is told."""
+    """A cluster resolver that gives the cluster it was made with."""
 
     def __init__(
         self,

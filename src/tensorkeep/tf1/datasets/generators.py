@@ -110,7 +110,7 @@ def from_generator(
     args: Sequence[Any] | None = None,
     output_signature: Any = None,
 ) -> Dataset:
-    """A dataset of what the iterators that a Python function gives have, one for each pass."""
+    """A dataset of the elements of a Python iterator. The function is called for a new one at each pass."""
     if not callable(generator):
         raise WrongTypeError("`generator` must be a Python callable.")
     if (output_types is None) == (output_signature is None):

@@ -141,7 +141,7 @@ def spec_of(value: Any) -> TypeSpec:
 
 
 def component_dtype(spec: TypeSpec) -> DType:
-    """The type of the tensor as which a value travels."""
+    """The type of the tensor that carries a value in a dataset."""
     found: DType = spec.dtype if isinstance(spec, TensorSpec) else VARIANT
     return found
 
@@ -202,7 +202,7 @@ def _normal(value: Any, at: int) -> Any:
 
 
 def tensors_of(element: Any) -> list[Tensor]:
-    """The tensors as which a normalized element travels."""
+    """The tensors that carry a normalized element in a dataset."""
     return [_component(leaf) for leaf in flat(element) if leaf is not None]
 
 
@@ -230,7 +230,7 @@ def _rows_component(value: Any) -> Tensor:
 
 
 def element_of(specs: Any, tensors: Sequence[Tensor]) -> Any:
-    """The element of a structure that tensors travelled as."""
+    """The element that tensors carry, in the structure of `specs`: the inverse of `tensors_of`."""
     left = iter(tensors)
     leaves = [None if isinstance(spec, NoneTensorSpec) else _value(spec, next(left)) for spec in flat(specs)]
     return pack_leaves(specs, leaves)
@@ -240,7 +240,7 @@ _BY_SPEC: dict[type, Callable[[Any, Tensor], Any]] = {}
 
 
 def register_value(kind: type, make: Callable[[Any, Tensor], Any]) -> None:
-    """Says what a value of a kind is made of the tensor that it travelled as."""
+    """Registers how a value of a kind is made of the tensor that carries it."""
     _BY_SPEC[kind] = make
 
 

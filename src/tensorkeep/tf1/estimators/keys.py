@@ -14,7 +14,7 @@ class ModeKeys:
 
 
 class MetricKeys:
-    """Names under which heads report."""
+    """The names of metrics, as heads report them."""
 
     LOSS: Final = "loss"
     LOSS_MEAN: Final = "average_loss"

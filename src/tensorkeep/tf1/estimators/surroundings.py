@@ -16,7 +16,7 @@ from tensorkeep.graph.graph import Graph
 
 @dataclass(frozen=True)
 class Surroundings:
-    """What estimators are made of."""
+    """What estimators call to make graphs, sessions, savers and scaffolds."""
 
     graph: Callable[[], Graph]
     session: Callable[..., Any]

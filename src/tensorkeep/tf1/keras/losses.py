@@ -75,7 +75,7 @@ def _signs(labels: Tensor) -> Tensor:
 
 
 def hinge(y_true: TensorLike, y_pred: TensorLike) -> Tensor:
-    """By how much predictions are on the wrong side of one times their label."""
+    """The mean of `max(0, 1 - label * prediction)`, with labels of 0 and 1 taken as -1 and 1."""
     labels, predictions = _both(y_true, y_pred)
     return reduce_mean(maximum(1.0 - _signs(labels) * predictions, 0.0), axis=-1)
 
@@ -87,7 +87,7 @@ def squared_hinge(y_true: TensorLike, y_pred: TensorLike) -> Tensor:
 
 
 def categorical_hinge(y_true: TensorLike, y_pred: TensorLike) -> Tensor:
-    """By how much the highest wrong class is above the right one, less one."""
+    """`max(0, 1 + w - r)`: w is the highest prediction of a wrong class, r that of the right one."""
     labels, predictions = _both(y_true, y_pred)
     right = reduce_sum(labels * predictions, axis=-1)
     wrong = reduce_max((1.0 - labels) * predictions, axis=-1)
@@ -130,7 +130,7 @@ def categorical_crossentropy(
 def sparse_categorical_crossentropy(
     y_true: TensorLike, y_pred: TensorLike, from_logits: bool = False, axis: int = -1
 ) -> Tensor:
-    """The same of classes that are given by their numbers."""
+    """`categorical_crossentropy` of labels that are the numbers of classes."""
     return cross_entropies.sparse_categorical_crossentropy(y_true, y_pred, from_logits=from_logits, axis=axis)
 
 

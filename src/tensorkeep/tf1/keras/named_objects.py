@@ -47,7 +47,7 @@ class CustomObjectScope:
 
 
 def custom_object_scope(*args: Mapping[str, Any]) -> CustomObjectScope:
-    """The same as a function."""
+    """`CustomObjectScope` as a function."""
     return CustomObjectScope(*args)
 
 
@@ -74,7 +74,7 @@ def _serialized_item(item: Any) -> Any:
 
 
 def class_and_config(class_name: str, config: Any) -> dict[str, Any]:
-    """The two as they are stored."""
+    """The dictionary that is stored of an object: the name of its class, and its configuration."""
     return {"class_name": class_name, "config": config}
 
 

@@ -385,13 +385,13 @@ def known_learning_phase() -> int | None:
 
 
 def training_of_caller() -> Any:
-    """What the layer was told that is being called, or None."""
+    """The `training` of the layer whose call is being built; None outside of any."""
     return _training.get()
 
 
 @contextmanager
 def told_training(training: Any) -> Iterator[None]:
-    """Layers that are called inside and are not told whether they are trained are told this."""
+    """Inside, layers whose call does not say `training` take this value for it."""
     token = _training.set(training)
     try:
         yield
@@ -409,7 +409,7 @@ def _is_of_graph(value: Any) -> bool:
 def with_training(
     parameters: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> tuple[Any, tuple[Any, ...], dict[str, Any]]:
-    """What a call says about training, or the call around it; and the arguments, that included if they take it."""
+    """The `training` of a call, else that of the call around it; and the arguments, with it if the call takes it."""
     takes_any = any(parameter.kind is Parameter.VAR_KEYWORD for parameter in parameters.values())
     at = list(parameters).index("training") - 1 if "training" in parameters else len(args)
     training = args[at] if at < len(args) else kwargs.get("training")

@@ -1,4 +1,4 @@
-"""Ragged tensors among the inputs and outputs of signatures: made of their parts. Importing this is enough."""
+"""Has signatures give ragged tensors, made of their values and splits. Importing the module registers it."""
 
 from __future__ import annotations
 

@@ -28,7 +28,7 @@ class VariableAggregation(Enum):
 
 
 class ReuseMode(Enum):
-    """More than yes or no to the question whether a scope's variables are to be found rather than made."""
+    """`tf.AUTO_REUSE`: beside True and False, a third answer to whether the variables of a scope are there already."""
 
     AUTO_REUSE = 1
 

@@ -82,7 +82,7 @@ def noise_shape_of(x: Tensor, noise_shape: ShapeLike) -> Any:
 
 
 def switch(data: Any, pred: Tensor, dtype: DTypeLike | None = None, name: str | None = None) -> tuple[Any, Any]:
-    """A value as it is where a condition is false, and where it is true: one of the two is there."""
+    """The op Switch: two tensors. The first has the value if the condition is false, the second if it is true."""
     return switch_tensor(convert_to_tensor(data, dtype), pred, name or "Switch")
 
 

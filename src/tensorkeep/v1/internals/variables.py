@@ -21,7 +21,7 @@ def variable(initial_value: Any = None, *args: Any, **kwargs: Any) -> Variable:
 
 
 def default_variable_creator(next_creator: Callable[..., Any] | None = None, **kwargs: Any) -> Variable:
-    """What makes a variable when nobody stands between."""
+    """Makes a variable as `tf.Variable` does where no `variable_creator_scope` is in force."""
     return Variable(**kwargs)
 
 

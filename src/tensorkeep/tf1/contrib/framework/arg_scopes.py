@@ -27,7 +27,7 @@ _current: ContextVar[Mapping[str, Mapping[str, Any]]] = ContextVar("arg_scope", 
 
 
 def arg_scope_func_key(op: Callable[..., Any]) -> str:
-    """What a function is called by in scopes."""
+    """The key under which scopes keep the default arguments of a function."""
     return str(getattr(op, _KEY, op))
 
 
@@ -74,7 +74,7 @@ def _extend_scope(functions: Any, kwargs: Mapping[str, Any]) -> Scope:
 
 
 def add_arg_scope(func: Function) -> Function:
-    """The function, which takes its default arguments from scopes."""
+    """Decorates a function, which then takes default arguments from the `arg_scope`s around its calls."""
     key = arg_scope_func_key(func)
 
     @wraps(func)

@@ -35,7 +35,7 @@ def assert_scalar_int(tensor: TensorLike, name: str | None = None) -> Tensor:
 def remove_squeezable_dimensions(
     predictions: TensorLike, labels: TensorLike, name: str | None = None
 ) -> tuple[Tensor, Tensor]:
-    """The two, of which the one with a dimension more has lost its last one, if that is of size 1."""
+    """Predictions and labels of one rank: whichever has a dimension more loses its last one, if that is of size 1."""
     with name_scope(name or "remove_squeezable_dimensions"):
         first, second = convert(predictions), convert(labels)
         more, less = first.static_shape.rank, second.static_shape.rank

@@ -71,7 +71,7 @@ def batch_norm(
     renorm_decay: float = 0.99,
     adjustment: Function | None = None,
 ) -> Tensor:
-    """The inputs with the mean and the variance of the batch taken away, or in use those of past batches."""
+    """The inputs normalized by mean and variance: those of the batch in training, else their moving averages."""
     told = dict(locals())
     found = told["inputs"] = convert(inputs)
     place = data_format_name(data_format, _FORMATS)

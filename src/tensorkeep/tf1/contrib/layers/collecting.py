@@ -25,7 +25,7 @@ VariableCollections: TypeAlias = "Sequence[str] | Mapping[str, Sequence[str]] | 
 
 
 def collect_named_outputs(collections: CollectionNames | None, alias: str, outputs: Tensor) -> Tensor:
-    """The outputs, which now have an alias and are in some collections."""
+    """Adds outputs to collections under an alias, and gives them back."""
     if collections:
         append_tensor_alias(outputs, alias)
         add_to_collections(current_graph(), collections, outputs)
@@ -33,7 +33,7 @@ def collect_named_outputs(collections: CollectionNames | None, alias: str, outpu
 
 
 def append_tensor_alias(tensor: Any, alias: str) -> Any:
-    """The tensor, which is known by one more name."""
+    """Adds an alias to a tensor, and gives the tensor back."""
     _aliases(tensor).append(alias[:-1] if alias.endswith("/") else alias)
     return tensor
 

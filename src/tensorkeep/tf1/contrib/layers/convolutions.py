@@ -147,7 +147,7 @@ def convolution2d_in_plane(
     trainable: bool = True,
     scope: str | VariableScope | None = None,
 ) -> Tensor:
-    """The same convolution of each channel by itself."""
+    """A convolution of each channel by itself, all of them with the same kernel."""
     with variable_scope(scope, "ConvInPlane", [inputs], reuse=reuse) as opened:
         found = convert(inputs)
         dtype = found.dtype.base_dtype

@@ -73,7 +73,7 @@ def layer_norm(
     begin_params_axis: int = -1,
     scope: str | VariableScope | None = None,
 ) -> Tensor:
-    """The inputs with the mean and variance of each example taken away, from one axis on to the last."""
+    """The inputs normalized by the mean and variance of each example, over the axes from `begin_norm_axis` on."""
     told = dict(locals())
     with variable_scope(scope, "LayerNorm", [inputs], reuse=reuse) as opened:
         found = convert(inputs)
@@ -115,7 +115,7 @@ def instance_norm(
     data_format: str = "NHWC",
     scope: str | VariableScope | None = None,
 ) -> Tensor:
-    """The inputs with the mean and variance of each channel of each example taken away."""
+    """The inputs normalized by the mean and variance of each channel of each example."""
     told = dict(locals())
     place = data_format_name(data_format, ("NCHW", "NHWC"))
     with variable_scope(scope, "InstanceNorm", [inputs], reuse=reuse) as opened:
@@ -155,7 +155,7 @@ def group_norm(
     scope: str | VariableScope | None = None,
     mean_close_to_zero: bool = False,
 ) -> Tensor:
-    """The inputs with the mean and variance of each group of channels of each example taken away."""
+    """The inputs normalized by the mean and variance of each group of channels of each example."""
     told = dict(locals())
     with variable_scope(scope, "GroupNorm", [inputs], reuse=reuse) as opened:
         found = convert(inputs)

@@ -68,7 +68,7 @@ def optimize_loss(
     colocate_gradients_with_ops: bool = False,
     increment_global_step: bool = True,
 ) -> Tensor:
-    """The loss, which also takes a step of training when it is run.
+    """A tensor of the loss; running it also takes a step of training.
 
     Operations in the collection of updates run first, unless others are given. The learning rate is a variable of the
     scope "OptimizeLoss" if it is a number.

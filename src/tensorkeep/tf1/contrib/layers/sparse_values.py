@@ -30,7 +30,7 @@ def _ignored_value(dtype: DType, ignore_value: Any) -> Any:
 
 
 def dense_to_sparse_tensor(dense_tensor: TensorLike, ignore_value: TensorLike | None = None) -> SparseTensor:
-    """The elements that are not to be ignored: by default those that are not -1, not zero or not empty."""
+    """A sparse tensor of those elements of a dense one that are not `ignore_value`: by default -1, 0 or ""."""
     with name_scope("DenseToSparseTensor"):
         found = convert(dense_tensor, name="dense_tensor")
         indices = where(not_equal(found, _ignored_value(found.dtype, ignore_value)), name="indices")
@@ -48,7 +48,7 @@ def dense_to_sparse(
     outputs_collections: CollectionNames | None = None,
     scope: str | VariableScope | None = None,
 ) -> SparseTensor:
-    """The elements that are not the token for the end."""
+    """A sparse tensor of those elements of a dense one that are not `eos_token`."""
     with variable_scope(scope, "dense_to_sparse", [tensor]) as opened:
         found = convert(tensor)
         indices = where(not_equal(found, constant(eos_token, found.dtype)))

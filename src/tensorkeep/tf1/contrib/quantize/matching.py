@@ -12,7 +12,7 @@ from tensorkeep.graph.graph import Graph, Operation, Tensor
 
 @dataclass(frozen=True, eq=False)
 class Pattern:
-    """An operation of one of some types, and patterns of what makes its inputs. No types stand for any."""
+    """An operation of one of some types, and patterns of what makes its inputs. Without types, any operation."""
 
     types: frozenset[str]
     inputs: tuple[Pattern | OneOf, ...] | None = None

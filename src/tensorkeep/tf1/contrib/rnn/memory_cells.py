@@ -44,7 +44,7 @@ class NTMControllerState(NamedTuple):
 
 
 class NTMCell(LayerRNNCell):
-    """A controller with a memory of `memory_size` vectors, which heads read and others write.
+    """A controller with a memory of `memory_size` vectors: some heads read them, others write them.
 
     In the first step what was read, where heads point and the memory are variables; a state that says `time` 0 is one.
     """

@@ -117,7 +117,7 @@ class OutputProjectionWrapper(_Around):
 
 
 class HighwayWrapper(_Around):
-    """A cell beside which a part of its inputs goes past, as gates say."""
+    """A cell whose outputs are mixed with its inputs, in the proportion that a learned gate says."""
 
     def __init__(self, cell: CellLike, couple_carry_transform_gates: bool = True, carry_bias_init: float = 1.0) -> None:
         super().__init__(cell)

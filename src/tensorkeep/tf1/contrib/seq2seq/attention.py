@@ -171,7 +171,7 @@ def safe_cumprod(x: TensorLike, *args: Any, **kwargs: Any) -> Tensor:
 
 
 def monotonic_attention(p_choose_i: TensorLike, previous_attention: TensorLike, mode: str) -> Tensor:
-    """Where attention goes that never goes back, of the probabilities to stay at each place.
+    """Attention that only moves forward, from the probabilities of stopping at each place.
 
     It is computed "recursive", "parallel" (quick, and less exact for long sequences) or "hard": to one place.
     """

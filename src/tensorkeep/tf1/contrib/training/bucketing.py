@@ -107,7 +107,7 @@ def bucket(
     shared_name: str | None = None,
     name: str | None = None,
 ) -> tuple[Tensor, Batch]:
-    """A bucket that has a batch together, and the batch: examples of which `which_bucket` said that number."""
+    """The number of a bucket that is full, and its batch: examples for which `which_bucket` gave that number."""
     capacities = [capacity] * num_buckets if bucket_capacities is None else bucket_capacities
     (given,) = tensor_lists([tensors])
     with scope_for(name, "bucket", given):

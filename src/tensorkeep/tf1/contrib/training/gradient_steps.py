@@ -101,7 +101,7 @@ def create_train_op(
     colocate_gradients_with_ops: bool = False,
     check_numerics: bool = True,
 ) -> Tensor:
-    """The loss, which also takes a step of training when it is run.
+    """A tensor of the loss; running it also takes a step of training.
 
     Operations in the collection of updates run before it, unless others are given.
     """

@@ -38,7 +38,7 @@ def scope_of(name: str | None, default: str, *values: object) -> name_scope:
 
 
 def either(new: str, new_value: _Given, old: str, old_value: _Given) -> _Given:
-    """The value of an argument that has an old name too."""
+    """The value of an argument that may be given by its old name instead. Giving both is an error."""
     if old_value is None:
         return new_value
     if new_value is not None:
@@ -47,7 +47,7 @@ def either(new: str, new_value: _Given, old: str, old_value: _Given) -> _Given:
 
 
 def of_one(spec: OpSpec, doc: str) -> Callable[..., Tensor]:
-    """The function that is an op of one input and nothing more."""
+    """The Python function of an op that has one input and no attributes."""
 
     def function(input: Any, name: str | None = None) -> Tensor:
         return emit(spec, input, name=name)

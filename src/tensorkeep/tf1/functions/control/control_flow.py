@@ -69,7 +69,7 @@ def _with_flow(original: Any, tensor: Tensor) -> Any:
 
 
 def merge_tensors(inputs: Sequence[Tensor], name: str = "Merge") -> Tensor:
-    """Whichever of the tensors is not dead."""
+    """The op Merge: the value of the input that arrives. The others are those of branches that were not taken."""
     spec = ref_merge if all(tensor.dtype.is_ref for tensor in inputs) else merge
     return emit_tensors(spec, inputs, name=name)[0]
 

@@ -42,7 +42,7 @@ _SURROUNDINGS: Final[list[Surroundings]] = []
 
 
 def surround(surroundings: Surroundings) -> Surroundings:
-    """Functions are applied to elements only inside of this."""
+    """Registers a context that `map_fn`, `scan`, `foldl` and `foldr` enter while they build their loops."""
     _SURROUNDINGS.append(surroundings)
     return surroundings
 

@@ -123,7 +123,7 @@ def _outside(make: Callable[[], Any]) -> Any:
 
 
 class TextFileIndex:
-    """What a column number may be besides a column."""
+    """Two values for a column number that mean no column: the whole line, and the number of the line."""
 
     WHOLE_LINE = WHOLE_LINE
     LINE_NUMBER = LINE_NUMBER

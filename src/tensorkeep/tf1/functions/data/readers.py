@@ -80,7 +80,7 @@ class WholeFileReader(ReaderBase):
 
 
 class IdentityReader(ReaderBase):
-    """Gives what the queue has, by itself."""
+    """Gives each string of the queue as key and as value, and opens no file."""
 
     def __init__(self, name: str | None = None) -> None:
         super().__init__(readers.identity_reader_v2(name=name), supports_serialize=True)

@@ -24,7 +24,7 @@ _FORBIDDEN: Final = re.compile(r"[^-/\w\.]")
 
 
 def clean_tag(name: str | None) -> str | None:
-    """The name with what may not stand in a tag replaced."""
+    """The name with underscores in the places of characters that a tag may not have."""
     if name is None:
         return None
     cleaned = _FORBIDDEN.sub("_", name).lstrip("/")

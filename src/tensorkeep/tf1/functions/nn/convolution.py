@@ -463,7 +463,7 @@ def depthwise_conv2d(
     data_format: str | None = None,
     dilations: IntegersLike | None = None,
 ) -> Tensor:
-    """A depthwise convolution; one that is dilated becomes one of parts of the images."""
+    """A depthwise convolution. A dilated one is computed as a plain one of interleaved parts of the images."""
     rate = either("dilations", dilations, "rate", rate)
     with scope_of(name, "depthwise", input, filter) as scope:
         input, filter = convert(input, name="tensor_in"), convert(filter, name="filter_in")
@@ -487,7 +487,7 @@ def separable_conv2d(
     data_format: str | None = None,
     dilations: IntegersLike | None = None,
 ) -> Tensor:
-    """A depthwise convolution, and then one of single elements across channels."""
+    """A depthwise convolution, and then one of 1 x 1 elements across channels."""
     rate = either("dilations", dilations, "rate", rate)
     with scope_of(name, "separable_conv2d", input, depthwise_filter, pointwise_filter) as scope:
         input = convert(input, name="tensor_in")
@@ -521,7 +521,7 @@ def convolution(
     filters: TensorLike | None = None,
     dilations: IntegersLike | None = None,
 ) -> Tensor:
-    """A convolution in one, two or three dimensions; one that is dilated becomes one of parts of the images."""
+    """A convolution in one to three dimensions. A dilated one is computed as a plain one of interleaved parts."""
     filter = either("filters", filters, "filter", filter)
     rates = either("dilations", dilations, "dilation_rate", dilation_rate)
     kernel, images = _as_images(filter, "filters"), _as_images(input, "input")

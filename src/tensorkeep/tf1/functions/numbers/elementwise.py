@@ -533,7 +533,7 @@ def complex(real: TensorLike, imag: TensorLike, name: str | None = None) -> Tens
 
 
 def real(input: TensorLike, name: str | None = None) -> Tensor:
-    """The real part; real numbers are their own."""
+    """The real part; of a real number, the number itself."""
     with scope_of(name, "Real", input) as scope:
         input = convert(input, name="input")
         if input.dtype.is_complex:
@@ -566,7 +566,7 @@ def angle(input: TensorLike, name: str | None = None) -> Tensor:
 
 
 def conj(x: TensorLike, name: str | None = None) -> Tensor:
-    """The complex conjugate; real numbers are their own."""
+    """The complex conjugate; of a real number, the number itself."""
     if isinstance(x, Tensor) and (x.dtype.is_floating or x.dtype.is_integer):
         return x
     with scope_of(name, "Conj", x) as scope:

@@ -1,4 +1,4 @@
-"""Reductions of rows that belong together."""
+"""Reductions of rows by segment: rows with the same id become one."""
 
 from __future__ import annotations
 

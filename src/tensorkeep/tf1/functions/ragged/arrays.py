@@ -307,7 +307,7 @@ def _with_ragged_rank(tensor: Any, rank: int, dtype: DType) -> Any:
 
 
 def expand_dims(input: RaggedLike, axis: int | None = None, name: str | None = None, dim: int | None = None) -> Values:
-    """With one dimension more, of size one."""
+    """The ragged tensor with one more dimension, of size one."""
     axis = either("axis", axis, "dim", dim)
     with scope_of(name, "RaggedExpandDims", input):
         input = as_ragged_or_tensor(input, name="input")
@@ -453,7 +453,7 @@ def _masked_dense(data: Tensor, mask: Tensor, dtype: DType) -> Any:
 def where(
     condition: RaggedLike, x: RaggedLike | None = None, y: RaggedLike | None = None, name: str | None = None
 ) -> Values:
-    """The one value or the other; without values, the coordinates of where the condition holds."""
+    """Elements of `x` where the condition holds, and else of `y`; without these, the coordinates of where it holds."""
     if (x is None) != (y is None):
         raise InvalidArgumentError("x and y must be either both None or both non-None")
     with scope_of("RaggedWhere", "RaggedWhere", condition, x, y):

@@ -106,7 +106,7 @@ def reduce_ragged(
 
 
 def expand_dims_of(tensor: Values, axis: int) -> Values:
-    """With one dimension more, of size one."""
+    """The ragged tensor with one more dimension, of size one."""
     return expand_dims(tensor, axis) if isinstance(tensor, RaggedTensor) else shapes.expand_dims(tensor, axis=axis)
 
 

@@ -58,7 +58,7 @@ def categorical_crossentropy(
 def sparse_categorical_crossentropy(
     target: TensorLike, output: TensorLike, from_logits: bool = False, axis: int = -1
 ) -> Tensor:
-    """The same of classes that are given by their numbers."""
+    """`categorical_crossentropy` of labels that are the numbers of classes."""
     labels, values = cast(convert(target), INT64), convert(output)
     values, from_logits = _logits(values, from_logits, "Softmax")
     if not from_logits:

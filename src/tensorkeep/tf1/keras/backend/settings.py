@@ -25,7 +25,7 @@ def floatx() -> str:
 
 
 def set_floatx(value: str) -> None:
-    """Sets it to "float16", "float32" or "float64"."""
+    """Sets the type of numbers: "float16", "float32" or "float64"."""
     if value not in _TYPES:
         raise InvalidArgumentError(f"Unknown floatx type: {value}. Expected one of {_TYPES}")
     surroundings().set_settings(replace(settings(), floatx=str(value)))
@@ -47,7 +47,7 @@ def image_data_format() -> str:
 
 
 def set_image_data_format(data_format: str) -> None:
-    """Sets it to "channels_first" or "channels_last"."""
+    """Sets where images have their channels: "channels_first" or "channels_last"."""
     surroundings().set_settings(replace(settings(), image_data_format=_checked_format(data_format)))
 
 

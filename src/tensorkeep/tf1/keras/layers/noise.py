@@ -39,7 +39,7 @@ class GaussianNoise(Layer):
 
 
 class GaussianDropout(Layer):
-    """Multiplies by normally distributed noise about one."""
+    """Multiplies by normally distributed noise around one."""
 
     _configured = ("rate",)
 

@@ -451,7 +451,7 @@ def call_cell(cell: Any, inputs: Any, states: Any, constants: Any = None, traini
 
 
 def reset_masks(cell: Any) -> None:
-    """Lets a cell drop others in the next sequence."""
+    """Has a cell draw new dropout masks for the next sequence."""
     for name in ("reset_dropout_mask", "reset_recurrent_dropout_mask"):
         if hasattr(cell, name):
             getattr(cell, name)()

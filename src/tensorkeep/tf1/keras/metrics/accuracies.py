@@ -37,7 +37,7 @@ def categorical_accuracy(y_true: TensorLike, y_pred: TensorLike) -> Tensor:
 
 
 def sparse_categorical_accuracy(y_true: TensorLike, y_pred: TensorLike) -> Tensor:
-    """The same of classes that are given by their numbers."""
+    """`categorical_accuracy` of labels that are the numbers of classes."""
     labels, predictions = convert(y_true), convert(y_pred)
     rank = labels.static_shape.rank
     if rank is not None and rank == predictions.static_shape.rank:
@@ -51,7 +51,7 @@ def top_k_categorical_accuracy(y_true: TensorLike, y_pred: TensorLike, k: int = 
 
 
 def sparse_top_k_categorical_accuracy(y_true: TensorLike, y_pred: TensorLike, k: int = 5) -> Tensor:
-    """The same of classes that are given by their numbers."""
+    """`top_k_categorical_accuracy` of labels that are the numbers of classes."""
     labels, predictions = convert(y_true), convert(y_pred)
     if labels.static_shape.rank not in (None, 1):
         labels = reshape(labels, [-1])
@@ -80,7 +80,7 @@ class CategoricalAccuracy(MeanMetricWrapper):
 
 
 class SparseCategoricalAccuracy(MeanMetricWrapper):
-    """The same of classes that are given by their numbers."""
+    """`CategoricalAccuracy` of labels that are the numbers of classes."""
 
     def __init__(self, name: str | None = "sparse_categorical_accuracy", dtype: Any = None) -> None:
         super().__init__(sparse_categorical_accuracy, name, dtype)
@@ -94,7 +94,7 @@ class TopKCategoricalAccuracy(MeanMetricWrapper):
 
 
 class SparseTopKCategoricalAccuracy(MeanMetricWrapper):
-    """The same of classes that are given by their numbers."""
+    """`TopKCategoricalAccuracy` of labels that are the numbers of classes."""
 
     def __init__(self, k: int = 5, name: str | None = "sparse_top_k_categorical_accuracy", dtype: Any = None) -> None:
         super().__init__(sparse_top_k_categorical_accuracy, name, dtype, k=k)

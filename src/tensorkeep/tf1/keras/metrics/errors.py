@@ -88,7 +88,7 @@ class CategoricalCrossentropy(MeanMetricWrapper):
 
 
 class SparseCategoricalCrossentropy(MeanMetricWrapper):
-    """The same of classes that are given by their numbers."""
+    """`CategoricalCrossentropy` of labels that are the numbers of classes."""
 
     def __init__(
         self,
@@ -117,7 +117,7 @@ class RootMeanSquaredError(Mean):
 
 
 class MeanRelativeError(Mean):
-    """The mean of absolute differences, each over a number of its own."""
+    """The mean of absolute differences, each divided by its element of `normalizer`."""
 
     def __init__(self, normalizer: TensorLike, name: str | None = None, dtype: Any = None) -> None:
         super().__init__(name, dtype)

@@ -250,7 +250,7 @@ def apply_channel_shift(x: Array, intensity: float, channel_axis: int = 0) -> Ar
 
 
 def random_channel_shift(x: Array, intensity_range: float, channel_axis: int = 0) -> Array:
-    """The same by a number of a range."""
+    """All channels brighter or darker by a number drawn from a range."""
     return apply_channel_shift(x, np.random.uniform(-intensity_range, intensity_range), channel_axis)
 
 
@@ -264,7 +264,7 @@ def apply_brightness_shift(x: Array, brightness: float) -> Array:
 
 
 def random_brightness(x: Array, brightness_range: Sequence[float]) -> Array:
-    """The same by a factor of a range."""
+    """An image brighter or darker by a factor drawn from a range, by Pillow."""
     if len(brightness_range) != 2:
         raise InvalidArgumentError(
             f"`brightness_range` should be a tuple or list of two floats. Received: {brightness_range}"

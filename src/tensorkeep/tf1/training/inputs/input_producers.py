@@ -30,7 +30,7 @@ from tensorkeep.tf1.variables.variable import Variable
 
 
 def scope_for(name: str | None, default: str, values: Sequence[Any]) -> name_scope:
-    """A scope in the graph of some values."""
+    """A name scope in the graph that some values belong to."""
     return name_scope(chosen_name(name, default), graph_of(values))
 
 

@@ -35,7 +35,7 @@ class Block(NamedTuple):
 
 
 def subsample(inputs: Tensor, factor: int, scope: str | None = None) -> Tensor:
-    """Every so manieth element of each dimension of images."""
+    """Every `factor`-th row and column of images."""
     return inputs if factor == 1 else max_pool2d(inputs, [1, 1], stride=factor, scope=scope)
 
 
@@ -118,7 +118,7 @@ def units(bottleneck: Callable[..., Tensor], scope: str, base_depth: int, num_un
 
 @dataclass(frozen=True)
 class Version:
-    """What the two versions of residual networks do otherwise."""
+    """In what the two versions of residual networks differ."""
 
     name: str
     bottleneck: Callable[..., Tensor]

@@ -292,7 +292,7 @@ def write_names(group: Any, key: str, names: Sequence[str]) -> None:
 
 
 def read_names(group: Any, key: str) -> list[str]:
-    """Reads them; none if there is no such attribute."""
+    """The names that `write_names` wrote under a key; none if it wrote none."""
     if key in group.attrs:
         return [_text(name) for name in group.attrs[key]]
     found: list[str] = []
