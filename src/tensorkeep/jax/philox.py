@@ -13,8 +13,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
+import jax
 import jax.numpy as jnp
 import numpy as np
+import numpy.typing as npt
 from jax import lax
 
 from tensorkeep.jax.values import CannotTraceError, is_wide
@@ -42,7 +44,7 @@ class Generator:
         key = [generator.key & _MASK, generator.key >> 32]
         return cls(jnp.asarray(np.array(key, np.uint32)), jnp.asarray(np.array(counter, np.uint32)))
 
-    def words_at(self, offsets: Any) -> Any:
+    def words_at(self, offsets: jax.Array) -> jax.Array:
         """The blocks so many blocks later, a row of four words each. Offsets are of 32 bits."""
         low = self.counter[0] + offsets
         carry = (low < offsets).astype(jnp.uint32)
@@ -57,7 +59,7 @@ class Generator:
             first_key, second_key = first_key + np.uint32(_KEY_STEPS[0]), second_key + np.uint32(_KEY_STEPS[1])
         return jnp.stack(words, -1)
 
-    def words(self, blocks: int) -> Any:
+    def words(self, blocks: int) -> jax.Array:
         """So many blocks from here on."""
         return self.words_at(jnp.arange(blocks, dtype=jnp.uint32))
 
@@ -109,7 +111,7 @@ def _unit_doubles(words: Any) -> Any:
     return lax.bitcast_convert_type(high << 32 | words[:, 1::2].astype(jnp.uint64), jnp.float64) - 1.0
 
 
-def uniform(generator: Generator, shape: Sequence[int], dtype: Any) -> Any:
+def uniform(generator: Generator, shape: Sequence[int], dtype: npt.DTypeLike) -> jax.Array:
     """Numbers of [0, 1)."""
     return _draw_numbers(generator, shape, dtype, _units(dtype))
 
@@ -118,7 +120,9 @@ def _long_integers(words: Any) -> Any:
     return words[:, 1::2].astype(jnp.uint64) << 32 | words[:, 0::2].astype(jnp.uint64)
 
 
-def uniform_integers(generator: Generator, shape: Sequence[int], low: Any, high: Any, dtype: Any) -> Any:
+def uniform_integers(
+    generator: Generator, shape: Sequence[int], low: jax.Array, high: jax.Array, dtype: npt.DTypeLike
+) -> jax.Array:
     """Integers of [low, high), uneven as TensorFlow's are."""
     _require_wide(dtype)
     is_long = np.dtype(dtype).itemsize == 8
@@ -130,7 +134,7 @@ def uniform_integers(generator: Generator, shape: Sequence[int], low: Any, high:
     return lax.bitcast_convert_type(bits % size + start, dtype)
 
 
-def full_integers(generator: Generator, shape: Sequence[int], dtype: Any) -> Any:
+def full_integers(generator: Generator, shape: Sequence[int], dtype: npt.DTypeLike) -> jax.Array:
     """Any integers of a type."""
     _require_wide(dtype)
     is_long = np.dtype(dtype).itemsize == 8
@@ -204,12 +208,12 @@ def _normal_doubles(words: Any) -> Any:
     return jnp.stack([jnp.sin(angles) * radii, jnp.cos(angles) * radii], 1)
 
 
-def standard_normal(generator: Generator, shape: Sequence[int], dtype: Any) -> Any:
+def standard_normal(generator: Generator, shape: Sequence[int], dtype: npt.DTypeLike) -> jax.Array:
     """Normal numbers, of mean 0 and deviation 1."""
     return _draw_numbers(generator, shape, dtype, _normals(dtype))
 
 
-def truncated_normal(generator: Generator, shape: Sequence[int], dtype: Any) -> Any:
+def truncated_normal(generator: Generator, shape: Sequence[int], dtype: npt.DTypeLike) -> jax.Array:
     """Normal numbers, those beyond two deviations drawn again; each group of a block's draws from blocks of its own."""
     convert, size = _normals(dtype), _per_block(dtype)
     count = math.prod(shape)

@@ -31,27 +31,27 @@ same_function(
 
 
 @lowering("Relu")
-def relu(features: Any) -> Any:
+def relu(features: jax.Array) -> jax.Array:
     return jnp.where(features > 0, features, jnp.where(jnp.isnan(features), features, _of(0, features)))
 
 
 @lowering("Relu6")
-def relu6(features: Any) -> Any:
+def relu6(features: jax.Array) -> jax.Array:
     return jnp.where(features >= 6, _of(6, features), relu(features))
 
 
 @lowering("LeakyRelu")
-def leaky_relu(features: Any, *, alpha: float) -> Any:
+def leaky_relu(features: jax.Array, *, alpha: float) -> jax.Array:
     return jnp.where(features > 0, features, features * _of(alpha, features))
 
 
 @lowering("Elu")
-def elu(features: Any) -> Any:
+def elu(features: jax.Array) -> jax.Array:
     return jnp.where(features < 0, jnp.expm1(jnp.minimum(features, 0)), features)
 
 
 @lowering("Selu")
-def selu(features: Any) -> Any:
+def selu(features: jax.Array) -> jax.Array:
     below = _of(_SELU_SCALE * _SELU_ALPHA, features) * jnp.expm1(jnp.minimum(features, 0))
     return jnp.where(features < 0, below, _of(_SELU_SCALE, features) * features)
 
@@ -60,38 +60,38 @@ def selu(features: Any) -> Any:
 
 
 @lowering("ReluGrad")
-def relu_grad(gradients: Any, features: Any) -> Any:
+def relu_grad(gradients: jax.Array, features: jax.Array) -> jax.Array:
     return jnp.where(features > 0, gradients, gradients * 0)  # no number where it is infinite
 
 
 @lowering("Relu6Grad")
-def relu6_grad(gradients: Any, features: Any) -> Any:
+def relu6_grad(gradients: jax.Array, features: jax.Array) -> jax.Array:
     return jnp.where((features > 0) & (features < 6), gradients, gradients * 0)
 
 
 @lowering("LeakyReluGrad")
-def leaky_relu_grad(gradients: Any, features: Any, *, alpha: float) -> Any:
+def leaky_relu_grad(gradients: jax.Array, features: jax.Array, *, alpha: float) -> jax.Array:
     return jnp.where(features > 0, gradients, gradients * _of(alpha, gradients))
 
 
 @lowering("EluGrad")
-def elu_grad(gradients: Any, outputs: Any) -> Any:
+def elu_grad(gradients: jax.Array, outputs: jax.Array) -> jax.Array:
     return jnp.where(outputs < 0, (outputs + 1) * gradients, gradients)
 
 
 @lowering("SeluGrad")
-def selu_grad(gradients: Any, outputs: Any) -> Any:
+def selu_grad(gradients: jax.Array, outputs: jax.Array) -> jax.Array:
     below = gradients * (outputs + _of(_SELU_SCALE * _SELU_ALPHA, outputs))
     return jnp.where(outputs < 0, below, gradients * _of(_SELU_SCALE, outputs))
 
 
 @lowering("SoftplusGrad")
-def softplus_grad(gradients: Any, features: Any) -> Any:
+def softplus_grad(gradients: jax.Array, features: jax.Array) -> jax.Array:
     return gradients * jax.nn.sigmoid(features)
 
 
 @lowering("SoftsignGrad")
-def softsign_grad(gradients: Any, features: Any) -> Any:
+def softsign_grad(gradients: jax.Array, features: jax.Array) -> jax.Array:
     return gradients / jnp.square(1 + jnp.abs(features))
 
 
@@ -131,7 +131,7 @@ def _as_single(x: Any) -> Any:
 
 
 @lowering("SoftmaxCrossEntropyWithLogits")
-def softmax_cross_entropy(features: Any, labels: Any) -> tuple[Any, Any]:
+def softmax_cross_entropy(features: jax.Array, labels: jax.Array) -> tuple[Any, Any]:
     shape = jnp.broadcast_shapes(features.shape, labels.shape)
     logits = jnp.broadcast_to(_as_single(features), shape)
     wanted = jnp.broadcast_to(_as_single(labels), shape)
@@ -142,7 +142,7 @@ def softmax_cross_entropy(features: Any, labels: Any) -> tuple[Any, Any]:
 
 
 @lowering("SparseSoftmaxCrossEntropyWithLogits")
-def sparse_softmax_cross_entropy(features: Any, labels: Any) -> tuple[Any, Any]:
+def sparse_softmax_cross_entropy(features: jax.Array, labels: jax.Array) -> tuple[Any, Any]:
     """The loss of each row, and its gradient; both are NaN where a label is none of the classes."""
     scores = jax.nn.log_softmax(_as_single(features))
     classes = features.shape[-1]
@@ -155,5 +155,5 @@ def sparse_softmax_cross_entropy(features: Any, labels: Any) -> tuple[Any, Any]:
 
 
 @lowering("L2Loss")
-def l2_loss(t: Any) -> Any:
+def l2_loss(t: jax.Array) -> jax.Array:
     return (jnp.sum(jnp.square(_as_single(t))) / 2).astype(t.dtype)

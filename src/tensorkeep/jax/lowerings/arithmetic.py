@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import reduce
 from typing import Any
 
@@ -29,7 +30,7 @@ def _broadcast_pair(x: Any, y: Any) -> tuple[Any, Any]:
     return jnp.broadcast_to(x, shape), jnp.broadcast_to(y, shape)
 
 
-def half_as_single(function: Any) -> Any:
+def half_as_single(function: Callable[..., jax.Array]) -> Callable[..., jax.Array]:
     """A function that computes numbers of 16 bits in float32 and rounds once, as TensorFlow does."""
 
     def compute(*inputs: Any) -> Any:
@@ -93,7 +94,7 @@ same_function(
 
 
 @lowering("NextAfter")
-def next_after(x1: Any, x2: Any) -> Any:
+def next_after(x1: jax.Array, x2: jax.Array) -> jax.Array:
     """The next number from `x1` towards `x2`. JAX has no derivative of it; here it is 1 in `x1`, as in TensorFlow's
     math_grad.py.
     """
@@ -103,7 +104,7 @@ def next_after(x1: Any, x2: Any) -> Any:
 
 
 @lowering("Betainc")
-def incomplete_beta(a: Any, b: Any, x: Any) -> Any:
+def incomplete_beta(a: jax.Array, b: jax.Array, x: jax.Array) -> jax.Array:
     """The regularised incomplete beta function; NaN where a number is NaN or `a` or `b` is not positive, where JAX
     gives 0.
     """
@@ -112,7 +113,7 @@ def incomplete_beta(a: Any, b: Any, x: Any) -> Any:
 
 
 @lowering("Abs")
-def absolute(x: Any) -> Any:
+def absolute(x: jax.Array) -> jax.Array:
     return _absolute(x) if _is_real(x) else jnp.abs(x)
 
 
@@ -128,7 +129,7 @@ def _absolute_derived(given: tuple[Any], moved: tuple[Any]) -> tuple[Any, Any]:
 
 
 @lowering("Acosh")
-def area_cosine(x: Any) -> Any:
+def area_cosine(x: jax.Array) -> jax.Array:
     return _area_cosine(x)
 
 
@@ -145,72 +146,72 @@ def _area_cosine_derived(given: tuple[Any], moved: tuple[Any]) -> tuple[Any, Any
 
 
 @lowering("Round")
-def round_numbers(x: Any) -> Any:
+def round_numbers(x: jax.Array) -> jax.Array:
     return x if _is_whole(x) else jnp.round(x)
 
 
 @lowering("Inv", "Reciprocal")
-def reciprocal(x: Any) -> Any:
+def reciprocal(x: jax.Array) -> jax.Array:
     return lax.div(jnp.ones_like(x), x)
 
 
 @lowering("RealDiv", "Div")
-def quotient(x: Any, y: Any) -> Any:
+def quotient(x: jax.Array, y: jax.Array) -> jax.Array:
     return lax.div(*_broadcast_pair(x, y))
 
 
 @lowering("FloorDiv")
-def quotient_downwards(x: Any, y: Any) -> Any:
+def quotient_downwards(x: jax.Array, y: jax.Array) -> jax.Array:
     return jnp.floor(lax.div(*_broadcast_pair(x, y))) if _is_real(x) else jnp.floor_divide(x, y)
 
 
 @lowering("TruncateDiv")
-def quotient_towards_zero(x: Any, y: Any) -> Any:
+def quotient_towards_zero(x: jax.Array, y: jax.Array) -> jax.Array:
     found = lax.div(*_broadcast_pair(x, y))
     return jnp.trunc(found) if _is_real(found) else found
 
 
 @lowering("FloorMod")
-def floor_remainder(x: Any, y: Any) -> Any:
+def floor_remainder(x: jax.Array, y: jax.Array) -> jax.Array:
     return jnp.mod(x, y)
 
 
 @lowering("Mod", "TruncateMod")
-def remainder(x: Any, y: Any) -> Any:
+def remainder(x: jax.Array, y: jax.Array) -> jax.Array:
     return lax.rem(*_broadcast_pair(x, y))
 
 
 @lowering("Pow")
-def power(x: Any, y: Any) -> Any:
+def power(x: jax.Array, y: jax.Array) -> jax.Array:
     return jnp.power(x, y)
 
 
 @lowering("Maximum")
-def maximum(x: Any, y: Any) -> Any:
+def maximum(x: jax.Array, y: jax.Array) -> jax.Array:
     """The larger one; where both are equal, the gradient is that of the first."""
     return jnp.where(jnp.isnan(y) | (x < y), y, x) if _is_real(x) else jnp.maximum(x, y)
 
 
 @lowering("Minimum")
-def minimum(x: Any, y: Any) -> Any:
+def minimum(x: jax.Array, y: jax.Array) -> jax.Array:
     """The smaller one; where both are equal, the gradient is that of the first."""
     return jnp.where(jnp.isnan(y) | (x > y), y, x) if _is_real(x) else jnp.minimum(x, y)
 
 
 @lowering("SquaredDifference")
-def squared_difference(x: Any, y: Any) -> Any:
+def squared_difference(x: jax.Array, y: jax.Array) -> jax.Array:
     difference = x - y
     return jnp.conj(difference) * difference if jnp.iscomplexobj(difference) else jnp.square(difference)
 
 
 @lowering("DivNoNan")
-def quotient_or_zero(x: Any, y: Any) -> Any:
+def quotient_or_zero(x: jax.Array, y: jax.Array) -> jax.Array:
     is_zero = y == 0
     return jnp.where(is_zero, jnp.zeros_like(y), x / jnp.where(is_zero, jnp.ones_like(y), y))
 
 
 @lowering("MulNoNan")
-def product_or_zero(x: Any, y: Any) -> Any:
+def product_or_zero(x: jax.Array, y: jax.Array) -> jax.Array:
     is_zero = y == 0
     return jnp.where(is_zero, jnp.zeros_like(y), jnp.where(is_zero, jnp.zeros_like(x), x) * y)
 
@@ -236,7 +237,7 @@ same_function(
 
 
 @lowering("Polygamma")
-def polygamma(a: Any, x: Any) -> Any:
+def polygamma(a: jax.Array, x: jax.Array) -> jax.Array:
     return _polygamma(*_broadcast_pair(lax.stop_gradient(a), x))
 
 
@@ -257,23 +258,23 @@ def _polygamma_derived(given: tuple[Any, Any], moved: tuple[Any, Any]) -> tuple[
 
 
 @lowering("AddN", "AccumulateNV2")
-def add_n(inputs: list[Any]) -> Any:
+def add_n(inputs: list[Any]) -> jax.Array:
     return reduce(jnp.add, inputs)
 
 
 @lowering("ClipByValue")
-def clip_by_value(t: Any, clip_value_min: Any, clip_value_max: Any) -> Any:
+def clip_by_value(t: jax.Array, clip_value_min: jax.Array, clip_value_max: jax.Array) -> jax.Array:
     below = jnp.where(t > clip_value_max, clip_value_max, t)
     return jnp.where(below < clip_value_min, clip_value_min, below)
 
 
 @lowering("ApproximateEqual")
-def nearly_equal(x: Any, y: Any, *, tolerance: float) -> Any:
+def nearly_equal(x: jax.Array, y: jax.Array, *, tolerance: float) -> jax.Array:
     return jnp.abs(x - y) < jnp.asarray(tolerance, x.dtype)
 
 
 @lowering("Cross")
-def cross_product(a: Any, b: Any) -> Any:
+def cross_product(a: jax.Array, b: jax.Array) -> jax.Array:
     return jnp.cross(a, b)
 
 
@@ -298,12 +299,12 @@ same_function(
 
 
 @lowering("Equal")
-def equal(x: Any, y: Any, *, incompatible_shape_error: bool) -> Any:
+def equal(x: jax.Array, y: jax.Array, *, incompatible_shape_error: bool) -> jax.Array:
     return jnp.asarray(False) if _do_not_fit(x, y, incompatible_shape_error) else jnp.equal(x, y)
 
 
 @lowering("NotEqual")
-def not_equal(x: Any, y: Any, *, incompatible_shape_error: bool) -> Any:
+def not_equal(x: jax.Array, y: jax.Array, *, incompatible_shape_error: bool) -> jax.Array:
     return jnp.asarray(True) if _do_not_fit(x, y, incompatible_shape_error) else jnp.not_equal(x, y)
 
 
@@ -322,12 +323,12 @@ def _bits_of(x: Any) -> int:
 
 
 @lowering("LeftShift")
-def left_shift(x: Any, y: Any) -> Any:
+def left_shift(x: jax.Array, y: jax.Array) -> jax.Array:
     return jnp.left_shift(x, jnp.clip(y, 0, _bits_of(x) - 1))
 
 
 @lowering("RightShift")
-def right_shift(x: Any, y: Any) -> Any:
+def right_shift(x: jax.Array, y: jax.Array) -> jax.Array:
     return jnp.right_shift(x, jnp.clip(y, 0, _bits_of(x) - 1))
 
 
@@ -335,7 +336,7 @@ def right_shift(x: Any, y: Any) -> Any:
 
 
 @lowering("Cast")
-def cast(x: Any, *, DstT: DType, Truncate: bool) -> Any:  # noqa: N803 - TensorFlow's names
+def cast(x: jax.Array, *, DstT: DType, Truncate: bool) -> jax.Array:  # noqa: N803 - TensorFlow's names
     wanted = DstT.array_dtype
     if Truncate and _is_real(x) and wanted in (jnp.float32, jnp.float16, jnp.bfloat16):
         lost = jnp.finfo(x.dtype).nmant - jnp.finfo(wanted).nmant
@@ -352,12 +353,12 @@ def cast(x: Any, *, DstT: DType, Truncate: bool) -> Any:  # noqa: N803 - TensorF
 
 
 @lowering("Complex")
-def complex_of(real: Any, imag: Any) -> Any:
+def complex_of(real: jax.Array, imag: jax.Array) -> jax.Array:
     return lax.complex(*_broadcast_pair(real, imag))
 
 
 @lowering("Bitcast")
-def bitcast(input: Any, *, type: DType) -> Any:
+def bitcast(input: jax.Array, *, type: DType) -> jax.Array:
     if jnp.iscomplexobj(input) or type.is_complex or input.dtype == bool or type.is_bool:
         raise CannotTraceError("JAX does not give the bits of complex numbers and truth values another type")
     return lax.bitcast_convert_type(input, type.array_dtype)

@@ -15,6 +15,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
+from tensorkeep.arrays import Array
 from tensorkeep.jax.lowerings.matrices import with_fused
 from tensorkeep.jax.registry import lowering, traced_lowering
 from tensorkeep.jax.values import sizes
@@ -68,34 +69,50 @@ def _cropping(axis: Placement) -> tuple[int, int]:
 
 @traced_lowering("Conv2D", raw=False)
 def conv2d(
-    tracing: Tracing, input: Any, filter: Any, *, strides: Sequence[int], padding: bytes,
+    tracing: Tracing, input: jax.Array, filter: jax.Array, *, strides: Sequence[int], padding: bytes,
     explicit_paddings: Sequence[int], data_format: bytes, dilations: Sequence[int],
-) -> Any:  # fmt: skip
+) -> jax.Array:  # fmt: skip
     return _convolve(tracing, input, filter, _sliding(strides, padding, data_format, explicit_paddings, dilations))
 
 
 @traced_lowering("Conv3D", raw=False)
 def conv3d(
-    tracing: Tracing, input: Any, filter: Any, *, strides: Sequence[int], padding: bytes, data_format: bytes,
+    tracing: Tracing,
+    input: jax.Array,
+    filter: jax.Array,
+    *,
+    strides: Sequence[int],
+    padding: bytes,
+    data_format: bytes,
     dilations: Sequence[int],
-) -> Any:  # fmt: skip
+) -> jax.Array:
     return _convolve(tracing, input, filter, _sliding(strides, padding, data_format, (), dilations))
 
 
 @traced_lowering("DepthwiseConv2dNative", raw=False)
 def depthwise_conv2d(
-    tracing: Tracing, input: Any, filter: Any, *, strides: Sequence[int], padding: bytes,
+    tracing: Tracing, input: jax.Array, filter: jax.Array, *, strides: Sequence[int], padding: bytes,
     explicit_paddings: Sequence[int], data_format: bytes, dilations: Sequence[int],
-) -> Any:  # fmt: skip
+) -> jax.Array:  # fmt: skip
     sliding = _sliding(strides, padding, data_format, explicit_paddings, dilations)
     return _convolve(tracing, input, filter, sliding, is_depthwise=True)
 
 
 @traced_lowering("_FusedConv2D", raw=False)
 def fused_conv2d(
-    tracing: Tracing, input: Any, filter: Any, args: list[Any], host_args: list[Any], *, strides: Sequence[int],
-    padding: bytes, explicit_paddings: Sequence[int], data_format: bytes, dilations: Sequence[int], fused_ops: Any,
-) -> Any:  # fmt: skip
+    tracing: Tracing,
+    input: jax.Array,
+    filter: jax.Array,
+    args: list[Any],
+    host_args: list[Any],
+    *,
+    strides: Sequence[int],
+    padding: bytes,
+    explicit_paddings: Sequence[int],
+    data_format: bytes,
+    dilations: Sequence[int],
+    fused_ops: Sequence[bytes],
+) -> jax.Array:
     found = _convolve(tracing, input, filter, _sliding(strides, padding, data_format, explicit_paddings, dilations))
     return with_fused(found, args, fused_ops)
 
@@ -136,18 +153,32 @@ _backprops("DepthwiseConv2dNative", is_depthwise=True)
 
 @traced_lowering("Conv3DBackpropInputV2", known=("input_sizes",), raw=False)
 def conv3d_backprop_input(
-    tracing: Tracing, input_sizes: Any, filter: Any, out_backprop: Any, *, strides: Sequence[int], padding: bytes,
-    data_format: bytes, dilations: Sequence[int],
-) -> Any:  # fmt: skip
+    tracing: Tracing,
+    input_sizes: Array,
+    filter: jax.Array,
+    out_backprop: jax.Array,
+    *,
+    strides: Sequence[int],
+    padding: bytes,
+    data_format: bytes,
+    dilations: Sequence[int],
+) -> jax.Array:
     sliding = _sliding(strides, padding, data_format, (), dilations)
     return _apply_transpose(lambda x: _convolve(tracing, x, filter, sliding), sizes(input_sizes), out_backprop)
 
 
 @traced_lowering("Conv3DBackpropFilterV2", known=("filter_sizes",), raw=False)
 def conv3d_backprop_filter(
-    tracing: Tracing, input: Any, filter_sizes: Any, out_backprop: Any, *, strides: Sequence[int], padding: bytes,
-    data_format: bytes, dilations: Sequence[int],
-) -> Any:  # fmt: skip
+    tracing: Tracing,
+    input: jax.Array,
+    filter_sizes: Array,
+    out_backprop: jax.Array,
+    *,
+    strides: Sequence[int],
+    padding: bytes,
+    data_format: bytes,
+    dilations: Sequence[int],
+) -> jax.Array:
     sliding = _sliding(strides, padding, data_format, (), dilations)
     return _apply_transpose(lambda own: _convolve(tracing, input, own, sliding), sizes(filter_sizes), out_backprop)
 
@@ -156,19 +187,19 @@ def conv3d_backprop_filter(
 
 
 @lowering("BiasAdd")
-def bias_add(value: Any, bias: Any, *, data_format: bytes) -> Any:
+def bias_add(value: jax.Array, bias: jax.Array, *, data_format: bytes) -> jax.Array:
     if data_format.startswith(b"NC") and value.ndim > 2:
         return value + bias.reshape(-1, *(1,) * (value.ndim - 2))
     return value + bias
 
 
 @lowering("BiasAddV1")
-def bias_add_last(value: Any, bias: Any) -> Any:
+def bias_add_last(value: jax.Array, bias: jax.Array) -> jax.Array:
     return value + bias
 
 
 @lowering("BiasAddGrad")
-def bias_add_grad(out_backprop: Any, *, data_format: bytes) -> Any:
+def bias_add_grad(out_backprop: jax.Array, *, data_format: bytes) -> jax.Array:
     channel = 1 if data_format.startswith(b"NC") and out_backprop.ndim > 2 else out_backprop.ndim - 1
     axes = tuple(axis for axis in range(out_backprop.ndim) if axis != channel)
     return jnp.sum(out_backprop, axis=axes, dtype=out_backprop.dtype)
@@ -214,50 +245,67 @@ def _average_pool(x: Any, ksize: Sequence[int], sliding: Sliding) -> Any:
 
 @lowering("MaxPool")
 def max_pool(
-    input: Any, *, ksize: Sequence[int], strides: Sequence[int], padding: bytes, explicit_paddings: Sequence[int],
+    input: jax.Array, *, ksize: Sequence[int], strides: Sequence[int], padding: bytes, explicit_paddings: Sequence[int],
     data_format: bytes,
-) -> Any:  # fmt: skip
+) -> jax.Array:  # fmt: skip
     return _max_pool(input, ksize, _sliding(strides, padding, data_format, explicit_paddings))
 
 
 @lowering("MaxPoolV2", known=("ksize", "strides"))
-def max_pool_by_inputs(input: Any, ksize: Any, strides: Any, *, padding: bytes, data_format: bytes) -> Any:
+def max_pool_by_inputs(
+    input: jax.Array, ksize: Array, strides: Array, *, padding: bytes, data_format: bytes
+) -> jax.Array:
     return _max_pool(input, sizes(ksize), _sliding(sizes(strides), padding, data_format))
 
 
 @lowering("MaxPool3D")
-def max_pool_3d(input: Any, *, ksize: Sequence[int], strides: Sequence[int], padding: bytes, data_format: bytes) -> Any:
+def max_pool_3d(
+    input: jax.Array, *, ksize: Sequence[int], strides: Sequence[int], padding: bytes, data_format: bytes
+) -> jax.Array:
     return _max_pool(input, ksize, _sliding(strides, padding, data_format))
 
 
 @lowering("AvgPool")
 def average_pool(
-    value: Any, *, ksize: Sequence[int], strides: Sequence[int], padding: bytes, data_format: bytes
-) -> Any:
+    value: jax.Array, *, ksize: Sequence[int], strides: Sequence[int], padding: bytes, data_format: bytes
+) -> jax.Array:
     return _average_pool(value, ksize, _sliding(strides, padding, data_format))
 
 
 @lowering("AvgPool3D")
 def average_pool_3d(
-    input: Any, *, ksize: Sequence[int], strides: Sequence[int], padding: bytes, data_format: bytes
-) -> Any:
+    input: jax.Array, *, ksize: Sequence[int], strides: Sequence[int], padding: bytes, data_format: bytes
+) -> jax.Array:
     return _average_pool(input, ksize, _sliding(strides, padding, data_format))
 
 
 @lowering("MaxPoolGrad")
 def max_pool_grad(
-    orig_input: Any, orig_output: Any, grad: Any, *, ksize: Sequence[int], strides: Sequence[int], padding: bytes,
-    explicit_paddings: Sequence[int], data_format: bytes,
-) -> Any:  # fmt: skip
+    orig_input: jax.Array,
+    orig_output: jax.Array,
+    grad: jax.Array,
+    *,
+    ksize: Sequence[int],
+    strides: Sequence[int],
+    padding: bytes,
+    explicit_paddings: Sequence[int],
+    data_format: bytes,
+) -> jax.Array:
     sliding = _sliding(strides, padding, data_format, explicit_paddings)
     return jax.vjp(lambda x: _max_pool(x, ksize, sliding), orig_input)[1](grad)[0]
 
 
 @lowering("MaxPool3DGrad")
 def max_pool_3d_grad(
-    orig_input: Any, orig_output: Any, grad: Any, *, ksize: Sequence[int], strides: Sequence[int], padding: bytes,
+    orig_input: jax.Array,
+    orig_output: jax.Array,
+    grad: jax.Array,
+    *,
+    ksize: Sequence[int],
+    strides: Sequence[int],
+    padding: bytes,
     data_format: bytes,
-) -> Any:  # fmt: skip
+) -> jax.Array:
     sliding = _sliding(strides, padding, data_format)
     return jax.vjp(lambda x: _max_pool(x, ksize, sliding), orig_input)[1](grad)[0]
 
@@ -268,17 +316,17 @@ def _average_gradient(shape: Any, grad: Any, ksize: Sequence[int], sliding: Slid
 
 @lowering("AvgPoolGrad", known=("orig_input_shape",))
 def average_pool_grad(
-    orig_input_shape: Any, grad: Any, *, ksize: Sequence[int], strides: Sequence[int], padding: bytes,
+    orig_input_shape: Array, grad: jax.Array, *, ksize: Sequence[int], strides: Sequence[int], padding: bytes,
     data_format: bytes,
-) -> Any:  # fmt: skip
+) -> jax.Array:  # fmt: skip
     return _average_gradient(orig_input_shape, grad, ksize, _sliding(strides, padding, data_format))
 
 
 @lowering("AvgPool3DGrad", known=("orig_input_shape",))
 def average_pool_3d_grad(
-    orig_input_shape: Any, grad: Any, *, ksize: Sequence[int], strides: Sequence[int], padding: bytes,
+    orig_input_shape: Array, grad: jax.Array, *, ksize: Sequence[int], strides: Sequence[int], padding: bytes,
     data_format: bytes,
-) -> Any:  # fmt: skip
+) -> jax.Array:  # fmt: skip
     return _average_gradient(orig_input_shape, grad, ksize, _sliding(strides, padding, data_format))
 
 
@@ -287,8 +335,8 @@ def average_pool_3d_grad(
 
 @lowering("ExtractImagePatches")
 def extract_image_patches(
-    images: Any, *, ksizes: Sequence[int], strides: Sequence[int], rates: Sequence[int], padding: bytes
-) -> Any:
+    images: jax.Array, *, ksizes: Sequence[int], strides: Sequence[int], rates: Sequence[int], padding: bytes
+) -> jax.Array:
     sliding = _sliding(strides, padding, b"NHWC", (), rates)
     _, placed = place_over_space(tuple(images.shape), tuple(ksizes[1:3]), sliding)
     found = _patches(images, placed)

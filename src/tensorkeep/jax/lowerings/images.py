@@ -8,6 +8,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from tensorkeep.arrays import Array
 from tensorkeep.jax.derivatives import own_derivative
 from tensorkeep.jax.registry import lowering
 from tensorkeep.jax.values import sizes
@@ -27,7 +28,7 @@ def _resample_images(images: Any, rows: Taps, columns: Taps) -> Any:
 
 
 @lowering("ResizeNearestNeighbor", known=("size",))
-def resize_nearest(images: Any, size: Any, *, align_corners: bool, half_pixel_centers: bool) -> Any:
+def resize_nearest(images: jax.Array, size: Array, *, align_corners: bool, half_pixel_centers: bool) -> jax.Array:
     height, width = sizes(size)
     rows = nearest_places(images.shape[1], height, align_corners, half_pixel_centers)
     columns = nearest_places(images.shape[2], width, align_corners, half_pixel_centers)
@@ -35,21 +36,21 @@ def resize_nearest(images: Any, size: Any, *, align_corners: bool, half_pixel_ce
 
 
 @lowering("ResizeBilinear", known=("size",))
-def resize_bilinear(images: Any, size: Any, *, align_corners: bool, half_pixel_centers: bool) -> Any:
+def resize_bilinear(images: jax.Array, size: Array, *, align_corners: bool, half_pixel_centers: bool) -> jax.Array:
     height, width = sizes(size)
     rows = bilinear_taps(images.shape[1], height, align_corners, half_pixel_centers)
     return _resample_images(images, rows, bilinear_taps(images.shape[2], width, align_corners, half_pixel_centers))
 
 
 @lowering("ResizeBicubic", known=("size",))
-def resize_bicubic(images: Any, size: Any, *, align_corners: bool, half_pixel_centers: bool) -> Any:
+def resize_bicubic(images: jax.Array, size: Array, *, align_corners: bool, half_pixel_centers: bool) -> jax.Array:
     height, width = sizes(size)
     rows = bicubic_taps(images.shape[1], height, align_corners, half_pixel_centers)
     return _resample_images(images, rows, bicubic_taps(images.shape[2], width, align_corners, half_pixel_centers))
 
 
 @lowering("ResizeNearestNeighborGrad", known=("size",))
-def resize_nearest_grad(grads: Any, size: Any, *, align_corners: bool, half_pixel_centers: bool) -> Any:
+def resize_nearest_grad(grads: jax.Array, size: Array, *, align_corners: bool, half_pixel_centers: bool) -> jax.Array:
     shape = (grads.shape[0], *sizes(size), grads.shape[3])
 
     def forward(images: Any) -> Any:
@@ -61,7 +62,9 @@ def resize_nearest_grad(grads: Any, size: Any, *, align_corners: bool, half_pixe
 
 
 @lowering("ResizeBilinearGrad")
-def resize_bilinear_grad(grads: Any, original_image: Any, *, align_corners: bool, half_pixel_centers: bool) -> Any:
+def resize_bilinear_grad(
+    grads: jax.Array, original_image: jax.Array, *, align_corners: bool, half_pixel_centers: bool
+) -> jax.Array:
     def forward(images: Any) -> Any:
         return resize_bilinear(
             images, np.array(grads.shape[1:3]), align_corners=align_corners, half_pixel_centers=half_pixel_centers
@@ -73,7 +76,7 @@ def resize_bilinear_grad(grads: Any, original_image: Any, *, align_corners: bool
 
 
 @lowering("RGBToHSV")
-def rgb_to_hsv(images: Any) -> Any:
+def rgb_to_hsv(images: jax.Array) -> jax.Array:
     red, green, blue = (images[..., at] for at in range(3))
     value = jnp.max(images, -1)
     span = value - jnp.min(images, -1)
@@ -86,7 +89,7 @@ def rgb_to_hsv(images: Any) -> Any:
 
 
 @lowering("HSVToRGB")
-def hsv_to_rgb(images: Any) -> Any:
+def hsv_to_rgb(images: jax.Array) -> jax.Array:
     hue, saturation, value = (images[..., at] for at in range(3))
     turn = hue * 6
     red = jnp.clip(jnp.abs(turn - 3) - 1, 0, 1)
@@ -97,7 +100,7 @@ def hsv_to_rgb(images: Any) -> Any:
 
 
 @lowering("AdjustContrastv2")
-def adjust_contrast(images: Any, contrast_factor: Any) -> Any:
+def adjust_contrast(images: jax.Array, contrast_factor: jax.Array) -> jax.Array:
     wide = images.astype(jnp.float32)
     mean = jnp.mean(wide, (-3, -2), keepdims=True)
     return ((wide - mean) * contrast_factor + mean).astype(images.dtype)
@@ -105,8 +108,14 @@ def adjust_contrast(images: Any, contrast_factor: Any) -> Any:
 
 @lowering("CropAndResize", known=("crop_size",))
 def crop_and_resize(
-    image: Any, boxes: Any, box_ind: Any, crop_size: Any, *, method: bytes, extrapolation_value: float
-) -> Any:
+    image: jax.Array,
+    boxes: jax.Array,
+    box_ind: jax.Array,
+    crop_size: Array,
+    *,
+    method: bytes,
+    extrapolation_value: float,
+) -> jax.Array:
     def crops(image: Any, boxes: Any, method: bytes) -> Any:
         return _crops(image, boxes, box_ind, sizes(crop_size), method, extrapolation_value)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import jax
@@ -9,6 +10,8 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
+from tensorkeep.arrays import Array
+from tensorkeep.dtypes import DType
 from tensorkeep.jax.registry import lowering, same_function, traced_lowering
 
 if TYPE_CHECKING:
@@ -24,7 +27,7 @@ def _adjoint_if(x: Any, is_adjoint: bool) -> Any:
     return jnp.conj(jnp.swapaxes(x, -1, -2)) if is_adjoint else x
 
 
-def product(tracing: Tracing, a: Any, b: Any) -> Any:
+def product(tracing: Tracing, a: jax.Array, b: jax.Array) -> jax.Array:
     """A product of matrices, or of stacks of them, in the precision that was asked for."""
     wide = jnp.promote_types(_accumulator_type(a), _accumulator_type(b))
     found = jnp.matmul(a, b, precision=tracing.precision, preferred_element_type=wide)
@@ -32,24 +35,32 @@ def product(tracing: Tracing, a: Any, b: Any) -> Any:
 
 
 @traced_lowering("MatMul", raw=False)
-def matmul(tracing: Tracing, a: Any, b: Any, *, transpose_a: bool, transpose_b: bool) -> Any:
+def matmul(tracing: Tracing, a: jax.Array, b: jax.Array, *, transpose_a: bool, transpose_b: bool) -> jax.Array:
     a = a.T if transpose_a else a
     return product(tracing, a, b.T if transpose_b else b)
 
 
 @traced_lowering("SparseMatMul", raw=False)
-def sparse_matmul(tracing: Tracing, a: Any, b: Any, *, transpose_a: bool, transpose_b: bool) -> Any:
+def sparse_matmul(tracing: Tracing, a: jax.Array, b: jax.Array, *, transpose_a: bool, transpose_b: bool) -> jax.Array:
     a, b = a.astype(jnp.float32), b.astype(jnp.float32)
     return product(tracing, a.T if transpose_a else a, b.T if transpose_b else b)
 
 
 @traced_lowering("BatchMatMul", "BatchMatMulV2", raw=False)
-def batch_matmul(tracing: Tracing, x: Any, y: Any, *, adj_x: bool, adj_y: bool) -> Any:
+def batch_matmul(tracing: Tracing, x: jax.Array, y: jax.Array, *, adj_x: bool, adj_y: bool) -> jax.Array:
     return product(tracing, _adjoint_if(x, adj_x), _adjoint_if(y, adj_y))
 
 
 @traced_lowering("BatchMatMulV3", raw=False)
-def batch_matmul_typed(tracing: Tracing, x: Any, y: Any, *, adj_x: bool, adj_y: bool, Tout: Any) -> Any:  # noqa: N803
+def batch_matmul_typed(
+    tracing: Tracing,
+    x: jax.Array,
+    y: jax.Array,
+    *,
+    adj_x: bool,
+    adj_y: bool,
+    Tout: DType,  # noqa: N803
+) -> jax.Array:
     wanted = Tout.array_dtype
     wide = (
         wanted if jnp.issubdtype(wanted, jnp.integer) else jnp.promote_types(_accumulator_type(x), _accumulator_type(y))
@@ -61,13 +72,20 @@ def batch_matmul_typed(tracing: Tracing, x: Any, y: Any, *, adj_x: bool, adj_y: 
 
 @traced_lowering("_FusedMatMul", raw=False)
 def fused_matmul(
-    tracing: Tracing, a: Any, b: Any, args: list[Any], *, transpose_a: bool, transpose_b: bool, fused_ops: Any
-) -> Any:
+    tracing: Tracing,
+    a: jax.Array,
+    b: jax.Array,
+    args: list[Any],
+    *,
+    transpose_a: bool,
+    transpose_b: bool,
+    fused_ops: Sequence[bytes],
+) -> jax.Array:
     found = matmul(tracing, a, b, transpose_a=transpose_a, transpose_b=transpose_b)
     return with_fused(found, args, fused_ops)
 
 
-def with_fused(found: Any, args: list[Any], fused_ops: Any) -> Any:
+def with_fused(found: jax.Array, args: list[Any], fused_ops: Sequence[bytes]) -> jax.Array:
     """A product with what TensorFlow's optimizer has put behind it: a bias, an activation."""
     named = {b"Relu": jax.nn.relu, b"Relu6": lambda x: jnp.clip(x, 0, 6), b"Elu": jax.nn.elu, b"Tanh": jnp.tanh,
              b"Sigmoid": jax.nn.sigmoid, b"GeluApproximate": jax.nn.gelu,
@@ -78,7 +96,7 @@ def with_fused(found: Any, args: list[Any], fused_ops: Any) -> Any:
 
 
 @traced_lowering("Einsum", raw=False)
-def einsum(tracing: Tracing, inputs: list[Any], *, equation: bytes) -> Any:
+def einsum(tracing: Tracing, inputs: list[Any], *, equation: bytes) -> jax.Array:
     wide = _accumulator_type(inputs[0])
     text = equation.decode().replace(" ", "")
     left, arrow, result = text.partition("->")
@@ -110,37 +128,37 @@ def _put_on_diagonals(x: Any, labels: str) -> Any:
 
 
 @lowering("Diag")
-def diag(diagonal: Any) -> Any:
+def diag(diagonal: jax.Array) -> jax.Array:
     flat = jnp.diag(diagonal.reshape(-1))
     return flat.reshape(*diagonal.shape, *diagonal.shape)
 
 
 @lowering("DiagPart")
-def diag_part(input: Any) -> Any:
+def diag_part(input: jax.Array) -> jax.Array:
     half = input.shape[: input.ndim // 2]
     count = int(np.prod(half))
     return jnp.diagonal(input.reshape(count, count)).reshape(half)
 
 
 @lowering("MatrixDiag", "BatchMatrixDiag")
-def matrix_diag(diagonal: Any) -> Any:
+def matrix_diag(diagonal: jax.Array) -> jax.Array:
     return jnp.where(np.eye(diagonal.shape[-1], dtype=bool), diagonal[..., None, :], jnp.zeros((), diagonal.dtype))
 
 
 @lowering("MatrixDiagPart", "BatchMatrixDiagPart")
-def matrix_diag_part(input: Any) -> Any:
+def matrix_diag_part(input: jax.Array) -> jax.Array:
     return jnp.diagonal(input, axis1=-2, axis2=-1)
 
 
 @lowering("MatrixSetDiag", "BatchMatrixSetDiag")
-def matrix_set_diag(input: Any, diagonal: Any) -> Any:
+def matrix_set_diag(input: jax.Array, diagonal: jax.Array) -> jax.Array:
     count = min(input.shape[-2:])
     places = np.arange(count)
     return input.at[..., places, places].set(diagonal)
 
 
 @lowering("MatrixBandPart", "BatchMatrixBandPart")
-def matrix_band_part(input: Any, num_lower: Any, num_upper: Any) -> Any:
+def matrix_band_part(input: jax.Array, num_lower: jax.Array, num_upper: jax.Array) -> jax.Array:
     rows = jnp.arange(input.shape[-2])[:, None]
     columns = jnp.arange(input.shape[-1])[None, :]
     below = (num_lower < 0) | (rows - columns <= num_lower)
@@ -166,25 +184,25 @@ def _determinant(x: Any) -> Any:
 
 
 @lowering("LogMatrixDeterminant")
-def log_determinant(input: Any) -> tuple[Any, Any]:
+def log_determinant(input: jax.Array) -> tuple[Any, Any]:
     """TensorFlow's gradient is that of the logarithm alone."""
     sign, size = jnp.linalg.slogdet(input)
     return lax.stop_gradient(sign), size
 
 
 @lowering("MatrixInverse", "BatchMatrixInverse")
-def matrix_inverse(input: Any, *, adjoint: bool) -> Any:
+def matrix_inverse(input: jax.Array, *, adjoint: bool) -> jax.Array:
     found = jnp.linalg.inv(input)
     return _adjoint_if(found, adjoint)
 
 
 @lowering("MatrixSolve", "BatchMatrixSolve")
-def matrix_solve(matrix: Any, rhs: Any, *, adjoint: bool) -> Any:
+def matrix_solve(matrix: jax.Array, rhs: jax.Array, *, adjoint: bool) -> jax.Array:
     return jnp.linalg.solve(_adjoint_if(matrix, adjoint), rhs)
 
 
 @lowering("MatrixTriangularSolve", "BatchMatrixTriangularSolve")
-def triangular_solve(matrix: Any, rhs: Any, *, lower: bool, adjoint: bool) -> Any:
+def triangular_solve(matrix: jax.Array, rhs: jax.Array, *, lower: bool, adjoint: bool) -> jax.Array:
     stacks = jnp.broadcast_shapes(matrix.shape[:-2], rhs.shape[:-2])
     matrix = jnp.broadcast_to(matrix, (*stacks, *matrix.shape[-2:]))
     rhs = jnp.broadcast_to(rhs, (*stacks, *rhs.shape[-2:]))
@@ -194,7 +212,7 @@ def triangular_solve(matrix: Any, rhs: Any, *, lower: bool, adjoint: bool) -> An
 
 
 @lowering("SelfAdjointEigV2")
-def self_adjoint_eigen(input: Any, *, compute_v: bool) -> tuple[Any, Any]:
+def self_adjoint_eigen(input: jax.Array, *, compute_v: bool) -> tuple[Any, Any]:
     # Only what is below the diagonal is read, and has a gradient.
     below = jnp.tril(input, -1)
     whole = jnp.tril(input) + jnp.conj(jnp.swapaxes(below, -1, -2))
@@ -222,7 +240,7 @@ def _axes_of(lengths: Any) -> tuple[list[int], tuple[int, ...]]:
 
 
 @lowering("RFFT", "RFFT2D", "RFFT3D", known=("fft_length",))
-def real_fourier(input: Any, fft_length: Any) -> Any:
+def real_fourier(input: jax.Array, fft_length: Array) -> jax.Array:
     lengths, axes = _axes_of(fft_length)
     if not input.size or 0 in lengths:
         sizes = [*lengths[:-1], lengths[-1] // 2 + 1 if lengths[-1] else 0]
@@ -231,7 +249,7 @@ def real_fourier(input: Any, fft_length: Any) -> Any:
 
 
 @lowering("IRFFT", "IRFFT2D", "IRFFT3D", known=("fft_length",))
-def inverse_real_fourier(input: Any, fft_length: Any) -> Any:
+def inverse_real_fourier(input: jax.Array, fft_length: Array) -> jax.Array:
     lengths, axes = _axes_of(fft_length)
     if not input.size or 0 in lengths:
         return jnp.zeros((*input.shape[: input.ndim - len(lengths)], *lengths), jnp.float32)

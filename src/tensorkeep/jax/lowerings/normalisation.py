@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import lax
@@ -25,9 +26,17 @@ def _vector_along_channel(vector: Any, x: Any, channel: int) -> Any:
 
 @lowering("FusedBatchNorm", "FusedBatchNormV2")
 def fused_batch_norm(
-    x: Any, scale: Any, offset: Any, mean: Any, variance: Any, *, epsilon: float, exponential_avg_factor: float,
-    data_format: bytes, is_training: bool,
-) -> tuple[Any, ...]:  # fmt: skip
+    x: jax.Array,
+    scale: jax.Array,
+    offset: jax.Array,
+    mean: jax.Array,
+    variance: jax.Array,
+    *,
+    epsilon: float,
+    exponential_avg_factor: float,
+    data_format: bytes,
+    is_training: bool,
+) -> tuple[Any, ...]:
     channel, wide = _channel(x, data_format), _wide(x)
     if not is_training:
         y = _normalize_channels(wide, scale, offset, mean, variance, epsilon, channel)
@@ -55,9 +64,17 @@ def _normalize_channels(x: Any, scale: Any, offset: Any, mean: Any, variance: An
 
 @lowering("FusedBatchNormV3")
 def fused_batch_norm_v3(
-    x: Any, scale: Any, offset: Any, mean: Any, variance: Any, *, epsilon: float, exponential_avg_factor: float,
-    data_format: bytes, is_training: bool,
-) -> tuple[Any, ...]:  # fmt: skip
+    x: jax.Array,
+    scale: jax.Array,
+    offset: jax.Array,
+    mean: jax.Array,
+    variance: jax.Array,
+    *,
+    epsilon: float,
+    exponential_avg_factor: float,
+    data_format: bytes,
+    is_training: bool,
+) -> tuple[Any, ...]:
     found = fused_batch_norm(
         x, scale, offset, mean, variance, epsilon=epsilon, exponential_avg_factor=exponential_avg_factor,
         data_format=data_format, is_training=is_training,
@@ -67,9 +84,16 @@ def fused_batch_norm_v3(
 
 @lowering("FusedBatchNormGrad", "FusedBatchNormGradV2")
 def fused_batch_norm_grad(
-    y_backprop: Any, x: Any, scale: Any, reserve_space_1: Any, reserve_space_2: Any, *, epsilon: float,
-    data_format: bytes, is_training: bool,
-) -> tuple[Any, ...]:  # fmt: skip
+    y_backprop: jax.Array,
+    x: jax.Array,
+    scale: jax.Array,
+    reserve_space_1: jax.Array,
+    reserve_space_2: jax.Array,
+    *,
+    epsilon: float,
+    data_format: bytes,
+    is_training: bool,
+) -> tuple[Any, ...]:
     channel, dy = _channel(x, data_format), _wide(y_backprop)
     axes = tuple(axis for axis in range(x.ndim) if axis != channel)
     centered = _wide(x) - _vector_along_channel(_wide(reserve_space_1), x, channel)
@@ -89,9 +113,17 @@ def fused_batch_norm_grad(
 
 @lowering("FusedBatchNormGradV3")
 def fused_batch_norm_grad_v3(
-    y_backprop: Any, x: Any, scale: Any, reserve_space_1: Any, reserve_space_2: Any, reserve_space_3: Any, *,
-    epsilon: float, data_format: bytes, is_training: bool,
-) -> tuple[Any, ...]:  # fmt: skip
+    y_backprop: jax.Array,
+    x: jax.Array,
+    scale: jax.Array,
+    reserve_space_1: jax.Array,
+    reserve_space_2: jax.Array,
+    reserve_space_3: jax.Array,
+    *,
+    epsilon: float,
+    data_format: bytes,
+    is_training: bool,
+) -> tuple[Any, ...]:
     return fused_batch_norm_grad(
         y_backprop, x, scale, reserve_space_1, reserve_space_2, epsilon=epsilon, data_format=data_format,
         is_training=is_training,
@@ -100,14 +132,21 @@ def fused_batch_norm_grad_v3(
 
 @lowering("BatchNormWithGlobalNormalization")
 def global_normalisation(
-    t: Any, m: Any, v: Any, beta: Any, gamma: Any, *, variance_epsilon: float, scale_after_normalization: bool
-) -> Any:
+    t: jax.Array,
+    m: jax.Array,
+    v: jax.Array,
+    beta: jax.Array,
+    gamma: jax.Array,
+    *,
+    variance_epsilon: float,
+    scale_after_normalization: bool,
+) -> jax.Array:
     inverse = lax.rsqrt(v + np.float32(variance_epsilon))
     return (t - m) * (inverse * gamma if scale_after_normalization else inverse) + beta
 
 
 @lowering("LRN")
-def local_response(input: Any, *, depth_radius: int, bias: float, alpha: float, beta: float) -> Any:
+def local_response(input: jax.Array, *, depth_radius: int, bias: float, alpha: float, beta: float) -> jax.Array:
     wide = _wide(input)
     sums = _window_sums(jnp.square(wide), depth_radius)
     return (wide * jnp.power(bias + alpha * sums, -beta)).astype(input.dtype)
@@ -115,8 +154,15 @@ def local_response(input: Any, *, depth_radius: int, bias: float, alpha: float, 
 
 @lowering("LRNGrad")
 def local_response_grad(
-    input_grads: Any, input_image: Any, output_image: Any, *, depth_radius: int, bias: float, alpha: float, beta: float
-) -> Any:
+    input_grads: jax.Array,
+    input_image: jax.Array,
+    output_image: jax.Array,
+    *,
+    depth_radius: int,
+    bias: float,
+    alpha: float,
+    beta: float,
+) -> jax.Array:
     grads, image, output = _wide(input_grads), _wide(input_image), _wide(output_image)
     norms = bias + alpha * _window_sums(jnp.square(image), depth_radius)
     shared = _window_sums(grads * output / norms, depth_radius)

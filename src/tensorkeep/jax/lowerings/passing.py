@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Final
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
+from tensorkeep.arrays import Array
 from tensorkeep.dtypes import DType
 from tensorkeep.errors import InvalidArgumentError
 from tensorkeep.jax.registry import lowering, traced_lowering
@@ -88,7 +90,7 @@ def default(input: Value) -> Value:
 
 
 @lowering("FakeParam", raw=True)
-def fake_param(*, dtype: DType, shape: Shape) -> Any:
+def fake_param(*, dtype: DType, shape: Shape) -> Value:
     dims = shape.dims
     if dims is None or None in dims:
         raise CannotTraceError("a value that is never there has no shape either")
@@ -96,27 +98,27 @@ def fake_param(*, dtype: DType, shape: Shape) -> Any:
 
 
 @lowering("DeviceIndex", raw=True)
-def device_index(*, device_names: Sequence[bytes]) -> Any:
+def device_index(*, device_names: Sequence[bytes]) -> Value:
     names = [name.decode() for name in device_names]
     return np.int32(names.index("CPU") if "CPU" in names else len(names))
 
 
 @lowering("ToBool", raw=True)
-def to_bool(input: Value) -> Any:
+def to_bool(input: Value) -> Value:
     array = on_device(input)
     return jnp.asarray(array.size > 0) if array.ndim else array != 0
 
 
 @lowering("ZerosLike")
-def zeros_like(x: Any) -> Any:
+def zeros_like(x: jax.Array) -> jax.Array:
     return jnp.zeros_like(x)
 
 
 @lowering("OnesLike")
-def ones_like(x: Any) -> Any:
+def ones_like(x: jax.Array) -> jax.Array:
     return jnp.ones_like(x)
 
 
 @lowering("Empty", known=("shape",))
-def empty(shape: Any, *, dtype: DType) -> Any:
+def empty(shape: Array, *, dtype: DType) -> jax.Array:
     return jnp.zeros([int(size) for size in shape], device_type(dtype))

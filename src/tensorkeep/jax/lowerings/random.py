@@ -53,19 +53,19 @@ _drawing("TruncatedNormal", philox.truncated_normal)
 
 
 @traced_lowering("RandomUniformInt", known=("shape",))
-def random_integers(tracing: Tracing, shape: Value, minval: Value, maxval: Value, *, Tout: DType) -> Any:  # noqa: N803
+def random_integers(tracing: Tracing, shape: Value, minval: Value, maxval: Value, *, Tout: DType) -> Value:  # noqa: N803
     wanted = _shape(shape)
     generator = tracing.generator(int(np.prod(wanted, dtype=np.int64)))
     return philox.uniform_integers(generator, wanted, on_device(minval), on_device(maxval), device_type(Tout))
 
 
 @traced_lowering("RandomShuffle")
-def random_shuffle(tracing: Tracing, value: Value) -> Any:
+def random_shuffle(tracing: Tracing, value: Value) -> Value:
     return jax.random.permutation(tracing.next_key(), on_device(value))
 
 
 @traced_lowering("Multinomial", known=("num_samples",))
-def multinomial(tracing: Tracing, logits: Value, num_samples: Value) -> Any:
+def multinomial(tracing: Tracing, logits: Value, num_samples: Value) -> Value:
     if not is_known(num_samples):
         raise NotKnownError("how many numbers it draws is computed by the function")
     scores = on_device(logits)
@@ -127,7 +127,7 @@ _stateless("StatelessRandomUniformFullInt", philox.full_integers)
 
 
 @lowering("StatelessRandomUniformInt", known=("shape",), raw=True)
-def stateless_integers(shape: Value, seed: Value, minval: Value, maxval: Value, *, dtype: DType) -> Any:
+def stateless_integers(shape: Value, seed: Value, minval: Value, maxval: Value, *, dtype: DType) -> Value:
     bounds = on_device(minval), on_device(maxval)
     return philox.uniform_integers(_seeded(seed), _shape(shape), *bounds, device_type(dtype))
 
@@ -135,7 +135,7 @@ def stateless_integers(shape: Value, seed: Value, minval: Value, maxval: Value, 
 @lowering("StatelessRandomUniformIntV2", known=("shape",), raw=True)
 def stateless_integers_keyed(
     shape: Value, key: Value, counter: Value, alg: Value, minval: Value, maxval: Value, *, dtype: DType
-) -> Any:
+) -> Value:
     bounds = on_device(minval), on_device(maxval)
     return philox.uniform_integers(_keyed_generator(key, counter, alg), _shape(shape), *bounds, device_type(dtype))
 
@@ -161,5 +161,5 @@ def get_key_counter_alg(seed: Value) -> tuple[Any, Any, Any]:
 
 
 @lowering("StatelessRandomGetAlg", raw=True)
-def get_alg() -> Any:
+def get_alg() -> Value:
     return np.int32(PHILOX)

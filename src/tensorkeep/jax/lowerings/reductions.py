@@ -9,6 +9,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
+from tensorkeep.arrays import Array
 from tensorkeep.jax.derivatives import own_derivative
 from tensorkeep.jax.registry import lowering
 from tensorkeep.jax.values import NotKnownError, Value, is_known, is_wide, on_device, sizes
@@ -83,7 +84,7 @@ lowering("Any", known=_KNOWN)(_reducing(lambda x, axes, keep: jnp.any(x, axis=ax
 
 
 @lowering("EuclideanNorm", known=_KNOWN)
-def euclidean_norm(input: Any, reduction_indices: Any, *, keep_dims: bool) -> Any:
+def euclidean_norm(input: jax.Array, reduction_indices: Array, *, keep_dims: bool) -> jax.Array:
     return _euclidean(input, _axes(input, reduction_indices), keep_dims)
 
 
@@ -138,22 +139,22 @@ def _finite_highest(dtype: Any) -> Any:
 
 
 @lowering("UnsortedSegmentSum", known=("num_segments",))
-def unsorted_segment_sum(data: Any, segment_ids: Any, num_segments: Any) -> Any:
+def unsorted_segment_sum(data: jax.Array, segment_ids: jax.Array, num_segments: Array) -> jax.Array:
     return _segments(data, segment_ids, int(num_segments), "add", 0)
 
 
 @lowering("UnsortedSegmentProd", known=("num_segments",))
-def unsorted_segment_prod(data: Any, segment_ids: Any, num_segments: Any) -> Any:
+def unsorted_segment_prod(data: jax.Array, segment_ids: jax.Array, num_segments: Array) -> jax.Array:
     return _segment_products(data, segment_ids, int(num_segments))
 
 
 @lowering("UnsortedSegmentMax", known=("num_segments",))
-def unsorted_segment_max(data: Any, segment_ids: Any, num_segments: Any) -> Any:
+def unsorted_segment_max(data: jax.Array, segment_ids: jax.Array, num_segments: Array) -> jax.Array:
     return _segments(data, segment_ids, int(num_segments), "max", _finite_lowest(data.dtype))
 
 
 @lowering("UnsortedSegmentMin", known=("num_segments",))
-def unsorted_segment_min(data: Any, segment_ids: Any, num_segments: Any) -> Any:
+def unsorted_segment_min(data: jax.Array, segment_ids: jax.Array, num_segments: Array) -> jax.Array:
     return _segments(data, segment_ids, int(num_segments), "min", _finite_highest(data.dtype))
 
 
@@ -168,27 +169,27 @@ def _counts(ids: Any, count: int) -> Any:
 
 
 @lowering("SegmentSum", known=("segment_ids",), raw=True)
-def segment_sum(data: Value, segment_ids: Value) -> Any:
+def segment_sum(data: Value, segment_ids: Value) -> Value:
     return _segments(on_device(data), on_device(segment_ids), _segment_count(segment_ids), "add", 0)
 
 
 @lowering("SegmentMean", known=("segment_ids",), raw=True)
-def segment_mean(data: Value, segment_ids: Value) -> Any:
+def segment_mean(data: Value, segment_ids: Value) -> Value:
     return _means(on_device(data), on_device(segment_ids), _segment_count(segment_ids), lambda count: count)
 
 
 @lowering("SegmentProd", known=("segment_ids",), raw=True)
-def segment_prod(data: Value, segment_ids: Value) -> Any:
+def segment_prod(data: Value, segment_ids: Value) -> Value:
     return _segment_products(on_device(data), on_device(segment_ids), _segment_count(segment_ids))
 
 
 @lowering("SegmentMax", known=("segment_ids",), raw=True)
-def segment_max(data: Value, segment_ids: Value) -> Any:
+def segment_max(data: Value, segment_ids: Value) -> Value:
     return _extremes(on_device(data), on_device(segment_ids), _segment_count(segment_ids), "max")
 
 
 @lowering("SegmentMin", known=("segment_ids",), raw=True)
-def segment_min(data: Value, segment_ids: Value) -> Any:
+def segment_min(data: Value, segment_ids: Value) -> Value:
     return _extremes(on_device(data), on_device(segment_ids), _segment_count(segment_ids), "min")
 
 
@@ -257,12 +258,12 @@ for _name, _divisor in (("Sum", jnp.ones_like), ("Mean", lambda count: count), (
 
 
 @lowering("Bincount", known=("size",))
-def bincount(arr: Any, size: Any, weights: Any) -> Any:
+def bincount(arr: jax.Array, size: Array, weights: jax.Array) -> jax.Array:
     return _count_values(arr.reshape(-1), int(size), weights.reshape(-1), weights.dtype)
 
 
 @lowering("DenseBincount", known=("size",))
-def dense_bincount(input: Any, size: Any, weights: Any, *, binary_output: bool) -> Any:
+def dense_bincount(input: jax.Array, size: Array, weights: jax.Array, *, binary_output: bool) -> jax.Array:
     def row(values: Any, own: Any) -> Any:
         found = _count_values(values, int(size), own, weights.dtype)
         return (

@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from math import prod
 from typing import Any
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
+from tensorkeep.arrays import Array
 from tensorkeep.dtypes import DType
 from tensorkeep.jax.registry import lowering
 from tensorkeep.jax.values import NotKnownError, Value, shape_of, sizes
 
 
 @lowering("Shape", raw=True, of_shapes=True)
-def shape(input: Value, *, out_type: DType) -> Any:
+def shape(input: Value, *, out_type: DType) -> Value:
     return np.array(shape_of(input), out_type.array_dtype)
 
 
@@ -26,17 +28,17 @@ def shapes(input: list[Value], *, out_type: DType) -> list[Any]:
 
 
 @lowering("Size", raw=True, of_shapes=True)
-def size(input: Value, *, out_type: DType) -> Any:
+def size(input: Value, *, out_type: DType) -> Value:
     return np.array(np.prod(shape_of(input), dtype=np.int64), out_type.array_dtype)
 
 
 @lowering("Rank", raw=True, of_shapes=True)
-def rank(input: Value) -> Any:
+def rank(input: Value) -> Value:
     return np.array(len(shape_of(input)), np.int32)
 
 
 @lowering("Reshape", known=("shape",))
-def reshape(tensor: Any, shape: Any) -> Any:
+def reshape(tensor: jax.Array, shape: Array) -> jax.Array:
     wanted = list(sizes(shape))
     if -1 in wanted and tensor.size == 0:  # JAX does not divide by nothing; a size that is kept may be left out
         at = wanted.index(-1)
@@ -47,37 +49,37 @@ def reshape(tensor: Any, shape: Any) -> Any:
 
 
 @lowering("Transpose", known=("perm",))
-def transpose(x: Any, perm: Any) -> Any:
+def transpose(x: jax.Array, perm: Array) -> jax.Array:
     return jnp.transpose(x, sizes(perm))
 
 
 @lowering("ConjugateTranspose", known=("perm",))
-def conjugate_transpose(x: Any, perm: Any) -> Any:
+def conjugate_transpose(x: jax.Array, perm: Array) -> jax.Array:
     return jnp.conj(jnp.transpose(x, sizes(perm)))
 
 
 @lowering("ExpandDims", known=("dim",))
-def expand_dims(input: Any, dim: Any) -> Any:
+def expand_dims(input: jax.Array, dim: Array) -> jax.Array:
     return jnp.expand_dims(input, int(np.reshape(dim, ())))
 
 
 @lowering("Squeeze")
-def squeeze(input: Any, *, squeeze_dims: Sequence[int]) -> Any:
+def squeeze(input: jax.Array, *, squeeze_dims: Sequence[int]) -> jax.Array:
     return jnp.squeeze(input, tuple({axis % input.ndim for axis in squeeze_dims}) or None)
 
 
 @lowering("Tile", known=("multiples",))
-def tile(input: Any, multiples: Any) -> Any:
+def tile(input: jax.Array, multiples: Array) -> jax.Array:
     return jnp.tile(input, sizes(multiples))
 
 
 @lowering("Fill", known=("dims",))
-def fill(dims: Any, value: Any) -> Any:
+def fill(dims: Array, value: jax.Array) -> jax.Array:
     return jnp.broadcast_to(value, sizes(dims))
 
 
 @lowering("BroadcastTo", known=("shape",))
-def broadcast_to(input: Any, shape: Any) -> Any:
+def broadcast_to(input: jax.Array, shape: Array) -> jax.Array:
     return jnp.broadcast_to(input, sizes(shape))
 
 
@@ -86,24 +88,24 @@ def _widths(paddings: Any) -> list[tuple[int, int]]:
 
 
 @lowering("Pad", known=("paddings",))
-def pad(input: Any, paddings: Any) -> Any:
+def pad(input: jax.Array, paddings: Array) -> jax.Array:
     return jnp.pad(input, _widths(paddings)) if input.ndim else input
 
 
 @lowering("PadV2", known=("paddings",))
-def pad_with(input: Any, paddings: Any, constant_values: Any) -> Any:
+def pad_with(input: jax.Array, paddings: Array, constant_values: jax.Array) -> jax.Array:
     return jnp.pad(input, _widths(paddings), constant_values=jnp.reshape(constant_values, ())) if input.ndim else input
 
 
 @lowering("MirrorPad", known=("paddings",))
-def mirror_pad(input: Any, paddings: Any, *, mode: bytes) -> Any:
+def mirror_pad(input: jax.Array, paddings: Array, *, mode: bytes) -> jax.Array:
     if not input.ndim:
         return input
     return jnp.pad(input, _widths(paddings), mode="reflect" if mode == b"REFLECT" else "symmetric")
 
 
 @lowering("MirrorPadGrad", known=("paddings",))
-def mirror_pad_grad(input: Any, paddings: Any, *, mode: bytes) -> Any:
+def mirror_pad_grad(input: jax.Array, paddings: Array, *, mode: bytes) -> jax.Array:
     """The gradient of a mirrored padding: the paddings are cut off, and what lies there is added to the elements that
     it mirrors.
     """
@@ -121,25 +123,25 @@ def mirror_pad_grad(input: Any, paddings: Any, *, mode: bytes) -> Any:
 
 
 @lowering("ReverseV2", known=("axis",))
-def reverse(tensor: Any, axis: Any) -> Any:
+def reverse(tensor: jax.Array, axis: Array) -> jax.Array:
     return jnp.flip(tensor, sizes(axis)) if np.size(axis) else tensor
 
 
 @lowering("Reverse", known=("dims",))
-def reverse_where(tensor: Any, dims: Any) -> Any:
+def reverse_where(tensor: jax.Array, dims: Array) -> jax.Array:
     axes = tuple(at for at, turned in enumerate(dims) if turned)
     return jnp.flip(tensor, axes) if axes else tensor
 
 
 @lowering("Roll", known=("axis",))
-def roll(input: Any, shift: Any, axis: Any) -> Any:
+def roll(input: jax.Array, shift: jax.Array, axis: Array) -> jax.Array:
     for number, along in enumerate(sizes(axis)):
         input = jnp.roll(input, jnp.reshape(shift, (-1,))[number], along)
     return input
 
 
 @lowering("ReverseSequence")
-def reverse_sequence(input: Any, seq_lengths: Any, *, seq_dim: int, batch_dim: int) -> Any:
+def reverse_sequence(input: jax.Array, seq_lengths: jax.Array, *, seq_dim: int, batch_dim: int) -> jax.Array:
     moved = jnp.moveaxis(input, (batch_dim, seq_dim), (0, 1))
     places = jnp.arange(moved.shape[1])
     lengths = seq_lengths[:, None]
@@ -149,7 +151,7 @@ def reverse_sequence(input: Any, seq_lengths: Any, *, seq_dim: int, batch_dim: i
 
 
 @lowering("InvertPermutation")
-def invert_permutation(x: Any) -> Any:
+def invert_permutation(x: jax.Array) -> jax.Array:
     return jnp.zeros_like(x).at[x].set(jnp.arange(x.shape[0], dtype=x.dtype))
 
 
@@ -157,7 +159,7 @@ def invert_permutation(x: Any) -> Any:
 
 
 @lowering("SpaceToDepth")
-def space_to_depth(input: Any, *, block_size: int, data_format: bytes) -> Any:
+def space_to_depth(input: jax.Array, *, block_size: int, data_format: bytes) -> jax.Array:
     x = jnp.moveaxis(input, 1, -1) if data_format == b"NCHW" else input
     batch, height, width, depth = x.shape
     x = x.reshape(batch, height // block_size, block_size, width // block_size, block_size, depth)
@@ -167,7 +169,7 @@ def space_to_depth(input: Any, *, block_size: int, data_format: bytes) -> Any:
 
 
 @lowering("DepthToSpace")
-def depth_to_space(input: Any, *, block_size: int, data_format: bytes) -> Any:
+def depth_to_space(input: jax.Array, *, block_size: int, data_format: bytes) -> jax.Array:
     x = jnp.moveaxis(input, 1, -1) if data_format == b"NCHW" else input
     batch, height, width, depth = x.shape
     x = x.reshape(batch, height, width, block_size, block_size, depth // block_size**2)
@@ -203,27 +205,27 @@ def _batch_to_blocks(x: Any, block: Sequence[int], crops: Any) -> Any:
 
 
 @lowering("SpaceToBatchND", known=("block_shape", "paddings"))
-def space_to_batch_nd(input: Any, block_shape: Any, paddings: Any) -> Any:
+def space_to_batch_nd(input: jax.Array, block_shape: Array, paddings: Array) -> jax.Array:
     return _blocks_to_batch(input, sizes(block_shape), paddings)
 
 
 @lowering("BatchToSpaceND", known=("block_shape", "crops"))
-def batch_to_space_nd(input: Any, block_shape: Any, crops: Any) -> Any:
+def batch_to_space_nd(input: jax.Array, block_shape: Array, crops: Array) -> jax.Array:
     return _batch_to_blocks(input, sizes(block_shape), crops)
 
 
 @lowering("SpaceToBatch", known=("paddings",))
-def space_to_batch(input: Any, paddings: Any, *, block_size: int) -> Any:
+def space_to_batch(input: jax.Array, paddings: Array, *, block_size: int) -> jax.Array:
     return _blocks_to_batch(input, [block_size, block_size], paddings)
 
 
 @lowering("BatchToSpace", known=("crops",))
-def batch_to_space(input: Any, crops: Any, *, block_size: int) -> Any:
+def batch_to_space(input: jax.Array, crops: Array, *, block_size: int) -> jax.Array:
     return _batch_to_blocks(input, [block_size, block_size], crops)
 
 
 @lowering("OneHot", known=("depth",))
-def one_hot(indices: Any, depth: Any, on_value: Any, off_value: Any, *, axis: int) -> Any:
+def one_hot(indices: jax.Array, depth: Array, on_value: jax.Array, off_value: jax.Array, *, axis: int) -> jax.Array:
     at = axis if axis >= 0 else indices.ndim
     places = jnp.arange(int(depth), dtype=indices.dtype)
     places = places.reshape(-1, *(1,) * (indices.ndim - at))
@@ -234,12 +236,14 @@ def one_hot(indices: Any, depth: Any, on_value: Any, off_value: Any, *, axis: in
 
 
 @lowering("Range", known=("start", "limit", "delta"))
-def range_of(start: Any, limit: Any, delta: Any) -> Any:
-    return np.arange(start, limit, delta, dtype=np.asarray(start).dtype)
+def range_of(start: Array, limit: Array, delta: Array) -> Array:
+    bounds: list[Any] = [start, limit, delta]
+    found: Array = np.arange(*bounds, dtype=start.dtype)
+    return found
 
 
 @lowering("LinSpace", known=("num",))
-def linspace(start: Any, stop: Any, num: Any) -> Any:
+def linspace(start: jax.Array, stop: jax.Array, num: Array) -> jax.Array:
     count = int(num)
     if count == 1:
         return jnp.reshape(start, (1,))
@@ -260,25 +264,25 @@ def _along(x: Any, axis: Any, exclusive: bool, reverse: bool, first: float, run:
 
 
 @lowering("Cumsum", known=("axis",))
-def cumsum(x: Any, axis: Any, *, exclusive: bool, reverse: bool) -> Any:
+def cumsum(x: jax.Array, axis: Array, *, exclusive: bool, reverse: bool) -> jax.Array:
     return _along(x, axis, exclusive, reverse, 0, jnp.cumsum)
 
 
 @lowering("Cumprod", known=("axis",))
-def cumprod(x: Any, axis: Any, *, exclusive: bool, reverse: bool) -> Any:
+def cumprod(x: jax.Array, axis: Array, *, exclusive: bool, reverse: bool) -> jax.Array:
     return _along(x, axis, exclusive, reverse, 1, jnp.cumprod)
 
 
 @lowering("CumulativeLogsumexp", known=("axis",))
-def cumulative_logsumexp(x: Any, axis: Any, *, exclusive: bool, reverse: bool) -> Any:
+def cumulative_logsumexp(x: jax.Array, axis: Array, *, exclusive: bool, reverse: bool) -> jax.Array:
     return _along(x, axis, exclusive, reverse, -np.inf, lax.cumlogsumexp)
 
 
 @lowering("BroadcastGradientArgs", "BroadcastArgs", known=("s0", "s1"), raw=True)
-def of_known_shapes(s0: Value, s1: Value) -> Any:
+def of_known_shapes(s0: Value, s1: Value) -> Callable[..., jax.Array]:
     raise NotKnownError("it works out shapes, and is given some that are computed by the function")
 
 
 @lowering("UnravelIndex", known=("dims",))
-def unravel_index(indices: Any, dims: Any) -> Any:
+def unravel_index(indices: jax.Array, dims: Array) -> jax.Array:
     return jnp.stack(jnp.unravel_index(indices, sizes(dims)))

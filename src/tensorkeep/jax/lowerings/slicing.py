@@ -10,6 +10,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
+from tensorkeep.arrays import Array
 from tensorkeep.jax.derivatives import own_derivative
 from tensorkeep.jax.registry import lowering
 from tensorkeep.jax.values import CannotTraceError, NotKnownError, Value, is_known, on_device, shape_of, sizes
@@ -19,7 +20,7 @@ from tensorkeep.ops.arrays.slicing import Masks, slice_layout, slice_spec
 
 
 @lowering("Slice", known=("size",), raw=True)
-def slice_of(input: Value, begin: Value, size: Value) -> Any:
+def slice_of(input: Value, begin: Value, size: Value) -> Value:
     """A part whose sizes are known; where it begins need not be."""
     x = on_device(input)
     if not is_known(size):
@@ -41,7 +42,7 @@ def slice_of(input: Value, begin: Value, size: Value) -> Any:
 def strided_slice(
     input: Value, begin: Value, end: Value, strides: Value, *, begin_mask: int, end_mask: int, ellipsis_mask: int,
     new_axis_mask: int, shrink_axis_mask: int,
-) -> Any:  # fmt: skip
+) -> Value:  # fmt: skip
     x = on_device(input)
     masks = Masks(begin_mask, end_mask, ellipsis_mask, new_axis_mask, shrink_axis_mask)
     if is_known(begin) and is_known(end) and is_known(strides):
@@ -74,9 +75,18 @@ def _moving_slice(x: Any, begin: Value, strides: Value, masks: Masks) -> Any:
 
 @lowering("StridedSliceGrad", known=("shape", "begin", "end", "strides"))
 def strided_slice_grad(
-    shape: Any, begin: Any, end: Any, strides: Any, dy: Any, *, begin_mask: int, end_mask: int, ellipsis_mask: int,
-    new_axis_mask: int, shrink_axis_mask: int,
-) -> Any:  # fmt: skip
+    shape: Array,
+    begin: Array,
+    end: Array,
+    strides: Array,
+    dy: jax.Array,
+    *,
+    begin_mask: int,
+    end_mask: int,
+    ellipsis_mask: int,
+    new_axis_mask: int,
+    shrink_axis_mask: int,
+) -> jax.Array:
     masks = Masks(begin_mask, end_mask, ellipsis_mask, new_axis_mask, shrink_axis_mask)
     index = slice_spec(sizes(shape), begin, end, strides, masks)[2]
     return jnp.zeros(sizes(shape), dy.dtype).at[index].set(dy)
@@ -84,20 +94,29 @@ def strided_slice_grad(
 
 @lowering("TensorStridedSliceUpdate", known=("begin", "end", "strides"))
 def strided_slice_update(
-    input: Any, begin: Any, end: Any, strides: Any, value: Any, *, begin_mask: int, end_mask: int, ellipsis_mask: int,
-    new_axis_mask: int, shrink_axis_mask: int,
-) -> Any:  # fmt: skip
+    input: jax.Array,
+    begin: Array,
+    end: Array,
+    strides: Array,
+    value: jax.Array,
+    *,
+    begin_mask: int,
+    end_mask: int,
+    ellipsis_mask: int,
+    new_axis_mask: int,
+    shrink_axis_mask: int,
+) -> jax.Array:
     masks = Masks(begin_mask, end_mask, ellipsis_mask, new_axis_mask, shrink_axis_mask)
     return input.at[slice_spec(input.shape, begin, end, strides, masks)[2]].set(value)
 
 
 @lowering("XlaDynamicSlice", known=("size_indices",))
-def dynamic_slice(input: Any, start_indices: Any, size_indices: Any) -> Any:
+def dynamic_slice(input: jax.Array, start_indices: jax.Array, size_indices: Array) -> jax.Array:
     return lax.dynamic_slice(input, list(start_indices), sizes(size_indices))
 
 
 @lowering("XlaDynamicUpdateSlice")
-def dynamic_update_slice(input: Any, update: Any, indices: Any) -> Any:
+def dynamic_update_slice(input: jax.Array, update: jax.Array, indices: jax.Array) -> jax.Array:
     return lax.dynamic_update_slice(input, update, list(indices))
 
 
@@ -105,35 +124,35 @@ def dynamic_update_slice(input: Any, update: Any, indices: Any) -> Any:
 
 
 @lowering("ConcatV2", known=("axis",), raw=True)
-def concat(values: list[Value], axis: Value) -> Any:
+def concat(values: list[Value], axis: Value) -> Value:
     if not is_known(axis):
         raise NotKnownError("the axis along which it joins is computed by the function")
     return jnp.concatenate([on_device(value) for value in values], int(np.reshape(axis, ())))
 
 
 @lowering("Concat", known=("concat_dim",), raw=True)
-def concat_by_first(concat_dim: Value, values: list[Value]) -> Any:
+def concat_by_first(concat_dim: Value, values: list[Value]) -> Value:
     return concat(values, concat_dim)
 
 
 @lowering("Pack")
-def pack(values: list[Any], *, axis: int) -> Any:
+def pack(values: list[Any], *, axis: int) -> jax.Array:
     return jnp.stack(values, axis)
 
 
 @lowering("Unpack")
-def unpack(value: Any, *, num: int, axis: int) -> list[Any]:
+def unpack(value: jax.Array, *, num: int, axis: int) -> list[Any]:
     moved = jnp.moveaxis(value, axis, 0)
     return [moved[at] for at in range(num)]
 
 
 @lowering("Split", known=("split_dim",))
-def split(split_dim: Any, value: Any, *, num_split: int) -> list[Any]:
+def split(split_dim: Array, value: jax.Array, *, num_split: int) -> list[Any]:
     return list(jnp.split(value, num_split, int(np.reshape(split_dim, ()))))
 
 
 @lowering("SplitV", known=("size_splits", "split_dim"))
-def split_sizes(value: Any, size_splits: Any, split_dim: Any) -> list[Any]:
+def split_sizes(value: jax.Array, size_splits: Array, split_dim: Array) -> list[Any]:
     axis = int(np.reshape(split_dim, ()))
     lengths = list(sizes(size_splits))
     if -1 in lengths:
@@ -143,12 +162,12 @@ def split_sizes(value: Any, size_splits: Any, split_dim: Any) -> list[Any]:
 
 
 @lowering("ParallelConcat")
-def parallel_concat(values: list[Any]) -> Any:
+def parallel_concat(values: list[Any]) -> jax.Array:
     return jnp.concatenate(values, 0)
 
 
 @lowering("ConcatOffset", known=("concat_dim", "shape"))
-def concat_offset(concat_dim: Any, shape: list[Any]) -> list[Any]:
+def concat_offset(concat_dim: Array, shape: list[Any]) -> list[Any]:
     axis, at = int(concat_dim), 0
     found = []
     for item in shape:
@@ -163,11 +182,11 @@ def concat_offset(concat_dim: Any, shape: list[Any]) -> list[Any]:
 
 
 @lowering("Gather", "ResourceGatherRows")
-def gather(params: Any, indices: Any) -> Any:
+def gather(params: jax.Array, indices: jax.Array) -> jax.Array:
     return take_rows(params, indices, 0)
 
 
-def take_rows(params: Any, indices: Any, axis: int) -> Any:
+def take_rows(params: jax.Array, indices: jax.Array, axis: int) -> jax.Array:
     """Rows by their numbers. What is beyond the last gives zeros, as TensorFlow's kernels for devices do."""
     is_there = (indices >= 0) & (indices < params.shape[axis])
     if not params.shape[axis]:
@@ -179,7 +198,7 @@ def take_rows(params: Any, indices: Any, axis: int) -> Any:
 
 
 @lowering("GatherV2", known=("axis",))
-def gather_along(params: Any, indices: Any, axis: Any, *, batch_dims: int) -> Any:
+def gather_along(params: jax.Array, indices: jax.Array, axis: Array, *, batch_dims: int) -> jax.Array:
     at = int(np.reshape(axis, ()))
     at = at + params.ndim if at < 0 else at
     batches = batch_dims + indices.ndim if batch_dims < 0 else batch_dims
@@ -204,7 +223,7 @@ def _within(indices: Any, shape: Sequence[int]) -> Any:
 
 
 @lowering("GatherNd")
-def gather_nd(params: Any, indices: Any) -> Any:
+def gather_nd(params: jax.Array, indices: jax.Array) -> jax.Array:
     depth = indices.shape[-1]
     if not depth:
         return jnp.broadcast_to(params, (*indices.shape[:-1], *params.shape))
@@ -217,7 +236,7 @@ def gather_nd(params: Any, indices: Any) -> Any:
 # --------------------------------------------------------------------------------------------------------- scattering
 
 
-def scatter_updates(whole: Any, indices: Any, updates: Any, how: str) -> Any:
+def scatter_updates(whole: jax.Array, indices: jax.Array, updates: jax.Array, how: str) -> jax.Array:
     """A value with updates put in, added, or otherwise combined at places given by index; others are left out."""
     depth = indices.shape[-1]
     updates = jnp.broadcast_to(updates, (*indices.shape[:-1], *whole.shape[depth:]))
@@ -232,7 +251,7 @@ def scatter_updates(whole: Any, indices: Any, updates: Any, how: str) -> Any:
 
 
 @lowering("ScatterNd", known=("shape",))
-def scatter_nd(indices: Any, updates: Any, shape: Any) -> Any:
+def scatter_nd(indices: jax.Array, updates: jax.Array, shape: Array) -> jax.Array:
     return scatter_updates(jnp.zeros(sizes(shape), updates.dtype), indices, updates, "add")
 
 
@@ -244,7 +263,7 @@ def _scattering(how: str) -> Any:
 
 
 @lowering("TensorScatterUpdate")
-def scatter_update(tensor: Any, indices: Any, updates: Any) -> Any:
+def scatter_update(tensor: jax.Array, indices: jax.Array, updates: jax.Array) -> jax.Array:
     """Updates put in their places. Of several for one place, each has its gradient, as TensorFlow has it."""
 
     @own_derivative
@@ -266,12 +285,12 @@ lowering("TensorScatterMin")(_scattering("min"))
 
 
 @lowering("TensorScatterSub")
-def scatter_sub(tensor: Any, indices: Any, updates: Any) -> Any:
+def scatter_sub(tensor: jax.Array, indices: jax.Array, updates: jax.Array) -> jax.Array:
     return scatter_updates(tensor, indices, -updates, "add")
 
 
 @lowering("InplaceUpdate", "AliasInplaceUpdate")
-def rows_set(x: Any, i: Any, v: Any) -> Any:
+def rows_set(x: jax.Array, i: jax.Array, v: jax.Array) -> jax.Array:
     """Rows put in places that count from the beginning again beyond the last; of several for one, the last stays."""
     if not x.size or not i.size:
         return x
@@ -281,17 +300,17 @@ def rows_set(x: Any, i: Any, v: Any) -> Any:
 
 
 @lowering("InplaceAdd", "AliasInplaceAdd")
-def rows_added(x: Any, i: Any, v: Any) -> Any:
+def rows_added(x: jax.Array, i: jax.Array, v: jax.Array) -> jax.Array:
     return x.at[i % x.shape[0]].add(v) if x.size else x
 
 
 @lowering("InplaceSub", "AliasInplaceSub")
-def rows_subtracted(x: Any, i: Any, v: Any) -> Any:
+def rows_subtracted(x: jax.Array, i: jax.Array, v: jax.Array) -> jax.Array:
     return x.at[i % x.shape[0]].add(-v) if x.size else x
 
 
 @lowering("DynamicStitch", "ParallelDynamicStitch", known=("indices",), raw=True)
-def dynamic_stitch(indices: list[Value], data: list[Value]) -> Any:
+def dynamic_stitch(indices: list[Value], data: list[Value]) -> Value:
     """The rows of `data` at the places that `indices` name. These must be known: they say how many rows there are."""
     if not all(map(is_known, indices)):
         raise NotKnownError("how many rows it gives depends on indices that are computed by the function")
@@ -321,7 +340,7 @@ def _stitch_rows(rows: Any, places: Any, count: int) -> Any:
 
 
 @lowering("Where", known=("input",), raw=True)
-def where(input: Value) -> Any:
+def where(input: Value) -> Value:
     raise CannotTraceError("how many places it finds depends on values that are computed by the function")
 
 
@@ -329,7 +348,7 @@ def where(input: Value) -> Any:
 
 
 @lowering("Select")
-def select(condition: Any, t: Any, e: Any) -> Any:
+def select(condition: jax.Array, t: jax.Array, e: jax.Array) -> jax.Array:
     """One or the other; a vector of conditions chooses rows."""
     if condition.ndim < t.ndim and condition.ndim == 1:
         condition = condition.reshape(-1, *(1,) * (t.ndim - 1))
@@ -337,12 +356,12 @@ def select(condition: Any, t: Any, e: Any) -> Any:
 
 
 @lowering("SelectV2")
-def select_stretched(condition: Any, t: Any, e: Any) -> Any:
+def select_stretched(condition: jax.Array, t: jax.Array, e: jax.Array) -> jax.Array:
     return jnp.where(condition, t, e)
 
 
 @lowering("ArgMax", known=("dimension",))
-def arg_max(input: Any, dimension: Any) -> Any:
+def arg_max(input: jax.Array, dimension: Array) -> jax.Array:
     return jnp.argmax(_without_nan(input, -np.inf), int(np.reshape(dimension, ())))
 
 
@@ -352,22 +371,22 @@ def _without_nan(x: Any, instead: float) -> Any:
 
 
 @lowering("ArgMin", known=("dimension",))
-def arg_min(input: Any, dimension: Any) -> Any:
+def arg_min(input: jax.Array, dimension: Array) -> jax.Array:
     return jnp.argmin(_without_nan(input, np.inf), int(np.reshape(dimension, ())))
 
 
 @lowering("TopKV2", known=("k",))
-def top_k(input: Any, k: Any) -> tuple[Any, Any]:
+def top_k(input: jax.Array, k: Array) -> tuple[Any, Any]:
     return tuple(lax.top_k(input, int(np.reshape(k, ()))))
 
 
 @lowering("TopK")
-def top_k_of_attr(input: Any, *, k: int) -> tuple[Any, Any]:
+def top_k_of_attr(input: jax.Array, *, k: int) -> tuple[Any, Any]:
     return tuple(lax.top_k(input, k))
 
 
 @lowering("ApproxTopK")
-def approximate_top_k(input: Any, *, k: int, reduction_dimension: int, is_max_k: bool) -> tuple[Any, Any]:
+def approximate_top_k(input: jax.Array, *, k: int, reduction_dimension: int, is_max_k: bool) -> tuple[Any, Any]:
     moved = jnp.moveaxis(input, reduction_dimension, -1)
     found, places = lax.top_k(moved if is_max_k else -moved, k)
     found = found if is_max_k else -found
@@ -375,7 +394,7 @@ def approximate_top_k(input: Any, *, k: int, reduction_dimension: int, is_max_k:
 
 
 @lowering("InTopKV2", raw=True)
-def in_top_k(predictions: Value, targets: Value, k: Value) -> Any:
+def in_top_k(predictions: Value, targets: Value, k: Value) -> Value:
     scores, classes = on_device(predictions), on_device(targets)
     is_class = (classes >= 0) & (classes < scores.shape[1])
     own = jnp.take_along_axis(scores, jnp.where(is_class, classes, 0)[:, None], 1)
@@ -384,29 +403,29 @@ def in_top_k(predictions: Value, targets: Value, k: Value) -> Any:
 
 
 @lowering("InTopK", raw=True)
-def in_top_k_of_attr(predictions: Value, targets: Value, *, k: int) -> Any:
+def in_top_k_of_attr(predictions: Value, targets: Value, *, k: int) -> Value:
     return in_top_k(predictions, targets, np.int32(k))
 
 
 @lowering("Bucketize")
-def bucketize(input: Any, *, boundaries: Sequence[float]) -> Any:
+def bucketize(input: jax.Array, *, boundaries: Sequence[float]) -> jax.Array:
     # Boundaries are float32. As in C++, whole numbers are compared with them in float32, float64 in float64.
     kind = np.float64 if input.dtype == np.float64 else np.float32
     return jnp.searchsorted(jnp.asarray(np.array(boundaries, np.float32), kind), input.astype(kind), side="right")
 
 
 @lowering("LowerBound")
-def lower_bound(sorted_inputs: Any, values: Any) -> Any:
+def lower_bound(sorted_inputs: jax.Array, values: jax.Array) -> jax.Array:
     return jax.vmap(lambda row, value: jnp.searchsorted(row, value, side="left"))(sorted_inputs, values)
 
 
 @lowering("UpperBound")
-def upper_bound(sorted_inputs: Any, values: Any) -> Any:
+def upper_bound(sorted_inputs: jax.Array, values: jax.Array) -> jax.Array:
     return jax.vmap(lambda row, value: jnp.searchsorted(row, value, side="right"))(sorted_inputs, values)
 
 
 @lowering("NthElement", known=("n",))
-def nth_element(input: Any, n: Any, *, reverse: bool) -> Any:
+def nth_element(input: jax.Array, n: Array, *, reverse: bool) -> jax.Array:
     """One element of each row in their order. Those that are equal to it share its gradient."""
 
     @own_derivative

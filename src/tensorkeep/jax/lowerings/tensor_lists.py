@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import lax
@@ -97,34 +98,34 @@ def _stack_items(held: ListValue, element: Any = None) -> Any:
 
 
 @lowering("EmptyTensorList", known=("element_shape",), raw=True)
-def empty_list(element_shape: Value, max_num_elements: Value, *, element_dtype: DType) -> Any:
+def empty_list(element_shape: Value, max_num_elements: Value, *, element_dtype: DType) -> Value:
     return _new(element_dtype, _stated_shape(element_shape), 0)
 
 
 @lowering("TensorListReserve", known=("element_shape", "num_elements"), raw=True)
-def reserved_list(element_shape: Value, num_elements: Value, *, element_dtype: DType) -> Any:
+def reserved_list(element_shape: Value, num_elements: Value, *, element_dtype: DType) -> Value:
     return _new(element_dtype, _stated_shape(element_shape), _count(num_elements, "the length of its list"))
 
 
 @lowering("TensorListFromTensor", raw=True)
-def list_of_rows(tensor: Value, element_shape: Value, *, element_dtype: DType) -> Any:
+def list_of_rows(tensor: Value, element_shape: Value, *, element_dtype: DType) -> Value:
     rows = on_device(tensor)
     return ListValue(element_dtype, tuple(rows.shape[1:]), rows, rows.shape[0])
 
 
 @lowering("TensorListStack", raw=True)
-def stacked_list(input_handle: Value, element_shape: Value) -> Any:
+def stacked_list(input_handle: Value, element_shape: Value) -> Value:
     return _stack_items(_list(input_handle), _stated_shape(element_shape))
 
 
 @lowering("TensorListGetItem", raw=True)
-def list_item(input_handle: Value, index: Value, element_shape: Value) -> Any:
+def list_item(input_handle: Value, index: Value, element_shape: Value) -> Value:
     held = _shaped_list(_list(input_handle), _stated_shape(element_shape))
     return lax.dynamic_index_in_dim(jnp.asarray(held.rows), on_device(index), 0, keepdims=False)
 
 
 @lowering("TensorListSetItem", raw=True)
-def list_with_item(input_handle: Value, index: Value, item: Value, *, resize_if_index_out_of_bounds: bool) -> Any:
+def list_with_item(input_handle: Value, index: Value, item: Value, *, resize_if_index_out_of_bounds: bool) -> Value:
     held = _list(input_handle)
     if resize_if_index_out_of_bounds:
         held = _grow_list(held, index, on_device(item).shape)
@@ -140,17 +141,17 @@ def _grow_list(held: ListValue, index: Value, shape: Any) -> ListValue:
 
 
 @lowering("TensorListLength", raw=True)
-def list_length(input_handle: Value) -> Any:
+def list_length(input_handle: Value) -> Value:
     held = _list(input_handle)
     return np.int32(held.length) if isinstance(held.length, int) else held.length
 
 
 @lowering("TensorListPushBack", raw=True)
-def push_back(input_handle: Value, tensor: Value) -> Any:
+def push_back(input_handle: Value, tensor: Value) -> Value:
     return push(_list(input_handle), on_device(tensor))
 
 
-def push(held: ListValue, item: Any) -> ListValue:
+def push(held: ListValue, item: jax.Array) -> ListValue:
     """A list with a tensor behind the last."""
     if isinstance(held.length, int):
         before = held.with_rows(item.shape)
@@ -182,12 +183,12 @@ def _resize_list(held: ListValue, count: int) -> ListValue:
 
 
 @lowering("TensorListResize", known=("size",), raw=True)
-def resized_list(input_handle: Value, size: Value) -> Any:
+def resized_list(input_handle: Value, size: Value) -> Value:
     return _resize_list(_list(input_handle), _count(size, "the length of its list"))
 
 
 @lowering("TensorListGather", raw=True)
-def gathered_list(input_handle: Value, indices: Value, element_shape: Value) -> Any:
+def gathered_list(input_handle: Value, indices: Value, element_shape: Value) -> Value:
     held = _shaped_list(_list(input_handle), _stated_shape(element_shape))
     return jnp.take(jnp.asarray(held.rows), on_device(indices), 0)
 
@@ -195,7 +196,7 @@ def gathered_list(input_handle: Value, indices: Value, element_shape: Value) -> 
 @lowering("TensorListScatterV2", known=("num_elements",), raw=True)
 def scattered_list(
     tensor: Value, indices: Value, element_shape: Value, num_elements: Value, *, element_dtype: DType
-) -> Any:
+) -> Value:
     count = _count(num_elements, "the length of its list")
     if count < 0:
         count = int(np.max(indices)) + 1 if is_known(indices) and np.size(indices) else -1
@@ -206,12 +207,12 @@ def scattered_list(
 
 
 @lowering("TensorListScatterIntoExistingList", raw=True)
-def scattered_into(input_handle: Value, tensor: Value, indices: Value) -> Any:
+def scattered_into(input_handle: Value, tensor: Value, indices: Value) -> Value:
     return _scatter_items(_list(input_handle), on_device(indices), on_device(tensor))
 
 
 @lowering("TensorListElementShape", raw=True)
-def element_shape(input_handle: Value, *, shape_type: DType) -> Any:
+def element_shape(input_handle: Value, *, shape_type: DType) -> Value:
     held = _list(input_handle)
     dims = held.element
     if dims is None:
@@ -248,7 +249,7 @@ def tensor_array(size: Value, *, dtype: DType, element_shape: Shape, dynamic_siz
 
 
 @lowering("TensorArrayWriteV3", raw=True)
-def array_written(handle: Value, index: Value, value: Value, flow_in: Value) -> Any:
+def array_written(handle: Value, index: Value, value: Value, flow_in: Value) -> Value:
     held = _list(flow_in)
     if isinstance(handle, ArrayHandle) and handle.grows:
         held = _grow_list(held, index, on_device(value).shape)
@@ -256,19 +257,19 @@ def array_written(handle: Value, index: Value, value: Value, flow_in: Value) -> 
 
 
 @lowering("TensorArrayReadV3", raw=True)
-def array_read(handle: Value, index: Value, flow_in: Value) -> Any:
+def array_read(handle: Value, index: Value, flow_in: Value) -> Value:
     held = _shaped_list(_list(flow_in))
     return lax.dynamic_index_in_dim(jnp.asarray(held.rows), on_device(index), 0, keepdims=False)
 
 
 @lowering("TensorArrayGatherV3", raw=True)
-def array_gathered(handle: Value, indices: Value, flow_in: Value, *, element_shape: Shape) -> Any:
+def array_gathered(handle: Value, indices: Value, flow_in: Value, *, element_shape: Shape) -> Value:
     held = _shaped_list(_list(flow_in), _declared_shape(element_shape))
     return jnp.take(jnp.asarray(held.rows), on_device(indices), 0)
 
 
 @lowering("TensorArrayScatterV3", raw=True)
-def array_scattered(handle: Value, indices: Value, value: Value, flow_in: Value) -> Any:
+def array_scattered(handle: Value, indices: Value, value: Value, flow_in: Value) -> Value:
     held, values = _list(flow_in), on_device(value)
     if is_known(indices) and isinstance(held.length, int) and np.size(indices):
         most = int(np.max(indices)) + 1
@@ -277,7 +278,7 @@ def array_scattered(handle: Value, indices: Value, value: Value, flow_in: Value)
 
 
 @lowering("TensorArraySizeV3", raw=True)
-def array_size(handle: Value, flow_in: Value) -> Any:
+def array_size(handle: Value, flow_in: Value) -> Value:
     return np.int32(_list(flow_in).known_length)
 
 
@@ -288,7 +289,7 @@ def array_concatenated(handle: Value, flow_in: Value, *, element_shape_except0: 
 
 
 @lowering("TensorArraySplitV3", raw=True)
-def array_split(handle: Value, value: Value, lengths: Value, flow_in: Value) -> Any:
+def array_split(handle: Value, value: Value, lengths: Value, flow_in: Value) -> Value:
     if not is_known(lengths) or len(set(sizes(lengths))) > 1:
         raise CannotTraceError("its parts are of different lengths, and JAX needs one shape for all")
     rows = on_device(value)
@@ -322,7 +323,7 @@ class StackHandle:
 
 
 @traced_lowering("StackV2")
-def stack(tracing: Tracing, max_size: Value, *, elem_type: DType) -> Any:
+def stack(tracing: Tracing, max_size: Value, *, elem_type: DType) -> Value:
     handle = StackHandle()
     if tracing.only_known:
         return handle
@@ -331,14 +332,14 @@ def stack(tracing: Tracing, max_size: Value, *, elem_type: DType) -> Any:
 
 
 @traced_lowering("StackPushV2")
-def stack_push(tracing: Tracing, handle: Value, elem: Value) -> Any:
+def stack_push(tracing: Tracing, handle: Value, elem: Value) -> Value:
     if not tracing.only_known:
         tracing.assign(handle, push(_list(tracing.read(handle)), on_device(elem)))
     return elem
 
 
 @traced_lowering("StackPopV2")
-def stack_pop(tracing: Tracing, handle: Value) -> Any:
+def stack_pop(tracing: Tracing, handle: Value) -> Value:
     held, item = pop(_shaped_list(_list(tracing.read(handle))))
     tracing.assign(handle, held)
     return item

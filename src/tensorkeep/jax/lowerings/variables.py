@@ -21,28 +21,28 @@ if TYPE_CHECKING:
 
 
 @traced_lowering("ReadVariableOp")
-def read_variable(tracing: Tracing, resource: Value) -> Any:
+def read_variable(tracing: Tracing, resource: Value) -> Value:
     return tracing.read(resource)
 
 
 @traced_lowering("VariableShape")
-def variable_shape(tracing: Tracing, input: Value, *, out_type: DType) -> Any:
+def variable_shape(tracing: Tracing, input: Value, *, out_type: DType) -> Value:
     return np.array(shape_of(tracing.read(input)), out_type.array_dtype)
 
 
 @traced_lowering("ResourceGather")
-def resource_gather(tracing: Tracing, resource: Value, indices: Value, *, batch_dims: int) -> Any:
+def resource_gather(tracing: Tracing, resource: Value, indices: Value, *, batch_dims: int) -> Value:
     table = on_device(tracing.read(resource))
-    return gather_along(table, on_device(indices), np.int32(batch_dims), batch_dims=batch_dims)
+    return gather_along(table, on_device(indices), np.array(batch_dims, np.int32), batch_dims=batch_dims)
 
 
 @traced_lowering("ResourceGatherNd")
-def resource_gather_nd(tracing: Tracing, resource: Value, indices: Value) -> Any:
+def resource_gather_nd(tracing: Tracing, resource: Value, indices: Value) -> Value:
     return gather_nd(on_device(tracing.read(resource)), on_device(indices))
 
 
 @traced_lowering("VarIsInitializedOp", "IsVariableInitialized")
-def is_initialized(tracing: Tracing, resource: Value) -> Any:
+def is_initialized(tracing: Tracing, resource: Value) -> Value:
     return np.asarray(tracing.state.get(resource) is not None)
 
 
@@ -64,7 +64,7 @@ def assign_variable(tracing: Tracing, resource: Value, value: Value) -> tuple[An
 
 
 @traced_lowering("Assign")
-def assign(tracing: Tracing, ref: Value, value: Value) -> Any:
+def assign(tracing: Tracing, ref: Value, value: Value) -> Value:
     tracing.assign(ref, on_device(value))
     return ref
 
@@ -136,7 +136,7 @@ _element_changes("Sub", "add", -1)
 Rule = Callable[..., tuple[Any, ...]]
 
 
-def gradient_descent(var: Any, grad: Any, *, alpha: Any) -> tuple[Any, ...]:
+def gradient_descent(var: jax.Array, grad: jax.Array, *, alpha: jax.Array) -> tuple[Any, ...]:
     return (var - grad * alpha,)
 
 
@@ -145,32 +145,48 @@ def _proximal(stepped: Any, rate: Any, l1: Any, l2: Any) -> Any:
     return jnp.where(l1 > 0, shrunk, stepped) / (1 + l2 * rate)
 
 
-def proximal_gradient_descent(var: Any, grad: Any, *, alpha: Any, l1: Any, l2: Any) -> tuple[Any, ...]:
+def proximal_gradient_descent(
+    var: jax.Array, grad: jax.Array, *, alpha: jax.Array, l1: jax.Array, l2: jax.Array
+) -> tuple[Any, ...]:
     return (_proximal(var - grad * alpha, alpha, l1, l2),)
 
 
-def momentum_step(var: Any, accum: Any, grad: Any, *, lr: Any, momentum: Any, use_nesterov: bool) -> tuple[Any, ...]:
+def momentum_step(
+    var: jax.Array, accum: jax.Array, grad: jax.Array, *, lr: jax.Array, momentum: jax.Array, use_nesterov: bool
+) -> tuple[Any, ...]:
     accum = accum * momentum + grad
     return var - (grad * lr + accum * (momentum * lr) if use_nesterov else accum * lr), accum
 
 
-def keras_momentum(var: Any, accum: Any, grad: Any, *, lr: Any, momentum: Any, use_nesterov: bool) -> tuple[Any, ...]:
+def keras_momentum(
+    var: jax.Array, accum: jax.Array, grad: jax.Array, *, lr: jax.Array, momentum: jax.Array, use_nesterov: bool
+) -> tuple[Any, ...]:
     accum = accum * momentum - grad * lr
     return var + (accum * momentum - grad * lr if use_nesterov else accum), accum
 
 
-def adagrad(var: Any, accum: Any, grad: Any, *, lr: Any, update_slots: bool) -> tuple[Any, ...]:
+def adagrad(var: jax.Array, accum: jax.Array, grad: jax.Array, *, lr: jax.Array, update_slots: bool) -> tuple[Any, ...]:
     accum = accum + grad * grad if update_slots else accum
     return var - grad * lr / jnp.sqrt(accum), accum
 
 
-def adagrad_v2(var: Any, accum: Any, grad: Any, *, lr: Any, epsilon: Any, update_slots: bool) -> tuple[Any, ...]:
+def adagrad_v2(
+    var: jax.Array, accum: jax.Array, grad: jax.Array, *, lr: jax.Array, epsilon: jax.Array, update_slots: bool
+) -> tuple[Any, ...]:
     accum = accum + grad * grad if update_slots else accum
     return var - grad * lr / (jnp.sqrt(accum) + epsilon), accum
 
 
 def adagrad_dual_averaging(
-    var: Any, total: Any, squares: Any, grad: Any, *, lr: Any, l1: Any, l2: Any, global_step: Any
+    var: jax.Array,
+    total: jax.Array,
+    squares: jax.Array,
+    grad: jax.Array,
+    *,
+    lr: jax.Array,
+    l1: jax.Array,
+    l2: jax.Array,
+    global_step: jax.Array,
 ) -> tuple[Any, ...]:
     step = global_step.astype(var.dtype)
     total, squares = total + grad, squares + grad * grad
@@ -178,13 +194,24 @@ def adagrad_dual_averaging(
     return -lr * shrunk / (l2 * step * lr + jnp.sqrt(squares)), total, squares
 
 
-def proximal_adagrad(var: Any, accum: Any, grad: Any, *, lr: Any, l1: Any, l2: Any) -> tuple[Any, ...]:
+def proximal_adagrad(
+    var: jax.Array, accum: jax.Array, grad: jax.Array, *, lr: jax.Array, l1: jax.Array, l2: jax.Array
+) -> tuple[Any, ...]:
     accum = accum + grad * grad
     rate = lr / jnp.sqrt(accum)
     return _proximal(var - grad * rate, rate, l1, l2), accum
 
 
-def adadelta(var: Any, accum: Any, accum_update: Any, grad: Any, *, lr: Any, rho: Any, epsilon: Any) -> tuple[Any, ...]:
+def adadelta(
+    var: jax.Array,
+    accum: jax.Array,
+    accum_update: jax.Array,
+    grad: jax.Array,
+    *,
+    lr: jax.Array,
+    rho: jax.Array,
+    epsilon: jax.Array,
+) -> tuple[Any, ...]:
     accum = accum * rho + grad * grad * (1 - rho)
     update = jnp.sqrt(accum_update + epsilon) / jnp.sqrt(accum + epsilon) * grad
     return var - update * lr, accum, accum_update * rho + update * update * (1 - rho)
@@ -195,9 +222,19 @@ def _adam_rate(lr: Any, beta1_power: Any, beta2_power: Any) -> Any:
 
 
 def adam(
-    var: Any, m: Any, v: Any, grad: Any, *, beta1_power: Any, beta2_power: Any, lr: Any, beta1: Any, beta2: Any,
-    epsilon: Any, use_nesterov: bool,
-) -> tuple[Any, ...]:  # fmt: skip
+    var: jax.Array,
+    m: jax.Array,
+    v: jax.Array,
+    grad: jax.Array,
+    *,
+    beta1_power: jax.Array,
+    beta2_power: jax.Array,
+    lr: jax.Array,
+    beta1: jax.Array,
+    beta2: jax.Array,
+    epsilon: jax.Array,
+    use_nesterov: bool,
+) -> tuple[Any, ...]:
     m = m * beta1 + grad * (1 - beta1)
     v = v * beta2 + grad * grad * (1 - beta2)
     ahead = grad * (1 - beta1) + m * beta1 if use_nesterov else m
@@ -205,9 +242,19 @@ def adam(
 
 
 def adam_with_amsgrad(
-    var: Any, m: Any, v: Any, vhat: Any, grad: Any, *, beta1_power: Any, beta2_power: Any, lr: Any, beta1: Any,
-    beta2: Any, epsilon: Any,
-) -> tuple[Any, ...]:  # fmt: skip
+    var: jax.Array,
+    m: jax.Array,
+    v: jax.Array,
+    vhat: jax.Array,
+    grad: jax.Array,
+    *,
+    beta1_power: jax.Array,
+    beta2_power: jax.Array,
+    lr: jax.Array,
+    beta1: jax.Array,
+    beta2: jax.Array,
+    epsilon: jax.Array,
+) -> tuple[Any, ...]:
     m = m + (grad - m) * (1 - beta1)
     v = v + (grad * grad - v) * (1 - beta2)
     vhat = jnp.maximum(vhat, v)
@@ -215,7 +262,16 @@ def adam_with_amsgrad(
 
 
 def adamax(
-    var: Any, m: Any, v: Any, grad: Any, *, beta1_power: Any, lr: Any, beta1: Any, beta2: Any, epsilon: Any
+    var: jax.Array,
+    m: jax.Array,
+    v: jax.Array,
+    grad: jax.Array,
+    *,
+    beta1_power: jax.Array,
+    lr: jax.Array,
+    beta1: jax.Array,
+    beta2: jax.Array,
+    epsilon: jax.Array,
 ) -> tuple[Any, ...]:
     m = m + (grad - m) * (1 - beta1)
     v = jnp.maximum(v * beta2, jnp.abs(grad))
@@ -223,7 +279,15 @@ def adamax(
 
 
 def rmsprop(
-    var: Any, ms: Any, mom: Any, grad: Any, *, lr: Any, rho: Any, momentum: Any, epsilon: Any
+    var: jax.Array,
+    ms: jax.Array,
+    mom: jax.Array,
+    grad: jax.Array,
+    *,
+    lr: jax.Array,
+    rho: jax.Array,
+    momentum: jax.Array,
+    epsilon: jax.Array,
 ) -> tuple[Any, ...]:
     ms = ms + (grad * grad - ms) * (1 - rho)
     mom = mom * momentum + grad * lr / jnp.sqrt(ms + epsilon)
@@ -231,7 +295,16 @@ def rmsprop(
 
 
 def centered_rmsprop(
-    var: Any, mg: Any, ms: Any, mom: Any, grad: Any, *, lr: Any, rho: Any, momentum: Any, epsilon: Any
+    var: jax.Array,
+    mg: jax.Array,
+    ms: jax.Array,
+    mom: jax.Array,
+    grad: jax.Array,
+    *,
+    lr: jax.Array,
+    rho: jax.Array,
+    momentum: jax.Array,
+    epsilon: jax.Array,
 ) -> tuple[Any, ...]:
     ms = ms + (grad * grad - ms) * (1 - rho)
     mg = mg + (grad - mg) * (1 - rho)
@@ -240,9 +313,18 @@ def centered_rmsprop(
 
 
 def ftrl(
-    var: Any, accum: Any, linear: Any, grad: Any, *, lr: Any, l1: Any, l2: Any, lr_power: Any,
-    multiply_linear_by_lr: bool, l2_shrinkage: Any = 0.0,
-) -> tuple[Any, ...]:  # fmt: skip
+    var: jax.Array,
+    accum: jax.Array,
+    linear: jax.Array,
+    grad: jax.Array,
+    *,
+    lr: jax.Array,
+    l1: jax.Array,
+    l2: jax.Array,
+    lr_power: jax.Array,
+    multiply_linear_by_lr: bool,
+    l2_shrinkage: jax.Array | float = 0.0,
+) -> tuple[Any, ...]:
     grown = accum + grad * grad
     old, new = jnp.power(accum, -lr_power), jnp.power(grown, -lr_power)
     shrunk = grad + 2 * l2_shrinkage * var
@@ -255,12 +337,30 @@ def ftrl(
     return (jnp.clip(linear, -limit, limit) - linear) / weight, grown, linear
 
 
-def power_sign(var: Any, m: Any, grad: Any, *, lr: Any, logbase: Any, sign_decay: Any, beta: Any) -> tuple[Any, ...]:
+def power_sign(
+    var: jax.Array,
+    m: jax.Array,
+    grad: jax.Array,
+    *,
+    lr: jax.Array,
+    logbase: jax.Array,
+    sign_decay: jax.Array,
+    beta: jax.Array,
+) -> tuple[Any, ...]:
     m = m * beta + grad * (1 - beta)
     return var - lr * jnp.exp(logbase * sign_decay * jnp.sign(grad) * jnp.sign(m)) * grad, m
 
 
-def add_sign(var: Any, m: Any, grad: Any, *, lr: Any, alpha: Any, sign_decay: Any, beta: Any) -> tuple[Any, ...]:
+def add_sign(
+    var: jax.Array,
+    m: jax.Array,
+    grad: jax.Array,
+    *,
+    lr: jax.Array,
+    alpha: jax.Array,
+    sign_decay: jax.Array,
+    beta: jax.Array,
+) -> tuple[Any, ...]:
     m = m * beta + grad * (1 - beta)
     return var - lr * (alpha + sign_decay * jnp.sign(grad) * jnp.sign(m)) * grad, m
 
