@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from tensorkeep.errors import InvalidArgumentError, WrongTypeError
+from tensorkeep.graph.graph import Tensor
 
 
 class IndexedSlicesValue(NamedTuple):
@@ -48,7 +49,7 @@ class RaggedTensorValue:
         return self.values.dtype
 
     @property
-    def flat_values(self) -> Any:
+    def flat_values(self) -> Tensor:
         """The values, without any rows."""
         return self.values.flat_values if isinstance(self.values, RaggedTensorValue) else self.values
 

@@ -82,7 +82,7 @@ class SessionTensors:
     def __len__(self) -> int:
         return len(self._values)
 
-    def keep(self, name: str, value: Any, dtype: DType) -> TensorHandle:
+    def keep(self, name: str, value: object, dtype: DType) -> TensorHandle:
         """Keeps a copy of a value, since what is fed may be changed by its owner after the run."""
         handle = TensorHandle(f"{name};{next(self._numbers)};{DEVICE}".encode())
         handle._store, handle._is_collected = self, True

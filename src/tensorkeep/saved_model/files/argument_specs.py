@@ -65,7 +65,7 @@ def encode_structure(value: Any, proto: StructuredValue) -> None:
 
 
 @singledispatch
-def encode_other(value: Any, proto: StructuredValue) -> None:
+def encode_other(value: object, proto: StructuredValue) -> None:
     """Writes what is neither a plain value nor a type nor a shape. Register what else there is (`register`)."""
     _encode_container(value, proto)
 

@@ -15,6 +15,7 @@ from typing import Any, Final
 
 from tensorkeep.dtypes import STRING
 from tensorkeep.errors import InvalidArgumentError, WrongTypeError
+from tensorkeep.graph.arguments import TensorLike
 from tensorkeep.graph.collections import add_to_collection
 from tensorkeep.graph.graph import Graph, Tensor
 from tensorkeep.io.files.directories import copy_file
@@ -30,7 +31,7 @@ SameContents = Callable[[str, str], bool]
 _AT_ONCE: Final = 1 << 20
 
 
-def asset_path_of(tensor: Any) -> str:
+def asset_path_of(tensor: TensorLike) -> str:
     """The path that a constant holds."""
     if not isinstance(tensor, Tensor):
         raise WrongTypeError(f"Asset path tensor {tensor} must be a Tensor.")

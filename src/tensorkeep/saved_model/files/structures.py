@@ -47,7 +47,7 @@ class CompositeSpec:
         """The value that is made of these parts."""
         return _PACKERS.get(self.kind, tuple)(parts)
 
-    def parts(self, value: Any) -> list[Any] | None:
+    def parts(self, value: object) -> list[Any] | None:
         """The parts of a value, None if it is none of this kind."""
         if isinstance(value, RaggedTensorValue) and self.kind == "RaggedTensor":
             value = (value.flat_values, *value.nested_row_splits)

@@ -13,7 +13,7 @@ from typing import Any, Final
 from tensorkeep.dtypes import DType, dtype_in_graph
 from tensorkeep.errors import DataLossError, InvalidArgumentError
 from tensorkeep.graph.composites import IndexedSlices, SparseTensor
-from tensorkeep.graph.graph import Graph
+from tensorkeep.graph.graph import Graph, Tensor
 from tensorkeep.graph.scopes import prepend_name_scope
 from tensorkeep.graph.tensor_shape import TensorShape
 from tensorkeep.proto.messages import DataType, TensorInfo, TensorShapeProto, TypeSpecProto
@@ -22,7 +22,7 @@ from tensorkeep.runtime.elements import element_of
 _SHAPE_OF_OPERATION: Final = TensorShapeProto(unknown_rank=True)
 
 
-def build_tensor_info(tensor: Any) -> TensorInfo:
+def build_tensor_info(tensor: Tensor) -> TensorInfo:
     """What is known of a tensor, variable or composite before running."""
     if isinstance(tensor, IndexedSlices):
         return _indexed_slices_info(tensor)

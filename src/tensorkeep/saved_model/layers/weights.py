@@ -28,7 +28,7 @@ class Layer(Protocol):
     def __call__(self, x: Tensor) -> Tensor: ...
 
 
-def array_of(value: Any, ranks: tuple[int, ...], what: str) -> Array:
+def array_of(value: object, ranks: tuple[int, ...], what: str) -> Array:
     """The numbers of an array, a tensor of PyTorch, a list; InvalidArgumentError if they have another rank."""
     found = np.asarray(value)
     if found.dtype.kind not in "fiub" and found.dtype.name not in ("bfloat16", "float8_e4m3fn", "float8_e5m2"):

@@ -32,7 +32,7 @@ def shape_text(shape: Shape) -> str:
     return f"[{', '.join('?' if size is None else str(size) for size in shape.dims)}]"
 
 
-def fits_exactly(spec: TensorSpec, value: Any) -> bool:
+def fits_exactly(spec: TensorSpec, value: object) -> bool:
     """Whether the value is a plain array (no subclass, which may compute otherwise) of the spec's type and shape."""
     dtype = spec.dtype
     if dtype is RESOURCE or dtype is VARIANT:

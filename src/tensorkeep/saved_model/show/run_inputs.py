@@ -70,7 +70,7 @@ def parse_examples(text: str) -> dict[str, list[bytes]]:
     return found
 
 
-def encode_example(features: Any) -> bytes:
+def encode_example(features: Mapping[str, Any]) -> bytes:
     """An Example with lists of floats, integers or strings, as the first item of each list is."""
     if not isinstance(features, Mapping):
         raise InvalidArgumentError(f'tf.Example input must be a dictionary, but "{features}" is {type(features)}')

@@ -221,7 +221,7 @@ def _with_column(tensor: Any) -> Any:
 # ---------------------------------------------------------------------------------------------------- Ids
 
 
-def sparse_input(tensor: Any, ignored: float | str | None = None) -> SparseTensor:
+def sparse_input(tensor: Tensor, ignored: float | str | None = None) -> SparseTensor:
     """A feature as a sparse tensor, without the value that stands for nothing: "" or -1, or 0 of others."""
     if isinstance(tensor, SparseTensor):
         return tensor

@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, MutableMapping, Sequence
+from collections.abc import Iterable, Mapping, MutableMapping, Sequence
 from typing import Any, Final
 
 from tensorkeep.errors import InvalidArgumentError
 from tensorkeep.graph.building import current_graph
 from tensorkeep.graph.collections import GraphKeys, get_collection
 from tensorkeep.graph.graph import Tensor
-from tensorkeep.tf1.columns.column import DenseColumn, Features, by_name, check_batch_sizes, listed_columns
+from tensorkeep.tf1.columns.column import (
+    DenseColumn,
+    FeatureColumn,
+    Features,
+    by_name,
+    check_batch_sizes,
+    listed_columns,
+)
 from tensorkeep.tf1.columns.groups import LookupScope
 from tensorkeep.tf1.columns.state import ScopeState
 from tensorkeep.tf1.functions.arrays.shapes import concat, reshape
@@ -24,7 +31,7 @@ _GROUPS: Final = object()  # the key of what groups of columns have given, in `g
 
 def input_layer(
     features: Mapping[str, Any],
-    feature_columns: Any,
+    feature_columns: Iterable[FeatureColumn],
     weight_collections: Sequence[str] | None = None,
     trainable: bool = True,
     cols_to_vars: MutableMapping[Any, Any] | None = None,
@@ -46,7 +53,7 @@ def input_layer(
 
 def layer_of_columns(
     features: Mapping[str, Any],
-    feature_columns: Any,
+    feature_columns: Iterable[FeatureColumn],
     weight_collections: Sequence[str] | None = None,
     trainable: bool = True,
     cols_to_vars: MutableMapping[Any, Any] | None = None,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, MutableMapping, Sequence
+from collections.abc import Iterable, Mapping, MutableMapping, Sequence
 from typing import Any
 
 from tensorkeep.dtypes import FLOAT32
@@ -13,6 +13,7 @@ from tensorkeep.graph.graph import Tensor
 from tensorkeep.tf1.columns.column import (
     CategoricalColumn,
     DenseColumn,
+    FeatureColumn,
     Features,
     by_name,
     check_batch_sizes,
@@ -34,7 +35,7 @@ from tensorkeep.tf1.variables.scopes import get_variable, variable_scope
 
 def linear_model(
     features: Mapping[str, Any],
-    feature_columns: Any,
+    feature_columns: Iterable[FeatureColumn],
     units: int = 1,
     sparse_combiner: str = "sum",
     weight_collections: Sequence[str] | None = None,

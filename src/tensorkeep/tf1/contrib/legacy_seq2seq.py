@@ -27,6 +27,7 @@ from tensorkeep.tf1.functions.nn.cross_entropies import sparse_softmax_cross_ent
 from tensorkeep.tf1.functions.numbers.elementwise import add_n, cast, tanh
 from tensorkeep.tf1.functions.numbers.reductions import argmax, reduce_sum
 from tensorkeep.tf1.functions.structures import flatten, is_nested, pack_sequence_as
+from tensorkeep.tf1.layers.cells import CellLike, State
 from tensorkeep.tf1.layers.recurrent import static_rnn
 from tensorkeep.tf1.variables.scope import VariableScope, get_variable_scope
 from tensorkeep.tf1.variables.scopes import get_variable, variable_scope
@@ -49,8 +50,8 @@ def _own_outputs(embedding: Any, output_projection: Any = None, update_embedding
 
 def rnn_decoder(
     decoder_inputs: Iterable[Any],
-    initial_state: Any,
-    cell: Any,
+    initial_state: State,
+    cell: CellLike,
     loop_function: Loop | None = None,
     scope: str | VariableScope | None = None,
 ) -> tuple[list[Any], Any]:
@@ -73,7 +74,7 @@ def rnn_decoder(
 def basic_rnn_seq2seq(
     encoder_inputs: Sequence[Any],
     decoder_inputs: Sequence[Any],
-    cell: Any,
+    cell: CellLike,
     dtype: DTypeLike = FLOAT32,
     scope: str | VariableScope | None = None,
 ) -> tuple[list[Any], Any]:
@@ -86,7 +87,7 @@ def basic_rnn_seq2seq(
 def tied_rnn_seq2seq(
     encoder_inputs: Sequence[Any],
     decoder_inputs: Sequence[Any],
-    cell: Any,
+    cell: CellLike,
     loop_function: Loop | None = None,
     dtype: DTypeLike = FLOAT32,
     scope: str | None = None,

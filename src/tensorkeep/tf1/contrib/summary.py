@@ -27,6 +27,7 @@ from tensorkeep.tf1.functions.control.control_flow import smart_cond
 from tensorkeep.tf1.functions.control.grouping import no_op
 from tensorkeep.tf1.functions.numbers.elementwise import cast, equal, mod
 from tensorkeep.tf1.variables.global_step import get_or_create_global_step
+from tensorkeep.tf1.variables.variable import Variable
 
 _SUMMARIES: Final = GraphKeys.SUMMARIES + "_V2"
 _BAD_COLOR: Final = (255, 0, 0, 255)
@@ -140,7 +141,7 @@ def never_record_summaries() -> AbstractContextManager[None]:
     return record_if(False)
 
 
-def record_summaries_every_n_global_steps(n: int, global_step: Any = None) -> AbstractContextManager[None]:
+def record_summaries_every_n_global_steps(n: int, global_step: Variable | None = None) -> AbstractContextManager[None]:
     """Lets summaries be recorded at every n-th step inside of `with`."""
     step = get_or_create_global_step() if global_step is None else global_step
     with device("cpu:0"):
@@ -173,7 +174,7 @@ def _write_summary(
         return operation
 
 
-def scalar(name: str, tensor: TensorLike, family: str | None = None, step: Any = None) -> Operation:
+def scalar(name: str, tensor: TensorLike, family: str | None = None, step: TensorLike | None = None) -> Operation:
     """Writes a number."""
     value = convert(tensor)
     return _write_summary(
@@ -182,7 +183,7 @@ def scalar(name: str, tensor: TensorLike, family: str | None = None, step: Any =
     )  # fmt: skip
 
 
-def histogram(name: str, tensor: TensorLike, family: str | None = None, step: Any = None) -> Operation:
+def histogram(name: str, tensor: TensorLike, family: str | None = None, step: TensorLike | None = None) -> Operation:
     """Writes how values are distributed."""
     value = convert(tensor)
     return _write_summary(
@@ -197,7 +198,7 @@ def image(
     bad_color: TensorLike | None = None,
     max_images: int = 3,
     family: str | None = None,
-    step: Any = None,
+    step: TensorLike | None = None,
 ) -> Operation:
     """Writes images of a batch."""
     value = convert(tensor)
@@ -216,7 +217,7 @@ def audio(
     sample_rate: TensorLike,
     max_outputs: int,
     family: str | None = None,
-    step: Any = None,
+    step: TensorLike | None = None,
 ) -> Operation:
     """Writes sounds of a batch."""
     value = convert(tensor)

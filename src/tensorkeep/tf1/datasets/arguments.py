@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from tensorkeep.dtypes import INT64
 from tensorkeep.errors import InvalidArgumentError
-from tensorkeep.graph.arguments import emit
+from tensorkeep.graph.arguments import TensorLike, emit
 from tensorkeep.graph.building import name_scope
 from tensorkeep.graph.constants import constant_value
 from tensorkeep.graph.conversion import convert
@@ -20,7 +20,7 @@ UNKNOWN_CARDINALITY: Final = -2
 SHARD_HINT: Final = -1
 
 
-def int64_of(value: Any, name: str) -> Tensor:
+def int64_of(value: TensorLike, name: str) -> Tensor:
     """A number that an op wants as an integer of 64 bits."""
     return convert(value, INT64, name)
 
@@ -41,7 +41,7 @@ def seed_tensors(seed: int | None) -> tuple[Tensor, Tensor]:
         return seed_tensor, emit("SelectV2", both, constant(2**31 - 1, INT64), other, name=scope)
 
 
-def check_number(value: Any, what: str) -> None:
+def check_number(value: object, what: str) -> None:
     """Raises InvalidArgumentError for a bool, and for a number of shards below one."""
     if isinstance(value, bool) or (isinstance(value, int) and what == "num_shards" and value < 1):
         raise InvalidArgumentError(f"{what} must be a positive number, got {value!r}")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -64,7 +64,7 @@ class Dataset:
     def __repr__(self) -> str:
         return f"<{type(self).__name__} element_spec={self._element_spec!r}>"
 
-    def __iter__(self) -> Any:
+    def __iter__(self) -> Iterator[Any]:
         raise _not_eager("__iter__")
 
     def __bool__(self) -> bool:

@@ -57,12 +57,12 @@ def undefined_unless(of: Distribution, is_defined: Tensor, value: Tensor, limit:
     return with_dependencies([assert_less(ones([], limit.dtype), limit, message=message)], value)
 
 
-def ndtr(x: Any) -> Tensor:
+def ndtr(x: Tensor) -> Tensor:
     """The probability that a normal number is at most x."""
     return 0.5 * erfc(-x * math.sqrt(0.5))
 
 
-def log_ndtr(x: Any) -> Tensor:
+def log_ndtr(x: Tensor) -> Tensor:
     """The logarithm of `ndtr`, by the series of Laplace where that is zero in the type."""
     far, near = (-20.0, 8.0) if x.dtype.size == 8 else (-10.0, 5.0)
     z = where_v2(x < far, x, ones_like(x) * far)

@@ -12,6 +12,7 @@ from tensorkeep.graph.composites import SparseTensor
 from tensorkeep.graph.conversion import convert
 from tensorkeep.graph.graph import Tensor
 from tensorkeep.saved_model.files.constants import DEFAULT_SERVING_SIGNATURE_DEF_KEY
+from tensorkeep.tf1.columns.column import FeatureColumn
 from tensorkeep.tf1.estimators.export_outputs import (
     ClassificationOutput,
     ExportOutput,
@@ -291,7 +292,7 @@ class MultiLabelHead(Head):
 
 
 def binary_or_multi_class_head(
-    n_classes: int, weight_column: Any, label_vocabulary: Sequence[str] | None, loss_reduction: str
+    n_classes: int, weight_column: str | FeatureColumn, label_vocabulary: Sequence[str] | None, loss_reduction: str
 ) -> Head:
     """The head of a classifier: of two classes, or of more."""
     if n_classes == 2:

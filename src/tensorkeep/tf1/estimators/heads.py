@@ -11,6 +11,7 @@ from typing import Any, Final, NamedTuple
 
 from tensorkeep.dtypes import FLOAT32, STRING
 from tensorkeep.errors import InvalidArgumentError, WrongTypeError
+from tensorkeep.graph.arguments import TensorLike
 from tensorkeep.graph.building import control_dependencies, current_graph, name_scope
 from tensorkeep.graph.collections import GraphKeys, get_collection
 from tensorkeep.graph.composites import SparseTensor
@@ -92,7 +93,7 @@ class Head:
 
     def loss(
         self,
-        labels: Any,
+        labels: TensorLike,
         logits: Tensor,
         features: Mapping[str, Any] | None = None,
         mode: str | None = None,
@@ -126,7 +127,9 @@ class Head:
 
     # ------------------------------------------------------------------------------------------ losses
 
-    def create_loss(self, features: Mapping[str, Any], mode: str | None, logits: Tensor, labels: Any) -> LossSpec:
+    def create_loss(
+        self, features: Mapping[str, Any], mode: str | None, logits: Tensor, labels: TensorLike
+    ) -> LossSpec:
         """The loss of a batch and its parts."""
         logits = convert(logits)
         processed = self._labels(labels, logits)
@@ -225,7 +228,7 @@ def training_step(
 # ---------------------------------------------------------------------------------------------------- Checks
 
 
-def checked_logits(logits: Any, dimension: int) -> Tensor:
+def checked_logits(logits: TensorLike, dimension: int) -> Tensor:
     """Logits as floats, whose last dimension is as long as it should be."""
     with name_scope("logits") as scope:
         found: Tensor = cast(logits, FLOAT32)
@@ -241,7 +244,7 @@ def checked_logits(logits: Any, dimension: int) -> Tensor:
                 return identity(found, name=scope)
 
 
-def checked_labels(labels: Any, logits: Tensor, dimension: int) -> Tensor:
+def checked_labels(labels: TensorLike, logits: Tensor, dimension: int) -> Tensor:
     """Labels as [batch, dimension]; a dimension of one may be missing."""
     if labels is None:
         raise InvalidArgumentError(

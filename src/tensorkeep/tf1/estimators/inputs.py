@@ -12,14 +12,15 @@ from typing import Any
 import numpy as np
 
 from tensorkeep.errors import InvalidArgumentError, WrongTypeError
+from tensorkeep.graph.arguments import TensorLike
 from tensorkeep.tf1.datasets.dataset import Dataset
 from tensorkeep.tf1.datasets.iterators import make_one_shot_iterator
 from tensorkeep.tf1.functions.structures import flatten
 
 
 def numpy_input_fn(
-    x: Any,
-    y: Any = None,
+    x: TensorLike,
+    y: TensorLike | None = None,
     batch_size: int = 128,
     num_epochs: int | None = 1,
     shuffle: bool | None = None,

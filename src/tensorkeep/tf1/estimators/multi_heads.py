@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from tensorkeep.errors import InvalidArgumentError
+from tensorkeep.graph.arguments import TensorLike
 from tensorkeep.graph.building import name_scope
 from tensorkeep.graph.graph import Tensor
 from tensorkeep.saved_model.files.constants import DEFAULT_SERVING_SIGNATURE_DEF_KEY
@@ -60,7 +61,7 @@ class MultiHead(Head):
             parts = split(logits, sizes, axis=-1)
         return {str(head.name): part for head, part in zip(self._heads, parts, strict=True)}
 
-    def predictions(self, logits: Any, keys: Sequence[str] | None = None) -> dict[Any, Tensor]:
+    def predictions(self, logits: TensorLike, keys: Sequence[str] | None = None) -> dict[Any, Tensor]:
         """Predictions by the name of the head and their own."""
         own = self._split(logits)
         return {
@@ -71,8 +72,8 @@ class MultiHead(Head):
 
     def loss(
         self,
-        labels: Any,
-        logits: Any,
+        labels: TensorLike,
+        logits: TensorLike,
         features: Mapping[str, Any] | None = None,
         mode: str | None = None,
         regularization_losses: Sequence[Tensor] | None = None,

@@ -330,7 +330,7 @@ def get(identifier: Any) -> Any:
     return by_name_or_config(identifier, deserialize, "loss function", calls_classes=False)
 
 
-def is_categorical_crossentropy(loss: Any) -> bool:
+def is_categorical_crossentropy(loss: object) -> bool:
     """Whether a loss is the cross entropy of the probabilities of classes."""
     return (
         isinstance(loss, CategoricalCrossentropy)

@@ -24,11 +24,12 @@ from tensorkeep.graph.collections import GraphKeys, get_collection, get_collecti
 from tensorkeep.graph.conversion import convert
 from tensorkeep.graph.graph import Graph as CoreGraph
 from tensorkeep.graph.graph import Operation, Tensor
+from tensorkeep.graph.tensor_shape import TensorShape
 from tensorkeep.tf1.functions.arrays.shapes import placeholder_with_default
 from tensorkeep.tf1.functions.arrays.shapes import shape as shape_of
 from tensorkeep.tf1.functions.numbers.elementwise import cast, truediv
 from tensorkeep.tf1.functions.structures import flatten, map_structure
-from tensorkeep.tf1.layers.arguments import Function, LayerOption, initializer_of
+from tensorkeep.tf1.layers.arguments import Function, LayerOption, Training, initializer_of
 from tensorkeep.tf1.layers.input_spec import check_inputs
 from tensorkeep.tf1.variables.initializers import GlorotUniform, Zeros
 from tensorkeep.tf1.variables.modes import VariableAggregation, VariableSynchronization, trainable_when
@@ -155,7 +156,7 @@ class Layer:
 
     # ------------------------------------------------------------------------------------------ calling
 
-    def build(self, input_shape: Any) -> None:
+    def build(self, input_shape: TensorShape) -> None:
         """Makes the variables."""
         self.built = True
 
@@ -390,7 +391,7 @@ def training_of_caller() -> Any:
 
 
 @contextmanager
-def told_training(training: Any) -> Iterator[None]:
+def told_training(training: Training) -> Iterator[None]:
     """Inside, layers whose call does not say `training` take this value for it."""
     token = _training.set(training)
     try:

@@ -81,7 +81,7 @@ def _state_dtype(told: Any, state: Any) -> Any:
     return dtypes[0]
 
 
-def with_batch_and_time_exchanged(x: Any) -> Any:
+def with_batch_and_time_exchanged(x: Tensor) -> Tensor:
     """A tensor with its first two axes exchanged; what has fewer stays as it is."""
     shape = x.get_shape()
     if shape.rank is not None and shape.rank < 2:

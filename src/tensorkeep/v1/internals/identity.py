@@ -16,10 +16,10 @@ class ObjectIdentityDictionary(MutableMapping[Any, Any]):
     def __getitem__(self, key: Any) -> Any:
         return self._held[id(key)][1]
 
-    def __setitem__(self, key: Any, value: Any) -> None:
+    def __setitem__(self, key: object, value: object) -> None:
         self._held[id(key)] = (key, value)
 
-    def __delitem__(self, key: Any) -> None:
+    def __delitem__(self, key: object) -> None:
         del self._held[id(key)]
 
     def __iter__(self) -> Iterator[Any]:
@@ -44,8 +44,8 @@ class ObjectIdentitySet(MutableSet[Any]):
     def __len__(self) -> int:
         return len(self._held)
 
-    def add(self, value: Any) -> None:
+    def add(self, value: object) -> None:
         self._held[id(value)] = value
 
-    def discard(self, value: Any) -> None:
+    def discard(self, value: object) -> None:
         self._held.pop(id(value), None)

@@ -43,7 +43,7 @@ def _aliases(tensor: Any) -> list[str]:
     return kept.setdefault(tensor.name, [])
 
 
-def get_tensor_aliases(tensor: Any) -> list[str]:
+def get_tensor_aliases(tensor: Tensor) -> list[str]:
     """The names that a tensor is known by: its aliases, or its own name without the number of the output."""
     aliases = _aliases(tensor)
     if aliases:

@@ -273,7 +273,7 @@ def check_feature_columns(feature_columns: Iterable[FeatureColumn]) -> None:
     checked_columns(feature_columns)
 
 
-def checked_columns(feature_columns: Any) -> list[Any]:
+def checked_columns(feature_columns: Iterable[FeatureColumn]) -> list[Any]:
     """Columns in the order of their keys, of which there are no two alike."""
     if isinstance(feature_columns, Mapping):
         raise InvalidArgumentError("Expected feature_columns to be iterable, found dict.")

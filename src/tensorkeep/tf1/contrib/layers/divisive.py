@@ -15,6 +15,7 @@ from tensorkeep.errors import InvalidArgumentError
 from tensorkeep.graph.arguments import TensorLike
 from tensorkeep.graph.conversion import convert
 from tensorkeep.graph.graph import Tensor
+from tensorkeep.graph.tensor_shape import TensorShape
 from tensorkeep.tf1.functions.arrays.shapes import ones, reshape, transpose
 from tensorkeep.tf1.functions.gradients.derivatives import custom_gradient
 from tensorkeep.tf1.functions.linear_algebra.matrices import eye
@@ -50,7 +51,7 @@ class GDN(Layer):
         self.inverse, self.data_format = inverse, data_format
         self._beta_min, self._gamma_init, self._offset = beta_min, gamma_init, reparam_offset
 
-    def build(self, input_shape: Any) -> None:
+    def build(self, input_shape: TensorShape) -> None:
         if input_shape.rank not in (3, 4, 5):
             raise InvalidArgumentError(
                 f"gdn takes examples of channels and of one to three other dimensions, got the shape {input_shape}"

@@ -65,7 +65,7 @@ def collect_variables(layer: Any, kinds: Mapping[str, str], collections: Variabl
 
 
 def finish_outputs(
-    outputs: Any,
+    outputs: Tensor,
     name: str,
     collections: CollectionNames | None,
     activation_fn: Callable[[Any], Any] | None,

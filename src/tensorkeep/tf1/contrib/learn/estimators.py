@@ -10,6 +10,7 @@ from inspect import signature
 from typing import Any, Final, NamedTuple
 
 from tensorkeep.errors import InvalidArgumentError, WrongTypeError
+from tensorkeep.graph.arguments import TensorLike
 from tensorkeep.io.files.filesystem import PathLike
 from tensorkeep.proto.session_config import ConfigProto, GPUOptions
 from tensorkeep.tf1.contrib.learn.monitors import BaseMonitor, replace_monitors_with_hooks
@@ -217,8 +218,8 @@ class Estimator:
 
     def fit(
         self,
-        x: Any = None,
-        y: Any = None,
+        x: TensorLike | None = None,
+        y: TensorLike | None = None,
         input_fn: Callable[[], Any] | None = None,
         steps: int | None = None,
         batch_size: int | None = None,
@@ -293,14 +294,19 @@ class SKCompat:
         self._estimator = estimator
 
     def fit(
-        self, x: Any, y: Any, batch_size: int = 128, steps: int | None = None, max_steps: int | None = None,
+        self,
+        x: TensorLike,
+        y: TensorLike,
+        batch_size: int = 128,
+        steps: int | None = None,
+        max_steps: int | None = None,
         monitors: Sequence[BaseMonitor | SessionRunHook] | None = None,
-    ) -> SKCompat:  # fmt: skip
+    ) -> SKCompat:
         self._estimator.fit(x, y, batch_size=batch_size, steps=steps, max_steps=max_steps, monitors=monitors)
         return self
 
     def score(
-        self, x: Any, y: Any, batch_size: int = 128, steps: int | None = None,
+        self, x: TensorLike, y: TensorLike, batch_size: int = 128, steps: int | None = None,
         metrics: Mapping[str, Any] | None = None, name: str | None = None,
     ) -> dict[str, Any]:  # fmt: skip
         return self._estimator.evaluate(x, y, batch_size=batch_size, steps=steps, metrics=metrics, name=name)

@@ -14,6 +14,7 @@ from tensorkeep.dtypes import INT32, INT64
 from tensorkeep.errors import InvalidArgumentError
 from tensorkeep.graph.arguments import DTypeLike, TensorLike, emit_tensors
 from tensorkeep.graph.graph import Tensor
+from tensorkeep.graph.tensor_shape import TensorShape
 from tensorkeep.tf1.functions.arrays.shapes import (
     concat,
     expand_dims,
@@ -69,7 +70,7 @@ class LSTMBlockCell(LayerRNNCell):
     def output_size(self) -> Any:
         return self._num_units
 
-    def build(self, input_shape: Any) -> None:
+    def build(self, input_shape: TensorShape) -> None:
         depth = known_dimension(input_shape, -1, "The last dimension of the inputs")
         self._kernel, self._bias, self._peepholes = _block_weights(self, depth, self._num_units, self._use_peephole)
         self.built = True
@@ -126,7 +127,7 @@ class GRUBlockCell(LayerRNNCell):
     def output_size(self) -> Any:
         return self._num_units
 
-    def build(self, input_shape: Any) -> None:
+    def build(self, input_shape: TensorShape) -> None:
         depth, units = known_dimension(input_shape, -1, "The last dimension of the inputs"), self._num_units
         gates, gate_bias, candidate, candidate_bias = self._names
         self._gates = self.add_weight(gates, [depth + units, 2 * units])
@@ -305,7 +306,7 @@ class LSTMBlockFusedCell(LSTMBlockWrapper):
     def num_units(self) -> int:
         return self._num_units
 
-    def build(self, input_shape: Any) -> None:
+    def build(self, input_shape: TensorShape) -> None:
         depth = known_dimension(input_shape, -1, "The last dimension of the inputs")
         self._kernel, self._bias, self._peepholes = _block_weights(self, depth, self._num_units, self._use_peephole)
         self.built = True

@@ -9,6 +9,7 @@ from tensorkeep.dtypes import FLOAT32
 from tensorkeep.errors import InvalidArgumentError
 from tensorkeep.graph.arguments import DTypeLike
 from tensorkeep.graph.graph import Tensor
+from tensorkeep.graph.tensor_shape import TensorShape
 from tensorkeep.tf1.contrib.rnn.linear_maps import linear
 from tensorkeep.tf1.functions.arrays.shapes import concat, split, where
 from tensorkeep.tf1.functions.arrays.shapes import shape as shape_of
@@ -87,7 +88,7 @@ class MinimalRNNCell(LayerRNNCell):
     def output_size(self) -> Any:
         return self.units
 
-    def build(self, input_shape: Any) -> None:
+    def build(self, input_shape: TensorShape) -> None:
         depth = known_dimension(input_shape, -1, "The last dimension of the inputs")
         shape = [depth + 2 * self.units, self.units]
         self.kernel: Any = self.add_weight("kernel", shape, initializer=self.kernel_initializer)

@@ -7,6 +7,7 @@ from typing import Any
 from tensorkeep.dtypes import FLOAT32
 from tensorkeep.graph.arguments import DTypeLike
 from tensorkeep.graph.graph import Tensor
+from tensorkeep.graph.tensor_shape import TensorShape
 from tensorkeep.tf1.functions.arrays.shapes import concat, split, tile
 from tensorkeep.tf1.functions.linear_algebra.matrices import matmul
 from tensorkeep.tf1.functions.nn.activations import bias_add
@@ -65,7 +66,7 @@ class IndRNNCell(_Units):
     ) -> None:
         super().__init__(num_units, activation, reuse, name, dtype)
 
-    def build(self, input_shape: Any) -> None:
+    def build(self, input_shape: TensorShape) -> None:
         self._all = self._own_weights(input_shape, "", 1, None, Zeros(dtype=self._dtype))
         self.built = True
 
@@ -91,7 +92,7 @@ class IndyGRUCell(_Units):
         super().__init__(num_units, activation, reuse, name, dtype)
         self._kernel_initializer, self._bias_initializer = kernel_initializer, bias_initializer
 
-    def build(self, input_shape: Any) -> None:
+    def build(self, input_shape: TensorShape) -> None:
         kernel, bias = self._kernel_initializer, self._bias_initializer
         ones, zeros = bias or Constant(1.0, dtype=self._dtype), bias or Zeros(dtype=self._dtype)
         self._gates = self._own_weights(input_shape, "gates/", 2, kernel, ones)
@@ -129,7 +130,7 @@ class IndyLSTMCell(_Units):
     def state_size(self) -> Any:
         return LSTMStateTuple(self._num_units, self._num_units)
 
-    def build(self, input_shape: Any) -> None:
+    def build(self, input_shape: TensorShape) -> None:
         bias = self._bias_initializer or Zeros(dtype=self._dtype)
         self._all = self._own_weights(input_shape, "", 4, self._kernel_initializer, bias)
         self.built = True
@@ -168,7 +169,7 @@ class SRUCell(LayerRNNCell):
     def output_size(self) -> Any:
         return self._num_units
 
-    def build(self, input_shape: Any) -> None:
+    def build(self, input_shape: TensorShape) -> None:
         depth = known_dimension(input_shape, -1, "The last dimension of the inputs")
         self._kernel = self.add_weight("kernel", [depth, 4 * self._num_units])
         self._bias = self.add_weight("bias", [2 * self._num_units], initializer=Constant(0.0))

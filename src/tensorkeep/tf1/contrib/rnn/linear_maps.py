@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from tensorkeep.errors import InvalidArgumentError
+from tensorkeep.graph.arguments import TensorLike
 from tensorkeep.graph.graph import Tensor
 from tensorkeep.tf1.functions.arrays.shapes import concat
 from tensorkeep.tf1.functions.linear_algebra.matrices import matmul
@@ -29,7 +30,7 @@ def linear(
     return biased(outputs, output_size, bias_initializer) if bias else outputs
 
 
-def weighted(inputs: list[Any], kernel: Any) -> Tensor:
+def weighted(inputs: list[Any], kernel: TensorLike) -> Tensor:
     """The inputs side by side, times a kernel."""
     return matmul(inputs[0] if len(inputs) == 1 else concat(inputs, 1), kernel)
 

@@ -7,6 +7,7 @@ from typing import Any, Final
 from tensorkeep.errors import InvalidArgumentError
 from tensorkeep.graph.building import control_dependencies
 from tensorkeep.graph.graph import Tensor
+from tensorkeep.graph.tensor_shape import TensorShape
 from tensorkeep.tf1.contrib.layers.normalizations import layer_norm
 from tensorkeep.tf1.contrib.rnn.linear_maps import biased, kernel_for, linear, weighted
 from tensorkeep.tf1.functions.arrays.shapes import concat, split
@@ -43,7 +44,7 @@ class _LSTM(RNNCell):
         return self._num_units
 
 
-def normalized_gate(value: Any, scope: str, gain: float, shift: float) -> Tensor:
+def normalized_gate(value: Tensor, scope: str, gain: float, shift: float) -> Tensor:
     """A gate with layer normalization; its variables begin with a gain and a shift."""
     shape = value.get_shape()[-1:]
     with variable_scope(scope):  # made here for their initial values, and found again by the layer
@@ -353,7 +354,7 @@ class NASCell(LayerRNNCell):
     def output_size(self) -> Any:
         return self._num_proj or self._num_units
 
-    def build(self, input_shape: Any) -> None:
+    def build(self, input_shape: TensorShape) -> None:
         depth, wide = known_dimension(input_shape, -1, "The last dimension of the inputs"), 8 * self._num_units
         self._recurrent_kernel = self.add_weight("recurrent_kernel", [self.output_size, wide])
         self._kernel = self.add_weight("kernel", [depth, wide])

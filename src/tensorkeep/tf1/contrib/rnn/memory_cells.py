@@ -93,7 +93,7 @@ class NTMCell(LayerRNNCell):
     def output_size(self) -> Any:
         return self.output_dim
 
-    def zero_state(self, batch_size: Tensor | int, dtype: DTypeLike) -> Any:
+    def zero_state(self, batch_size: Tensor | int, dtype: DTypeLike) -> State:
         """The state before the first step."""
         return NTMControllerState(
             controller_state=self.controller.zero_state(batch_size, dtype),
@@ -103,7 +103,7 @@ class NTMCell(LayerRNNCell):
             time=0,
         )
 
-    def build(self, input_shape: Any) -> None:
+    def build(self, input_shape: TensorShape) -> None:
         if self.output_dim is None:
             self.output_dim = known_dimension(input_shape, -1, "The last dimension of the inputs")
         controlled = self.controller.output_size

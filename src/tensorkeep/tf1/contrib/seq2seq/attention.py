@@ -38,7 +38,7 @@ class AttentionMechanism:
     """Says where to attend to in memories."""
 
     @property
-    def alignments_size(self) -> Any:
+    def alignments_size(self) -> Tensor:
         """How many places there are."""
         raise UnimplementedError("Abstract method")
 
@@ -136,22 +136,22 @@ class BaseAttentionMechanism(AttentionMechanism):
         return self._keys
 
     @property
-    def batch_size(self) -> Any:
+    def batch_size(self) -> Tensor:
         return self._batch_size
 
     @property
-    def alignments_size(self) -> Any:
+    def alignments_size(self) -> Tensor:
         return self._alignments_size
 
     @property
     def state_size(self) -> Any:
         return self._alignments_size
 
-    def initial_alignments(self, batch_size: Any, dtype: DTypeLike) -> Tensor:
+    def initial_alignments(self, batch_size: TensorLike, dtype: DTypeLike) -> Tensor:
         """Where a sequence attends to before it begins: nowhere."""
         return zeros(_pair(batch_size, self._alignments_size), dtype=dtype)
 
-    def initial_state(self, batch_size: Any, dtype: DTypeLike) -> Tensor:
+    def initial_state(self, batch_size: TensorLike, dtype: DTypeLike) -> Tensor:
         return self.initial_alignments(batch_size, dtype)
 
 

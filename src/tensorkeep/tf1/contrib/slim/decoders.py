@@ -14,6 +14,7 @@ from tensorkeep.dtypes import INT64
 from tensorkeep.errors import InvalidArgumentError
 from tensorkeep.graph.arguments import ShapeLike, TensorLike
 from tensorkeep.graph.composites import SparseTensor
+from tensorkeep.graph.graph import Tensor
 from tensorkeep.tf1.functions.arrays.shapes import concat, reshape, stack
 from tensorkeep.tf1.functions.arrays.shapes import shape as shape_of
 from tensorkeep.tf1.functions.arrays.slicing import slice as slice_of
@@ -48,7 +49,7 @@ class ItemHandler(ABC):
         return self._keys
 
     @abstractmethod
-    def tensors_to_item(self, keys_to_tensors: Mapping[str, Any]) -> Any:
+    def tensors_to_item(self, keys_to_tensors: Mapping[str, Any]) -> Tensor:
         """The item, of features by key."""
 
 

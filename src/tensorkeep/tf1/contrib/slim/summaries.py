@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
+from tensorkeep.graph.arguments import TensorLike
 from tensorkeep.graph.building import current_graph
 from tensorkeep.graph.collections import GraphKeys, add_to_collection
 from tensorkeep.graph.graph import Tensor
@@ -24,13 +25,13 @@ def _printed_summary(summary: Tensor, tensor: Any, name: str) -> Tensor:
     return shown
 
 
-def add_histogram_summary(tensor: Any, name: str | None = None, prefix: str | None = None) -> Tensor:
+def add_histogram_summary(tensor: TensorLike, name: str | None = None, prefix: str | None = None) -> Tensor:
     """A histogram of a tensor."""
     return histogram(_name(tensor, name, prefix), tensor)
 
 
 def add_image_summary(
-    tensor: Any, name: str | None = None, prefix: str | None = None, print_summary: bool = False
+    tensor: TensorLike, name: str | None = None, prefix: str | None = None, print_summary: bool = False
 ) -> Tensor:
     """A summary of a tensor of images, which also prints the tensor if that is asked for."""
     called = _name(tensor, name, prefix)
@@ -39,7 +40,7 @@ def add_image_summary(
 
 
 def add_scalar_summary(
-    tensor: Any, name: str | None = None, prefix: str | None = None, print_summary: bool = False
+    tensor: TensorLike, name: str | None = None, prefix: str | None = None, print_summary: bool = False
 ) -> Tensor:
     """A summary of a tensor of one number, which also prints it if that is asked for."""
     called = _name(tensor, name, prefix)
@@ -48,7 +49,7 @@ def add_scalar_summary(
 
 
 def add_zero_fraction_summary(
-    tensor: Any, name: str | None = None, prefix: str | None = None, print_summary: bool = False
+    tensor: TensorLike, name: str | None = None, prefix: str | None = None, print_summary: bool = False
 ) -> Tensor:
     """How many of the elements are zero."""
     called = _name(tensor, name, prefix, "Fraction_of_Zero_Values")

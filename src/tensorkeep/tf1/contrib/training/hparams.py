@@ -28,7 +28,7 @@ class HParams:
         for name, value in kwargs.items():
             self.add_hparam(name, value)
 
-    def add_hparam(self, name: str, value: Any) -> None:
+    def add_hparam(self, name: str, value: object) -> None:
         """Adds one, whose type is that of the value, or of the first element of a list."""
         if getattr(self, name, None) is not None:
             raise InvalidArgumentError(f"Hyperparameter name is reserved: {name}")
@@ -40,7 +40,7 @@ class HParams:
             self._hparam_types[name] = (type(value), False)
         setattr(self, name, value)
 
-    def set_hparam(self, name: str, value: Any) -> None:
+    def set_hparam(self, name: str, value: object) -> None:
         """Sets one that is there; a value of another type is converted if nothing is lost."""
         kind, is_list = self._hparam_types[name] if name in self._hparam_types else _missing(name)
         if isinstance(value, list):

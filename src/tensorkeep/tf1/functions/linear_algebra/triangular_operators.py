@@ -98,7 +98,7 @@ class LinearOperatorLowerTriangular:
 
     # --------------------------------------------------------------------------------------------------- what it does
 
-    def matmul(self, x: Any, adjoint: bool = False, adjoint_arg: bool = False, name: str = "matmul") -> Tensor:
+    def matmul(self, x: Tensor, adjoint: bool = False, adjoint_arg: bool = False, name: str = "matmul") -> Tensor:
         """The product with matrices."""
         with name_scope(self.name):
             return matmul(self._lower, x, adjoint_a=adjoint, adjoint_b=adjoint_arg, name=name)

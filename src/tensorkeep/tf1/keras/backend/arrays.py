@@ -9,6 +9,7 @@ import numpy as np
 
 from tensorkeep.dtypes import INT32, DType
 from tensorkeep.errors import InvalidArgumentError
+from tensorkeep.graph.arguments import TensorLike
 from tensorkeep.graph.composites import SparseTensor
 from tensorkeep.graph.conversion import convert
 from tensorkeep.graph.graph import Tensor
@@ -23,12 +24,12 @@ from tensorkeep.tf1.keras.backend.settings import chosen_data_format, chosen_dty
 from tensorkeep.tf1.variables.variable import Variable
 
 
-def shape(x: Any) -> Tensor:
+def shape(x: TensorLike) -> Tensor:
     """The sizes of a tensor, as a tensor."""
     return shapes.shape(x)
 
 
-def int_shape(x: Any) -> tuple[int | None, ...] | None:
+def int_shape(x: Tensor) -> tuple[int | None, ...] | None:
     """The sizes that are known, None for those that are not; None if not even their number is."""
     known = x.get_shape()
     return None if known.rank is None else tuple(known.as_list())
@@ -40,7 +41,7 @@ def ndim(x: Any) -> int | None:
     return rank
 
 
-def dtype(x: Any) -> str:
+def dtype(x: Tensor) -> str:
     """The name of the type."""
     return str(x.dtype.base_dtype.name)
 
@@ -49,7 +50,7 @@ def constant(value: Any, dtype: Any = None, shape: Any = None, name: str | None 
     return make_constant(value, chosen_dtype(dtype), shape, name or "Const")
 
 
-def identity(x: Any, name: str | None = None) -> Any:
+def identity(x: TensorLike, name: str | None = None) -> Tensor:
     return shapes.identity(x, name=name)
 
 
@@ -89,7 +90,7 @@ def cast(x: Any, dtype: Any) -> Tensor:
     return values
 
 
-def transpose(x: Any) -> Tensor:
+def transpose(x: Tensor) -> Tensor:
     return shapes.transpose(x)
 
 
@@ -116,11 +117,11 @@ def reshape(x: Any, shape: Any) -> Tensor:
     return shapes.reshape(x, shape)
 
 
-def permute_dimensions(x: Any, pattern: Sequence[int]) -> Tensor:
+def permute_dimensions(x: TensorLike, pattern: Sequence[int]) -> Tensor:
     return shapes.transpose(x, perm=list(pattern))
 
 
-def repeat_elements(x: Any, rep: int, axis: int) -> Tensor:
+def repeat_elements(x: TensorLike, rep: int, axis: int) -> Tensor:
     """Each element along an axis, `rep` times."""
     values = convert(x)
     known: list[Any] = values.get_shape().as_list()
@@ -135,7 +136,7 @@ def repeat_elements(x: Any, rep: int, axis: int) -> Tensor:
     return merged
 
 
-def repeat(x: Any, n: int) -> Tensor:
+def repeat(x: TensorLike, n: int) -> Tensor:
     """A matrix, `n` times along a new second axis."""
     values = convert(x)
     if values.get_shape().rank != 2:
@@ -159,7 +160,7 @@ def flatten(x: Any) -> Tensor:
     return shapes.reshape(x, [-1])
 
 
-def batch_flatten(x: Any) -> Tensor:
+def batch_flatten(x: TensorLike) -> Tensor:
     """Each item of a batch as a row."""
     values = convert(x)
     known: list[Any] = values.get_shape().as_list()[1:]
@@ -173,11 +174,11 @@ def batch_flatten(x: Any) -> Tensor:
     return shapes.reshape(values, shapes.stack([-1, count]))
 
 
-def expand_dims(x: Any, axis: int = -1) -> Tensor:
+def expand_dims(x: Tensor, axis: int = -1) -> Tensor:
     return shapes.expand_dims(x, axis)
 
 
-def squeeze(x: Any, axis: int) -> Tensor:
+def squeeze(x: Tensor, axis: int) -> Tensor:
     return shapes.squeeze(x, [axis])
 
 
@@ -185,7 +186,7 @@ def reverse(x: Any, axes: Any) -> Tensor:
     return shapes.reverse(x, [axes] if isinstance(axes, int) else list(axes))
 
 
-def one_hot(indices: Any, num_classes: int) -> Tensor:
+def one_hot(indices: TensorLike, num_classes: int) -> Tensor:
     return shapes.one_hot(indices, depth=num_classes, axis=-1)
 
 
@@ -199,7 +200,7 @@ def stop_gradient(variables: Any) -> Any:
 # ---------------------------------------------------------------------------------------------------- Images
 
 
-def temporal_padding(x: Any, padding: tuple[int, int] = (1, 1)) -> Tensor:
+def temporal_padding(x: TensorLike, padding: tuple[int, int] = (1, 1)) -> Tensor:
     """Zeros before and after the middle axis."""
     return shapes.pad(x, [[0, 0], list(padding), [0, 0]])
 
@@ -212,21 +213,21 @@ def _pad_spatial_axes(x: Any, padding: Sequence[Sequence[int]], data_format: str
 
 
 def spatial_2d_padding(
-    x: Any, padding: Sequence[Sequence[int]] = ((1, 1), (1, 1)), data_format: str | None = None
+    x: TensorLike, padding: Sequence[Sequence[int]] = ((1, 1), (1, 1)), data_format: str | None = None
 ) -> Tensor:
     """Zeros around images."""
     return _pad_spatial_axes(x, padding, data_format)
 
 
 def spatial_3d_padding(
-    x: Any, padding: Sequence[Sequence[int]] = ((1, 1), (1, 1), (1, 1)), data_format: str | None = None
+    x: TensorLike, padding: Sequence[Sequence[int]] = ((1, 1), (1, 1), (1, 1)), data_format: str | None = None
 ) -> Tensor:
     """Zeros around volumes."""
     return _pad_spatial_axes(x, padding, data_format)
 
 
 def resize_images(
-    x: Any, height_factor: int, width_factor: int, data_format: str, interpolation: str = "nearest"
+    x: TensorLike, height_factor: int, width_factor: int, data_format: str, interpolation: str = "nearest"
 ) -> Tensor:
     """Images made larger by whole factors."""
     if interpolation not in ("nearest", "bilinear"):
@@ -246,7 +247,7 @@ def resize_images(
     return shapes.transpose(found, [0, 3, 1, 2]) if is_first else found
 
 
-def resize_volumes(x: Any, depth_factor: int, height_factor: int, width_factor: int, data_format: str) -> Tensor:
+def resize_volumes(x: Tensor, depth_factor: int, height_factor: int, width_factor: int, data_format: str) -> Tensor:
     """Volumes made larger by whole factors."""
     first = 2 if chosen_data_format(data_format) == "channels_first" else 1
     for at, factor in enumerate((depth_factor, height_factor, width_factor), first):

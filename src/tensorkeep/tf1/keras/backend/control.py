@@ -7,6 +7,7 @@ from typing import Any
 
 from tensorkeep.dtypes import BOOL
 from tensorkeep.errors import InvalidArgumentError
+from tensorkeep.graph.arguments import TensorLike
 from tensorkeep.graph.conversion import convert
 from tensorkeep.graph.graph import Tensor
 from tensorkeep.tf1.functions.arrays.shapes import expand_dims, identity, tile, where
@@ -71,6 +72,6 @@ def foldr(fn: Callable[..., Any], elems: Any, initializer: Any = None, name: str
     return higher_order.foldr(fn, elems, initializer=initializer, name=name)
 
 
-def print_tensor(x: Any, message: str = "") -> Tensor:
+def print_tensor(x: TensorLike, message: str = "") -> Tensor:
     """The tensor itself, which is shown whenever it is computed."""
     return identity(Print(x, [x], message))

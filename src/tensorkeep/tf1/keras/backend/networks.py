@@ -7,6 +7,7 @@ from typing import Any
 
 from tensorkeep.dtypes import INT32, INT64
 from tensorkeep.errors import InvalidArgumentError
+from tensorkeep.graph.arguments import TensorLike
 from tensorkeep.graph.composites import SparseTensor
 from tensorkeep.graph.conversion import convert
 from tensorkeep.graph.graph import Tensor
@@ -48,8 +49,8 @@ def _convolve_inputs(
 
 
 def conv1d(
-    x: Any,
-    kernel: Any,
+    x: TensorLike,
+    kernel: TensorLike,
     strides: int = 1,
     padding: str = "valid",
     data_format: str | None = None,
@@ -65,8 +66,8 @@ def conv1d(
 
 
 def conv2d(
-    x: Any,
-    kernel: Any,
+    x: Tensor,
+    kernel: Tensor,
     strides: Sequence[int] = (1, 1),
     padding: str = "valid",
     data_format: str | None = None,
@@ -77,8 +78,8 @@ def conv2d(
 
 
 def conv3d(
-    x: Any,
-    kernel: Any,
+    x: TensorLike,
+    kernel: TensorLike,
     strides: Sequence[int] = (1, 1, 1),
     padding: str = "valid",
     data_format: str | None = None,
@@ -172,7 +173,7 @@ def _pool_inputs(
 
 
 def pool2d(
-    x: Any,
+    x: TensorLike,
     pool_size: Sequence[int],
     strides: Sequence[int] = (1, 1),
     padding: str = "valid",
@@ -184,7 +185,7 @@ def pool2d(
 
 
 def pool3d(
-    x: Any,
+    x: TensorLike,
     pool_size: Sequence[int],
     strides: Sequence[int] = (1, 1, 1),
     padding: str = "valid",
@@ -214,7 +215,11 @@ def bias_add(x: Any, bias: Any, data_format: str | None = None) -> Tensor:
 
 
 def local_conv1d(
-    inputs: Any, kernel: Any, kernel_size: Sequence[int], strides: Sequence[int], data_format: str | None = None
+    inputs: Tensor,
+    kernel: TensorLike,
+    kernel_size: Sequence[int],
+    strides: Sequence[int],
+    data_format: str | None = None,
 ) -> Tensor:
     """A convolution of sequences with weights of its own at each place."""
     places = convert(kernel).get_shape().as_list()[0]
@@ -222,8 +227,8 @@ def local_conv1d(
 
 
 def local_conv2d(
-    inputs: Any,
-    kernel: Any,
+    inputs: Tensor,
+    kernel: TensorLike,
     kernel_size: Sequence[int],
     strides: Sequence[int],
     output_shape: Sequence[int],

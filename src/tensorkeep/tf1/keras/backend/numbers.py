@@ -9,6 +9,7 @@ import numpy as np
 
 from tensorkeep.dtypes import BOOL
 from tensorkeep.errors import InvalidArgumentError
+from tensorkeep.graph.arguments import AxisLike, TensorLike
 from tensorkeep.graph.composites import SparseTensor
 from tensorkeep.graph.conversion import convert
 from tensorkeep.graph.graph import Tensor
@@ -38,18 +39,18 @@ sin = elementwise.sin
 square = elementwise.square
 
 
-def sqrt(x: Any) -> Tensor:
+def sqrt(x: TensorLike) -> Tensor:
     """The square root; of negative numbers that of zero."""
     values = convert(x)
     zero = convert(0.0, values.dtype.base_dtype)
     return elementwise.sqrt(clip_by_value(values, zero, convert(np.inf, values.dtype.base_dtype)))
 
 
-def pow(x: Any, a: Any) -> Tensor:
+def pow(x: TensorLike, a: TensorLike) -> Tensor:
     return elementwise.pow(x, a)
 
 
-def clip(x: Any, min_value: Any, max_value: Any) -> Tensor:
+def clip(x: TensorLike, min_value: TensorLike, max_value: TensorLike) -> Tensor:
     """Numbers between two limits, either of which may be None."""
     values = convert(x)
     if isinstance(min_value, int | float) and isinstance(max_value, int | float) and max_value < min_value:
@@ -68,15 +69,15 @@ def _numbers(x: Any) -> Tensor:
     return elementwise.cast(values, chosen_dtype(None)) if values.dtype.base_dtype is BOOL else values
 
 
-def sum(x: Any, axis: Any = None, keepdims: bool = False) -> Tensor:
+def sum(x: TensorLike, axis: AxisLike = None, keepdims: bool = False) -> Tensor:
     return reductions.reduce_sum(x, axis, keepdims)
 
 
-def prod(x: Any, axis: Any = None, keepdims: bool = False) -> Tensor:
+def prod(x: TensorLike, axis: AxisLike = None, keepdims: bool = False) -> Tensor:
     return reductions.reduce_prod(x, axis, keepdims)
 
 
-def mean(x: Any, axis: Any = None, keepdims: bool = False) -> Tensor:
+def mean(x: TensorLike, axis: AxisLike = None, keepdims: bool = False) -> Tensor:
     """The mean; of booleans, the part that is true."""
     return reductions.reduce_mean(_numbers(x), axis, keepdims)
 
@@ -89,11 +90,11 @@ def min(x: Any, axis: Any = None, keepdims: bool = False) -> Tensor:
     return reductions.reduce_min(x, axis, keepdims)
 
 
-def var(x: Any, axis: Any = None, keepdims: bool = False) -> Tensor:
+def var(x: TensorLike, axis: AxisLike = None, keepdims: bool = False) -> Tensor:
     return reductions.reduce_variance(_numbers(x), axis=axis, keepdims=keepdims)
 
 
-def std(x: Any, axis: Any = None, keepdims: bool = False) -> Tensor:
+def std(x: TensorLike, axis: AxisLike = None, keepdims: bool = False) -> Tensor:
     return reductions.reduce_std(_numbers(x), axis=axis, keepdims=keepdims)
 
 
@@ -105,30 +106,30 @@ def all(x: Any, axis: Any = None, keepdims: bool = False) -> Tensor:
     return reductions.reduce_all(elementwise.cast(x, BOOL), axis, keepdims)
 
 
-def logsumexp(x: Any, axis: Any = None, keepdims: bool = False) -> Tensor:
+def logsumexp(x: TensorLike, axis: AxisLike = None, keepdims: bool = False) -> Tensor:
     return reductions.reduce_logsumexp(x, axis, keepdims)
 
 
-def argmax(x: Any, axis: int = -1) -> Tensor:
+def argmax(x: Tensor, axis: int = -1) -> Tensor:
     return reductions.argmax(x, axis)
 
 
-def argmin(x: Any, axis: int = -1) -> Tensor:
+def argmin(x: TensorLike, axis: int = -1) -> Tensor:
     return reductions.argmin(x, axis)
 
 
-def cumsum(x: Any, axis: int = 0) -> Tensor:
+def cumsum(x: TensorLike, axis: int = 0) -> Tensor:
     return elementwise.cumsum(x, axis=axis)
 
 
-def cumprod(x: Any, axis: int = 0) -> Tensor:
+def cumprod(x: TensorLike, axis: int = 0) -> Tensor:
     return elementwise.cumprod(x, axis=axis)
 
 
 # ---------------------------------------------------------------------------------------------------- Products
 
 
-def dot(x: Any, y: Any) -> Tensor:
+def dot(x: TensorLike, y: TensorLike) -> Tensor:
     """The product of matrices; of more axes, the last of one with the last but one of the other."""
     if isinstance(x, SparseTensor):
         return sparse_tensor_dense_matmul(x, y)

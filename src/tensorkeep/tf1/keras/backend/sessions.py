@@ -11,7 +11,7 @@ import numpy as np
 
 from tensorkeep.dtypes import DType
 from tensorkeep.errors import InvalidArgumentError, WrongTypeError
-from tensorkeep.graph.arguments import ShapeLike
+from tensorkeep.graph.arguments import ShapeLike, TensorLike
 from tensorkeep.graph.building import building, control_dependencies, current_graph
 from tensorkeep.graph.building import name_scope as open_scope
 from tensorkeep.graph.composites import SparseTensor
@@ -118,7 +118,7 @@ def is_placeholder(x: Any) -> bool:
     return isinstance(x, Tensor) and x.op.type == "Placeholder"
 
 
-def is_keras_tensor(x: Any) -> bool:
+def is_keras_tensor(x: object) -> bool:
     """Whether a tensor was made by a layer of Keras; an error for what is no tensor."""
     if not isinstance(x, Tensor | Variable | SparseTensor):
         raise InvalidArgumentError(
@@ -127,7 +127,7 @@ def is_keras_tensor(x: Any) -> bool:
     return history_of(x) is not None
 
 
-def is_sparse(tensor: Any) -> bool:
+def is_sparse(tensor: object) -> bool:
     return isinstance(tensor, SparseTensor)
 
 
@@ -149,7 +149,7 @@ def eval(x: Any) -> Any:
         return initialized_session().run(to_dense(x))
 
 
-def set_value(x: Any, value: Any) -> None:
+def set_value(x: TensorLike, value: TensorLike) -> None:
     """Gives a variable a value, in the session in force."""
     batch_set_value([(x, value)])
 

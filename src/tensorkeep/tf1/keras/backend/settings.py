@@ -67,7 +67,7 @@ def chosen_dtype(dtype: Any) -> DType:
     return DType.of(floatx() if dtype is None else dtype).base_dtype
 
 
-def cast_to_floatx(x: Any) -> Tensor | Array:
+def cast_to_floatx(x: Tensor) -> Tensor | Array:
     """A tensor or an array in the type that was set."""
     if isinstance(x, Tensor | Variable):
         return cast(x, chosen_dtype(None))

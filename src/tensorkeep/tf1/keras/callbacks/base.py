@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 Logs = Mapping[str, Any]
@@ -22,41 +22,41 @@ class Callback:
     def set_model(self, model: Any) -> None:
         self.model = model
 
-    def on_batch_begin(self, batch: int, logs: Any = None) -> None:
+    def on_batch_begin(self, batch: int, logs: Mapping[str, Any] | None = None) -> None:
         """An older name of `on_train_batch_begin`."""
 
-    def on_batch_end(self, batch: int, logs: Any = None) -> None:
+    def on_batch_end(self, batch: int, logs: Mapping[str, Any] | None = None) -> None:
         """An older name of `on_train_batch_end`."""
 
-    def on_epoch_begin(self, epoch: int, logs: Any = None) -> None: ...
+    def on_epoch_begin(self, epoch: int, logs: Mapping[str, Any] | None = None) -> None: ...
 
-    def on_epoch_end(self, epoch: int, logs: Any = None) -> None: ...
+    def on_epoch_end(self, epoch: int, logs: Mapping[str, Any] | None = None) -> None: ...
 
-    def on_train_batch_begin(self, batch: int, logs: Any = None) -> None:
+    def on_train_batch_begin(self, batch: int, logs: Mapping[str, Any] | None = None) -> None:
         self.on_batch_begin(batch, logs)
 
-    def on_train_batch_end(self, batch: int, logs: Any = None) -> None:
+    def on_train_batch_end(self, batch: int, logs: Mapping[str, Any] | None = None) -> None:
         self.on_batch_end(batch, logs)
 
-    def on_test_batch_begin(self, batch: int, logs: Any = None) -> None: ...
+    def on_test_batch_begin(self, batch: int, logs: Mapping[str, Any] | None = None) -> None: ...
 
-    def on_test_batch_end(self, batch: int, logs: Any = None) -> None: ...
+    def on_test_batch_end(self, batch: int, logs: Mapping[str, Any] | None = None) -> None: ...
 
-    def on_predict_batch_begin(self, batch: int, logs: Any = None) -> None: ...
+    def on_predict_batch_begin(self, batch: int, logs: Mapping[str, Any] | None = None) -> None: ...
 
-    def on_predict_batch_end(self, batch: int, logs: Any = None) -> None: ...
+    def on_predict_batch_end(self, batch: int, logs: Mapping[str, Any] | None = None) -> None: ...
 
-    def on_train_begin(self, logs: Any = None) -> None: ...
+    def on_train_begin(self, logs: Mapping[str, Any] | None = None) -> None: ...
 
-    def on_train_end(self, logs: Any = None) -> None: ...
+    def on_train_end(self, logs: Mapping[str, Any] | None = None) -> None: ...
 
-    def on_test_begin(self, logs: Any = None) -> None: ...
+    def on_test_begin(self, logs: Mapping[str, Any] | None = None) -> None: ...
 
-    def on_test_end(self, logs: Any = None) -> None: ...
+    def on_test_end(self, logs: Mapping[str, Any] | None = None) -> None: ...
 
-    def on_predict_begin(self, logs: Any = None) -> None: ...
+    def on_predict_begin(self, logs: Mapping[str, Any] | None = None) -> None: ...
 
-    def on_predict_end(self, logs: Any = None) -> None: ...
+    def on_predict_end(self, logs: Mapping[str, Any] | None = None) -> None: ...
 
 
 class LambdaCallback(Callback):
@@ -94,11 +94,11 @@ class BaseLogger(Callback):
         self.seen = 0
         self.totals: dict[str, Any] = {}
 
-    def on_epoch_begin(self, epoch: int, logs: Any = None) -> None:
+    def on_epoch_begin(self, epoch: int, logs: Mapping[str, Any] | None = None) -> None:
         self.seen = 0
         self.totals = {}
 
-    def on_batch_end(self, batch: int, logs: Any = None) -> None:
+    def on_batch_end(self, batch: int, logs: Mapping[str, Any] | None = None) -> None:
         told = logs or {}
         size = told.get("size", 0) * told.get("num_steps", 1)
         self.seen += size
@@ -120,11 +120,11 @@ class BaseLogger(Callback):
 class History(Callback):
     """Keeps the measures of each epoch; `fit` gives it back."""
 
-    def on_train_begin(self, logs: Any = None) -> None:
+    def on_train_begin(self, logs: Mapping[str, Any] | None = None) -> None:
         self.epoch: list[int] = []
         self.history: dict[str, list[Any]] = {}
 
-    def on_epoch_end(self, epoch: int, logs: Any = None) -> None:
+    def on_epoch_end(self, epoch: int, logs: Mapping[str, Any] | None = None) -> None:
         self.epoch.append(epoch)
         for name, value in (logs or {}).items():
             self.history.setdefault(name, []).append(value)
@@ -141,7 +141,7 @@ class CallbackList:
     def append(self, callback: Any) -> None:
         self.callbacks.append(callback)
 
-    def __iter__(self) -> Any:
+    def __iter__(self) -> Iterator[Any]:
         return iter(self.callbacks)
 
     def set_params(self, params: dict[str, Any]) -> None:
@@ -167,49 +167,49 @@ class CallbackList:
     def _call_end_hook(self, mode: str) -> None:
         self._call(f"on_{mode}_end", {})
 
-    def on_epoch_begin(self, epoch: int, logs: Any = None, mode: str = "train") -> None:
+    def on_epoch_begin(self, epoch: int, logs: Mapping[str, Any] | None = None, mode: str = "train") -> None:
         if mode == "train":
             self._call("on_epoch_begin", epoch, logs or {})
 
-    def on_epoch_end(self, epoch: int, logs: Any = None, mode: str = "train") -> None:
+    def on_epoch_end(self, epoch: int, logs: Mapping[str, Any] | None = None, mode: str = "train") -> None:
         if mode == "train":
             self._call("on_epoch_end", epoch, logs or {})
 
-    def on_batch_begin(self, batch: int, logs: Any = None) -> None:
+    def on_batch_begin(self, batch: int, logs: Mapping[str, Any] | None = None) -> None:
         self._call_batch_hook("train", "begin", batch, logs)
 
-    def on_batch_end(self, batch: int, logs: Any = None) -> None:
+    def on_batch_end(self, batch: int, logs: Mapping[str, Any] | None = None) -> None:
         self._call_batch_hook("train", "end", batch, logs)
 
     on_train_batch_begin = on_batch_begin
     on_train_batch_end = on_batch_end
 
-    def on_test_batch_begin(self, batch: int, logs: Any = None) -> None:
+    def on_test_batch_begin(self, batch: int, logs: Mapping[str, Any] | None = None) -> None:
         self._call_batch_hook("test", "begin", batch, logs)
 
-    def on_test_batch_end(self, batch: int, logs: Any = None) -> None:
+    def on_test_batch_end(self, batch: int, logs: Mapping[str, Any] | None = None) -> None:
         self._call_batch_hook("test", "end", batch, logs)
 
-    def on_predict_batch_begin(self, batch: int, logs: Any = None) -> None:
+    def on_predict_batch_begin(self, batch: int, logs: Mapping[str, Any] | None = None) -> None:
         self._call_batch_hook("predict", "begin", batch, logs)
 
-    def on_predict_batch_end(self, batch: int, logs: Any = None) -> None:
+    def on_predict_batch_end(self, batch: int, logs: Mapping[str, Any] | None = None) -> None:
         self._call_batch_hook("predict", "end", batch, logs)
 
-    def on_train_begin(self, logs: Any = None) -> None:
+    def on_train_begin(self, logs: Mapping[str, Any] | None = None) -> None:
         self._call_begin_hook("train")
 
-    def on_train_end(self, logs: Any = None) -> None:
+    def on_train_end(self, logs: Mapping[str, Any] | None = None) -> None:
         self._call_end_hook("train")
 
-    def on_test_begin(self, logs: Any = None) -> None:
+    def on_test_begin(self, logs: Mapping[str, Any] | None = None) -> None:
         self._call_begin_hook("test")
 
-    def on_test_end(self, logs: Any = None) -> None:
+    def on_test_end(self, logs: Mapping[str, Any] | None = None) -> None:
         self._call_end_hook("test")
 
-    def on_predict_begin(self, logs: Any = None) -> None:
+    def on_predict_begin(self, logs: Mapping[str, Any] | None = None) -> None:
         self._call_begin_hook("predict")
 
-    def on_predict_end(self, logs: Any = None) -> None:
+    def on_predict_end(self, logs: Mapping[str, Any] | None = None) -> None:
         self._call_end_hook("predict")

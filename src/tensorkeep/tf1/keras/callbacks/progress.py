@@ -19,27 +19,27 @@ class ProgbarLogger(Callback):
         self.stateful_metrics = set(stateful_metrics or ())
         self._is_training = False
 
-    def on_train_begin(self, logs: Any = None) -> None:
+    def on_train_begin(self, logs: Mapping[str, Any] | None = None) -> None:
         self._is_training = True
         self.epochs = self.params.get("epochs", 1)
 
-    def on_train_end(self, logs: Any = None) -> None:
+    def on_train_end(self, logs: Mapping[str, Any] | None = None) -> None:
         self._is_training = False
 
-    def on_epoch_begin(self, epoch: int, logs: Any = None) -> None:
+    def on_epoch_begin(self, epoch: int, logs: Mapping[str, Any] | None = None) -> None:
         if self.params.get("verbose", 1) and self.epochs > 1:
             surroundings().write_text(f"Epoch {epoch + 1}/{self.epochs}\n")
         self._start()
 
-    def on_test_begin(self, logs: Any = None) -> None:
+    def on_test_begin(self, logs: Mapping[str, Any] | None = None) -> None:
         if not self._is_training:
             self._start()
 
-    def on_test_batch_end(self, batch: int, logs: Any = None) -> None:
+    def on_test_batch_end(self, batch: int, logs: Mapping[str, Any] | None = None) -> None:
         if not self._is_training:
             self.on_batch_end(batch, logs)
 
-    def on_test_end(self, logs: Any = None) -> None:
+    def on_test_end(self, logs: Mapping[str, Any] | None = None) -> None:
         if not self._is_training:
             self.on_epoch_end(0, dict(self.log_values))
 
@@ -59,14 +59,14 @@ class ProgbarLogger(Callback):
             unit_name="step" if self.use_steps else "sample",
         )
 
-    def on_batch_end(self, batch: int, logs: Any = None) -> None:
+    def on_batch_end(self, batch: int, logs: Mapping[str, Any] | None = None) -> None:
         told = logs or {}
         self.seen += told.get("num_steps", 1) * (1 if self.use_steps else told.get("size", 0))
         self.log_values = self._values(told)
         if self.verbose and (self.target is None or self.seen < self.target):
             self.progbar.update(self.seen, self.log_values)
 
-    def on_epoch_end(self, epoch: int, logs: Any = None) -> None:
+    def on_epoch_end(self, epoch: int, logs: Mapping[str, Any] | None = None) -> None:
         self.log_values = self._values(logs or {})
         if self.target is None:  # the end of the data was the first to be told
             self.progbar.target = self.target = self.seen

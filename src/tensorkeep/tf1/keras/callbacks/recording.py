@@ -29,12 +29,12 @@ class CSVLogger(Callback):
         self.append = append
         self.keys: list[str] | None = None
 
-    def on_train_begin(self, logs: Any = None) -> None:
+    def on_train_begin(self, logs: Mapping[str, Any] | None = None) -> None:
         goes_on = self.append and exists(self.filename)
         self.append_header = not goes_on or not GFile(self.filename).read(1)
         self._file = GFile(self.filename, "a" if goes_on else "w")
 
-    def on_epoch_end(self, epoch: int, logs: Any = None) -> None:
+    def on_epoch_end(self, epoch: int, logs: Mapping[str, Any] | None = None) -> None:
         told = logs or {}
         if self.keys is None:
             self.keys = sorted(told)
@@ -45,7 +45,7 @@ class CSVLogger(Callback):
         writer.writerow({"epoch": epoch, **{key: _plain(told.get(key, "NA")) for key in self.keys}})
         self._file.flush()
 
-    def on_train_end(self, logs: Any = None) -> None:
+    def on_train_end(self, logs: Mapping[str, Any] | None = None) -> None:
         self._file.close()
 
 
@@ -110,7 +110,7 @@ class TensorBoard(Callback):
             self.writer.add_summary(summary, step)
         self.writer.flush()
 
-    def on_batch_end(self, batch: int, logs: Any = None) -> None:
+    def on_batch_end(self, batch: int, logs: Mapping[str, Any] | None = None) -> None:
         told = dict(logs or {})
         self._samples_seen += told.get("size", 1)
         if self.update_freq == "epoch" or self._samples_seen - self._samples_written < self.update_freq:
@@ -126,7 +126,7 @@ class TensorBoard(Callback):
         if self._merged is not None and epoch % self.histogram_freq == 0:
             self.writer.add_summary(initialized_session().run(self._merged), epoch)
 
-    def on_train_end(self, logs: Any = None) -> None:
+    def on_train_end(self, logs: Mapping[str, Any] | None = None) -> None:
         self.writer.close()
 
 

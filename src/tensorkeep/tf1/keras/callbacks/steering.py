@@ -5,7 +5,7 @@ from __future__ import annotations
 import posixpath
 import re
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from inspect import signature
 from typing import Any
 
@@ -57,7 +57,7 @@ def _say(text: str) -> None:
 class TerminateOnNaN(Callback):
     """Ends the training when the loss is not a number."""
 
-    def on_batch_end(self, batch: int, logs: Any = None) -> None:
+    def on_batch_end(self, batch: int, logs: Mapping[str, Any] | None = None) -> None:
         loss = (logs or {}).get("loss")
         if loss is not None and not np.all(np.isfinite(loss)):
             _say(f"Batch {batch}: Invalid loss, terminating training")
@@ -97,14 +97,14 @@ class ModelCheckpoint(Callback):
         self._current_epoch = 0
         self._samples_seen_since_last_saving = 0
 
-    def on_train_begin(self, logs: Any = None) -> None:
+    def on_train_begin(self, logs: Mapping[str, Any] | None = None) -> None:
         if self.load_weights_on_restart and (found := latest_file(self.filepath)) is not None:
             self.model.load_weights(found)
 
-    def on_epoch_begin(self, epoch: int, logs: Any = None) -> None:
+    def on_epoch_begin(self, epoch: int, logs: Mapping[str, Any] | None = None) -> None:
         self._current_epoch = epoch
 
-    def on_batch_end(self, batch: int, logs: Any = None) -> None:
+    def on_batch_end(self, batch: int, logs: Mapping[str, Any] | None = None) -> None:
         if not isinstance(self.save_freq, int):
             return
         self._samples_seen_since_last_saving += (logs or {}).get("size", 1)
@@ -112,7 +112,7 @@ class ModelCheckpoint(Callback):
             self._save_model(self._current_epoch, logs)
             self._samples_seen_since_last_saving = 0
 
-    def on_epoch_end(self, epoch: int, logs: Any = None) -> None:
+    def on_epoch_end(self, epoch: int, logs: Mapping[str, Any] | None = None) -> None:
         self.epochs_since_last_save += 1
         if self.save_freq == "epoch" and self.epochs_since_last_save >= self.period:
             self._save_model(epoch, logs)
@@ -192,7 +192,7 @@ class EarlyStopping(Callback):
         self._monitor = _Monitor(monitor, mode)
         self.on_train_begin()
 
-    def on_train_begin(self, logs: Any = None) -> None:
+    def on_train_begin(self, logs: Mapping[str, Any] | None = None) -> None:
         self.wait = 0
         self.stopped_epoch = 0
         self.best: Any = self._monitor.worst if self.baseline is None else self.baseline
@@ -217,7 +217,7 @@ class EarlyStopping(Callback):
                     _say("Restoring model weights from the end of the best epoch.")
                 self.model.set_weights(self.best_weights)
 
-    def on_train_end(self, logs: Any = None) -> None:
+    def on_train_end(self, logs: Mapping[str, Any] | None = None) -> None:
         if self.stopped_epoch > 0 and self.verbose:
             _say(f"Epoch {self.stopped_epoch + 1:05d}: early stopping")
 
@@ -255,7 +255,7 @@ class ReduceLROnPlateau(Callback):
         self._monitor = _Monitor(monitor, mode)
         self.on_train_begin()
 
-    def on_train_begin(self, logs: Any = None) -> None:
+    def on_train_begin(self, logs: Mapping[str, Any] | None = None) -> None:
         self.cooldown_counter = 0
         self.wait = 0
         self.best: Any = self._monitor.worst
@@ -299,7 +299,7 @@ class LearningRateScheduler(Callback):
         self.schedule = schedule
         self.verbose = verbose
 
-    def on_epoch_begin(self, epoch: int, logs: Any = None) -> None:
+    def on_epoch_begin(self, epoch: int, logs: Mapping[str, Any] | None = None) -> None:
         before = float(learning_rate_of(self.model))
         rate = self.schedule(*[epoch, before][: _arguments_taken(self.schedule)])
         if not isinstance(rate, float | np.float32 | np.float64):

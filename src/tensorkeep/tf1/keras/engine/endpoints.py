@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from tensorkeep.errors import InvalidArgumentError
+from tensorkeep.graph.arguments import TensorLike
 from tensorkeep.graph.building import name_scope
 from tensorkeep.graph.graph import Tensor
 from tensorkeep.tf1.functions.arrays.shapes import placeholder, placeholder_with_default
@@ -55,7 +56,7 @@ class Endpoint:
         is_plain = isinstance(self.loss_fn, losses.LossFunctionWrapper) and is_known
         return shape if is_plain else None
 
-    def set_target(self, tensor: Any) -> None:
+    def set_target(self, tensor: TensorLike) -> None:
         """The tensor that the output is compared with: that of the program, or a placeholder."""
         if not self.has_target or self.target is not None:
             return

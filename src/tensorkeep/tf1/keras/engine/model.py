@@ -11,6 +11,7 @@ import numpy as np
 from tensorkeep.errors import InvalidArgumentError
 from tensorkeep.graph.building import building, current_graph
 from tensorkeep.graph.graph import Tensor
+from tensorkeep.io.files.filesystem import PathLike
 from tensorkeep.tf1.functions.arrays.shapes import placeholder
 from tensorkeep.tf1.keras.backend.settings import floatx
 from tensorkeep.tf1.keras.engine import loops
@@ -494,7 +495,7 @@ class Model(Network):
 
     # ------------------------------------------------------------------------------------------ saving
 
-    def save_weights(self, filepath: Any, overwrite: bool = True, save_format: str | None = None) -> None:
+    def save_weights(self, filepath: PathLike, overwrite: bool = True, save_format: str | None = None) -> None:
         """Writes the values of the variables: as HDF5 if the name ends in .h5 or .hdf5, else as a checkpoint."""
         self._check_built("save the weights of")
         weight_files.save_weights(self, filepath, overwrite, save_format)

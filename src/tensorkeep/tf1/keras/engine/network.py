@@ -167,7 +167,7 @@ class Network(Layer):
 
     # ------------------------------------------------------------------------------------------ calling
 
-    def build(self, input_shape: Any) -> None:
+    def build(self, input_shape: TensorShape) -> None:
         """Makes the variables of a network that was not called yet, for inputs of a shape."""
         if self._is_graph_network or self.built:
             vars(self)["built"] = True

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from tensorkeep.errors import InvalidArgumentError
+from tensorkeep.graph.arguments import TensorLike
 from tensorkeep.tf1.functions.structures import flatten
 from tensorkeep.tf1.keras.engine.tensor_notes import History, history_of, set_history
 
@@ -80,7 +81,7 @@ class Node:
         return self.outputs
 
 
-def node_of(tensor: Any) -> Node:
+def node_of(tensor: TensorLike) -> Node:
     """The call that made a tensor."""
     history = history_of(tensor)
     assert history is not None

@@ -105,7 +105,7 @@ class Sequential(Model):
             ]
             self._set_ends(self.inputs, [self.layers[-1].output])
 
-    def build(self, input_shape: Any = None) -> None:
+    def build(self, input_shape: TensorShape | None = None) -> None:
         if self._is_graph_network:
             vars(self)["built"] = True
             return

@@ -155,12 +155,12 @@ class DatasetSource:
             yield self._understand(values)
 
 
-def is_dataset(value: Any) -> bool:
+def is_dataset(value: object) -> bool:
     """Whether something is a dataset, or an iterator of one."""
     return isinstance(value, Dataset) or (hasattr(value, "get_next") and hasattr(value, "output_shapes"))
 
 
-def is_generator(value: Any) -> bool:
+def is_generator(value: object) -> bool:
     """Whether something gives batches one after the other, or by number."""
     if isinstance(value, np.ndarray | list | tuple | dict) or value is None or is_dataset(value):
         return False

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any, Final, NamedTuple
 
+from tensorkeep.graph.arguments import TensorLike
 from tensorkeep.graph.graph import Graph, Operation, Tensor
 
 _NOTES: Final = object()  # the key of the notes, in `graph.extras`
@@ -40,14 +41,14 @@ def _graph_of(tensor: Any) -> Graph | None:
     return graph
 
 
-def history_of(tensor: Any) -> History | None:
+def history_of(tensor: TensorLike) -> History | None:
     """The call of a layer that made a tensor; None if there was none."""
     graph = _graph_of(tensor)
     found = None if graph is None else _notes(graph).history.get(id(tensor))
     return None if found is None else found[1]
 
 
-def set_history(tensor: Any, history: History) -> None:
+def set_history(tensor: Tensor, history: History) -> None:
     """Notes the call that made a tensor. The tensor is kept as long as its graph is."""
     _notes(tensor.graph).history[id(tensor)] = (tensor, history)
 

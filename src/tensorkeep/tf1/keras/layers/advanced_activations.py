@@ -126,7 +126,7 @@ class PReLU(_Elementwise):
         )
         self.alpha: Any = None
 
-    def build(self, input_shape: Any) -> None:
+    def build(self, input_shape: TensorShape) -> None:
         sizes = TensorShape(input_shape).as_list()
         shape = sizes[1:]
         for axis in self.shared_axes or ():

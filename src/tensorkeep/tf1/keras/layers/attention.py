@@ -68,7 +68,7 @@ class Attention(_Attention):
         self.use_scale = use_scale
         self.scale: Any = None
 
-    def build(self, input_shape: Any) -> None:
+    def build(self, input_shape: TensorShape) -> None:
         if self.use_scale:
             self.scale = self.add_weight(name="scale", shape=(), initializer="ones", trainable=True)
         self.built = True
@@ -86,7 +86,7 @@ class AdditiveAttention(_Attention):
         self.use_scale = use_scale
         self.scale: Any = None
 
-    def build(self, input_shape: Any) -> None:
+    def build(self, input_shape: TensorShape) -> None:
         if self.use_scale:
             size = TensorShape(input_shape[1]).as_list()[-1]
             self.scale = self.add_weight(name="scale", shape=[size], initializer="glorot_uniform", trainable=True)

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any, ClassVar
 
 from tensorkeep.errors import InvalidArgumentError
+from tensorkeep.graph.arguments import ShapeLike
 from tensorkeep.graph.tensor_shape import TensorShape
 from tensorkeep.tf1.functions.arrays.shapes import pad
 from tensorkeep.tf1.functions.arrays.slicing import getitem
@@ -314,7 +315,7 @@ class DepthwiseConv2D(convolutional.ConvolutionLayer, Layer):
         self.depth_multiplier = depth_multiplier
         self.depthwise_kernel: Any = None
 
-    def build(self, input_shape: Any) -> None:
+    def build(self, input_shape: TensorShape) -> None:
         shape = TensorShape(input_shape)
         if shape.rank is None or shape.rank < 4:
             raise InvalidArgumentError(f"Inputs to `DepthwiseConv2D` should have rank 4. Received input shape: {shape}")
@@ -341,7 +342,7 @@ class DepthwiseConv2D(convolutional.ConvolutionLayer, Layer):
             outputs = bias_add(outputs, self.bias, data_format=letters)
         return self.activated_outputs(outputs)
 
-    def compute_output_shape(self, input_shape: Any) -> TensorShape:
+    def compute_output_shape(self, input_shape: ShapeLike) -> TensorShape:
         shape = TensorShape(input_shape)
         channels = shape.as_list()[1 if self.is_channels_first else 3]
         return _convolved_shape(self, shape, None if channels is None else channels * self.depth_multiplier)
@@ -383,7 +384,7 @@ class UpSampling1D(_Spatial):
         super().__init__("channels_last", **kwargs)
         self.size = int(size)
 
-    def compute_output_shape(self, input_shape: Any) -> TensorShape:
+    def compute_output_shape(self, input_shape: ShapeLike) -> TensorShape:
         return self._with_lengths(input_shape, lambda at, length: length * self.size)
 
     def call(self, inputs: Any) -> Any:
@@ -405,7 +406,7 @@ class UpSampling2D(_Spatial):
             raise InvalidArgumentError('`interpolation` argument should be one of `"nearest"` or `"bilinear"`.')
         self.interpolation = interpolation
 
-    def compute_output_shape(self, input_shape: Any) -> TensorShape:
+    def compute_output_shape(self, input_shape: ShapeLike) -> TensorShape:
         return self._with_lengths(input_shape, lambda at, length: length * self.size[at])
 
     def call(self, inputs: Any) -> Any:
@@ -423,7 +424,7 @@ class UpSampling3D(_Spatial):
         super().__init__(data_format, **kwargs)
         self.size = numbers(size, 3, "size")
 
-    def compute_output_shape(self, input_shape: Any) -> TensorShape:
+    def compute_output_shape(self, input_shape: ShapeLike) -> TensorShape:
         return self._with_lengths(input_shape, lambda at, length: length * self.size[at])
 
     def call(self, inputs: Any) -> Any:
@@ -460,7 +461,7 @@ class ZeroPadding1D(_Spatial):
         super().__init__("channels_last", **kwargs)
         self.padding = _pair(padding, "padding")
 
-    def compute_output_shape(self, input_shape: Any) -> TensorShape:
+    def compute_output_shape(self, input_shape: ShapeLike) -> TensorShape:
         return self._with_lengths(input_shape, lambda at, length: length + sum(self.padding))
 
     def call(self, inputs: Any) -> Any:

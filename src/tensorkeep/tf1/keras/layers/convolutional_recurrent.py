@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from tensorkeep.errors import InvalidArgumentError, WrongTypeError
+from tensorkeep.graph.graph import Tensor
 from tensorkeep.graph.tensor_shape import TensorShape
 from tensorkeep.tf1.functions.arrays.shapes import split, zeros, zeros_like
 from tensorkeep.tf1.functions.numbers.reductions import reduce_sum
@@ -52,7 +53,7 @@ class ConvLSTM2DCell(LSTMCell):
     def is_channels_first(self) -> bool:
         return self.data_format == "channels_first"
 
-    def build(self, input_shape: Any) -> None:
+    def build(self, input_shape: TensorShape) -> None:
         sizes = TensorShape(input_shape).as_list()
         channels = sizes[1 if self.is_channels_first else -1]
         if channels is None:
@@ -105,7 +106,7 @@ class ConvLSTM2D(CellLayer):
         self.input_spec = [InputSpec(ndim=5)]
 
     @untracked_method
-    def build(self, input_shape: Any) -> None:
+    def build(self, input_shape: TensorShape) -> None:
         shape = input_shape[0] if isinstance(input_shape, list) else input_shape
         sizes = TensorShape(shape).as_list()
         self.input_spec = [InputSpec(shape=[sizes[0] if self.stateful else None, None, *sizes[2:]])]
@@ -116,7 +117,7 @@ class ConvLSTM2D(CellLayer):
             self.reset_states()
         self.built = True
 
-    def get_initial_state(self, inputs: Any) -> list[Any]:
+    def get_initial_state(self, inputs: Tensor) -> list[Any]:
         """States of zeros, of the shape that convolutions of the inputs have."""
         first = reduce_sum(zeros_like(inputs), 1)
         kernel = zeros((*self.cell.kernel_shape[:-1], self.cell.filters), first.dtype)

@@ -7,6 +7,8 @@ from math import prod
 from typing import Any
 
 from tensorkeep.errors import InvalidArgumentError
+from tensorkeep.graph.arguments import ShapeLike
+from tensorkeep.graph.graph import Tensor
 from tensorkeep.graph.tensor_shape import TensorShape
 from tensorkeep.tf1.functions.arrays.shapes import expand_dims, identity, reshape, squeeze, tile, transpose
 from tensorkeep.tf1.functions.arrays.shapes import shape as shape_of
@@ -61,10 +63,10 @@ class Dense(core.Dense, Layer):
         )
         self.supports_masking = True
 
-    def build(self, input_shape: Any) -> None:
+    def build(self, input_shape: TensorShape) -> None:
         core.Dense.build(self, TensorShape(input_shape))
 
-    def compute_output_shape(self, input_shape: Any) -> TensorShape:
+    def compute_output_shape(self, input_shape: ShapeLike) -> TensorShape:
         sizes = TensorShape(input_shape).as_list()
         return TensorShape([*sizes[:-1], self.units])
 
@@ -87,7 +89,7 @@ class Dropout(core.Dropout, Layer):
         is_trained = learning_phase() if training is None else training
         return smart_cond(is_trained, dropped, lambda: identity(inputs))
 
-    def compute_output_shape(self, input_shape: Any) -> TensorShape:
+    def compute_output_shape(self, input_shape: ShapeLike) -> TensorShape:
         return TensorShape(input_shape)
 
 
@@ -153,7 +155,7 @@ class Flatten(core.Flatten, Layer):
 
     _configured = ("data_format",)
 
-    def compute_output_shape(self, input_shape: Any) -> TensorShape:
+    def compute_output_shape(self, input_shape: ShapeLike) -> TensorShape:
         sizes = TensorShape(input_shape).as_list()
         inner: list[Any] = sizes[1:] or [1]
         return TensorShape([sizes[0], None if None in inner else prod(inner)])
@@ -168,7 +170,7 @@ class Reshape(Layer):
         super().__init__(**kwargs)
         self.target_shape = tuple(target_shape)
 
-    def compute_output_shape(self, input_shape: Any) -> TensorShape:
+    def compute_output_shape(self, input_shape: ShapeLike) -> TensorShape:
         sizes: list[Any] = TensorShape(input_shape).as_list()
         if None in sizes[1:]:
             return TensorShape([sizes[0], *(None if size == -1 else size for size in self.target_shape)])
@@ -204,7 +206,7 @@ class Permute(Layer):
             )
         self.input_spec = InputSpec(ndim=len(self.dims) + 1)
 
-    def compute_output_shape(self, input_shape: Any) -> TensorShape:
+    def compute_output_shape(self, input_shape: ShapeLike) -> TensorShape:
         sizes = TensorShape(input_shape).as_list()
         return TensorShape([sizes[0], *(sizes[axis] for axis in self.dims)])
 
@@ -222,7 +224,7 @@ class RepeatVector(Layer):
         self.n = n
         self.input_spec = InputSpec(ndim=2)
 
-    def compute_output_shape(self, input_shape: Any) -> TensorShape:
+    def compute_output_shape(self, input_shape: ShapeLike) -> TensorShape:
         sizes = TensorShape(input_shape).as_list()
         return TensorShape([sizes[0], self.n, sizes[1]])
 
@@ -241,7 +243,7 @@ class Masking(Layer):
         self.mask_value = mask_value
         self._computes_masks_with_outputs = True
 
-    def compute_mask(self, inputs: Any, mask: Any = None) -> Any:
+    def compute_mask(self, inputs: Tensor, mask: Tensor | None = None) -> Tensor | None:
         return reduce_any(not_equal(inputs, self.mask_value), axis=-1)
 
     def call(self, inputs: Any) -> Any:

@@ -6,7 +6,9 @@ from typing import Any
 
 from tensorkeep.dtypes import INT32, INT64
 from tensorkeep.errors import InvalidArgumentError
+from tensorkeep.graph.arguments import ShapeLike
 from tensorkeep.graph.building import device
+from tensorkeep.graph.graph import Tensor
 from tensorkeep.graph.tensor_shape import TensorShape
 from tensorkeep.tf1.functions.embedding.lookups import embedding_lookup
 from tensorkeep.tf1.functions.numbers.elementwise import cast, not_equal
@@ -48,7 +50,7 @@ class Embedding(Layer):
         self.mask_zero, self.supports_masking, self.input_length = mask_zero, mask_zero, input_length
         self.embeddings: Any = None
 
-    def build(self, input_shape: Any) -> None:
+    def build(self, input_shape: TensorShape) -> None:
         with device("cpu:0"):  # where TensorFlow without a GPU, and with one if it is not eager, has them
             self.embeddings = self.add_weight(
                 shape=(self.input_dim, self.output_dim),
@@ -59,10 +61,10 @@ class Embedding(Layer):
             )
         self.built = True
 
-    def compute_mask(self, inputs: Any, mask: Any = None) -> Any:
+    def compute_mask(self, inputs: Tensor, mask: Tensor | None = None) -> Tensor | None:
         return not_equal(inputs, 0) if self.mask_zero else None
 
-    def compute_output_shape(self, input_shape: Any) -> TensorShape:
+    def compute_output_shape(self, input_shape: ShapeLike) -> TensorShape:
         sizes = TensorShape(input_shape).as_list()
         if self.input_length is None:
             return TensorShape([*sizes, self.output_dim])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from tensorkeep.graph.tensor_shape import TensorShape
 from tensorkeep.tf1.columns import dense_layers
 from tensorkeep.tf1.keras.engine.base_layer import Layer
 from tensorkeep.tf1.keras.named_objects import unique_object_name
@@ -26,6 +27,6 @@ class DenseFeatures(dense_layers.DenseFeatures, Layer):
         chosen = name or unique_object_name("dense_features", zero_based=True)
         super().__init__(feature_columns, trainable, chosen, partitioner)
 
-    def build(self, input_shape: Any) -> None:
+    def build(self, input_shape: TensorShape) -> None:
         with variable_scope(self.name, auxiliary_name_scope=False):
             super().build(input_shape)

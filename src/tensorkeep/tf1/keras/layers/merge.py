@@ -6,6 +6,7 @@ from functools import reduce
 from typing import Any
 
 from tensorkeep.errors import InvalidArgumentError
+from tensorkeep.graph.graph import Tensor
 from tensorkeep.graph.tensor_shape import TensorShape
 from tensorkeep.tf1.functions.arrays.shapes import concat, expand_dims, ones_like
 from tensorkeep.tf1.functions.nn.normalization import l2_normalize
@@ -104,7 +105,7 @@ class Add(_Merge):
 class Subtract(_Merge):
     """The first input without the second."""
 
-    def build(self, input_shape: Any) -> None:
+    def build(self, input_shape: TensorShape) -> None:
         super().build(input_shape)
         if len(input_shape) != 2:
             raise InvalidArgumentError("A `Subtract` layer should be called on exactly 2 inputs")
@@ -155,7 +156,7 @@ class CustomScaleLayer(Layer):
     def call(self, inputs: Any) -> Any:
         return inputs[0] + inputs[1] * self.scale
 
-    def compute_output_shape(self, input_shape: Any) -> TensorShape:
+    def compute_output_shape(self, input_shape: TensorShape) -> TensorShape:
         return TensorShape(input_shape[0])
 
 
@@ -168,7 +169,7 @@ class Concatenate(_Merge):
         super().__init__(**kwargs)
         self.axis = axis
 
-    def build(self, input_shape: Any) -> None:
+    def build(self, input_shape: TensorShape) -> None:
         if not isinstance(input_shape, list | tuple) or len(input_shape) < 2:
             raise InvalidArgumentError("A `Concatenate` layer should be called on a list of at least 2 inputs")
         shapes = [TensorShape(shape).as_list() for shape in input_shape]
@@ -186,10 +187,10 @@ class Concatenate(_Merge):
                 )
         self.built = True
 
-    def merge(self, inputs: list[Any]) -> Any:
+    def merge(self, inputs: list[Any]) -> Tensor:
         return concat(inputs, axis=self.axis)
 
-    def compute_output_shape(self, input_shape: Any) -> TensorShape:
+    def compute_output_shape(self, input_shape: TensorShape) -> TensorShape:
         shapes = [TensorShape(shape).as_list() for shape in input_shape]
         sizes = [shape[self.axis] for shape in shapes]
         known = [size for size in sizes if size is not None]
@@ -226,7 +227,7 @@ class Dot(_Merge):
         given = [self.axes, self.axes] if isinstance(self.axes, int) else list(self.axes)
         return [axis % rank for axis, rank in zip(given, ranks, strict=True)]
 
-    def build(self, input_shape: Any) -> None:
+    def build(self, input_shape: TensorShape) -> None:
         if not isinstance(input_shape, list | tuple) or len(input_shape) != 2:
             raise InvalidArgumentError("A `Dot` layer should be called on a list of 2 inputs.")
         shapes = [TensorShape(shape).as_list() for shape in input_shape]
@@ -238,7 +239,7 @@ class Dot(_Merge):
             )
         self.built = True
 
-    def merge(self, inputs: list[Any]) -> Any:
+    def merge(self, inputs: list[Any]) -> Tensor:
         x, y = inputs
         axes = self._axes_of([x.get_shape().rank, y.get_shape().rank])
         if self.normalize:
@@ -250,7 +251,7 @@ class Dot(_Merge):
             raise InvalidArgumentError("A `Dot` layer should be called on exactly 2 inputs")
         return self.merge(list(inputs))
 
-    def compute_output_shape(self, input_shape: Any) -> TensorShape:
+    def compute_output_shape(self, input_shape: TensorShape) -> TensorShape:
         shapes = [TensorShape(shape).as_list() for shape in input_shape]
         first, second = self._axes_of([len(shape) for shape in shapes])
         x = [size for axis, size in enumerate(shapes[0]) if axis != first]
@@ -258,7 +259,7 @@ class Dot(_Merge):
         found = x + y
         return TensorShape(found if len(found) > 1 else [*found, 1])
 
-    def compute_mask(self, inputs: Any, mask: Any = None) -> Any:
+    def compute_mask(self, inputs: Tensor, mask: Tensor | None = None) -> Tensor | None:
         return None
 
 

@@ -78,7 +78,7 @@ class BatchNormalization(normalization.BatchNormalization, Layer):
         )
         self.supports_masking = True
 
-    def build(self, input_shape: Any) -> None:
+    def build(self, input_shape: TensorShape) -> None:
         normalization.BatchNormalization.build(self, TensorShape(input_shape))
 
     def call(self, inputs: Any, training: Training = None) -> Any:  # type: ignore[override]
@@ -143,7 +143,7 @@ class LayerNormalization(Layer):
         self.gamma: Any = None
         self.beta: Any = None
 
-    def build(self, input_shape: Any) -> None:
+    def build(self, input_shape: TensorShape) -> None:
         shape = TensorShape(input_shape)
         if shape.rank is None:
             raise InvalidArgumentError("Input shape has undefined rank.")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
+from tensorkeep.graph.graph import Tensor
 from tensorkeep.graph.tensor_shape import TensorShape
 from tensorkeep.tf1.functions.arrays.shapes import expand_dims
 from tensorkeep.tf1.functions.numbers.elementwise import cast
@@ -119,7 +120,7 @@ class GlobalAveragePooling1D(_GlobalPooling):
         total = reduce_sum(inputs * weights, axis=axis, keepdims=self.keepdims)
         return total / reduce_sum(weights, axis=axis, keepdims=self.keepdims)
 
-    def compute_mask(self, inputs: Any, mask: Any = None) -> Any:
+    def compute_mask(self, inputs: Tensor, mask: Tensor | None = None) -> Tensor | None:
         return None
 
 

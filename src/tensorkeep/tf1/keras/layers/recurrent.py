@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from tensorkeep.errors import InvalidArgumentError
 from tensorkeep.graph.building import init_scope
+from tensorkeep.graph.graph import Tensor
 from tensorkeep.graph.tensor_shape import TensorShape
 from tensorkeep.tf1.functions.structures import flatten, pack_sequence_as
 from tensorkeep.tf1.keras.backend.recurrence import rnn
@@ -87,7 +88,7 @@ class RNN(Layer):
     def states(self, values: Any) -> None:
         vars(self)["_kept_states"] = values
 
-    def get_initial_state(self, inputs: Any) -> list[Any]:
+    def get_initial_state(self, inputs: Tensor) -> list[Any]:
         """States of zeros."""
         first = flatten(inputs)[0]
         if hasattr(self.cell, "get_initial_state"):
@@ -97,7 +98,7 @@ class RNN(Layer):
             made = zero_state(first[:, 0] if not self.time_major else first[0], None, None, self.cell.state_size)
         return list(made) if isinstance(made, list | tuple) else [made]
 
-    def reset_states(self, states: Any = None) -> None:
+    def reset_states(self, states: Sequence[Tensor] | None = None) -> None:
         """Sets the states that a stateful layer keeps to zeros, or to some values."""
         if not self.stateful:
             raise AttributeError("Layer must be stateful.")
@@ -140,7 +141,7 @@ class RNN(Layer):
     # ------------------------------------------------------------------------------------------ calls
 
     @untracked_method
-    def build(self, input_shape: Any) -> None:
+    def build(self, input_shape: TensorShape) -> None:
         shapes = input_shape if isinstance(input_shape, list) else [input_shape]
         sizes = TensorShape(shapes[0]).as_list()
         batch, step = (sizes[1], sizes[2:]) if self.time_major else (sizes[0], sizes[2:])

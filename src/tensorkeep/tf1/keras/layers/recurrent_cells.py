@@ -7,6 +7,8 @@ from inspect import signature
 from typing import Any
 
 from tensorkeep.errors import InvalidArgumentError
+from tensorkeep.graph.arguments import DTypeLike
+from tensorkeep.graph.graph import Tensor
 from tensorkeep.graph.tensor_shape import TensorShape
 from tensorkeep.tf1.functions.arrays.shapes import concat, ones_like, split, unstack, zeros
 from tensorkeep.tf1.functions.arrays.shapes import shape as shape_of
@@ -19,6 +21,7 @@ from tensorkeep.tf1.keras import activations, constraints, initializers, regular
 from tensorkeep.tf1.keras.engine import serialization
 from tensorkeep.tf1.keras.engine.base_layer import Layer
 from tensorkeep.tf1.layers.base import learning_phase
+from tensorkeep.tf1.layers.cells import State
 
 WEIGHTS = tuple(
     f"{kind}_{what}"
@@ -110,7 +113,7 @@ class Cell(Layer):
         self.output_size = units
         self._masks: dict[str, Any] = {}
 
-    def build(self, input_shape: Any) -> None:
+    def build(self, input_shape: TensorShape) -> None:
         size: Any = TensorShape(input_shape).as_list()[-1]
         self.kernel = self._weight("kernel", "kernel", (size, self.units * self._gates))
         self.recurrent_kernel = self._weight("recurrent_kernel", "recurrent", (self.units, self.units * self._gates))
@@ -394,7 +397,7 @@ class StackedRNNCells(Layer):
         size = getattr(last, "output_size", None)
         return size if size is not None else flatten(last.state_size)[0]
 
-    def build(self, input_shape: Any) -> None:
+    def build(self, input_shape: TensorShape) -> None:
         shape = TensorShape(input_shape).as_list()
         for cell in self.cells:
             if isinstance(cell, Layer) and not cell.built:
@@ -404,7 +407,9 @@ class StackedRNNCells(Layer):
             shape = [shape[0], size if size is not None else flatten(cell.state_size)[0]]
         self.built = True
 
-    def get_initial_state(self, inputs: Any = None, batch_size: Any = None, dtype: Any = None) -> Any:
+    def get_initial_state(
+        self, inputs: Tensor | None = None, batch_size: int | None = None, dtype: DTypeLike | None = None
+    ) -> State:
         """States of zeros, for each cell."""
         return tuple(
             cell.get_initial_state(inputs=inputs, batch_size=batch_size, dtype=dtype)

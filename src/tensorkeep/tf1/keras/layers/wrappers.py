@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from tensorkeep.errors import InvalidArgumentError
+from tensorkeep.graph.arguments import ShapeLike
 from tensorkeep.graph.tensor_shape import TensorShape
 from tensorkeep.tf1.functions.arrays.shapes import concat, reshape, reverse
 from tensorkeep.tf1.functions.arrays.shapes import shape as shape_of
@@ -27,7 +28,7 @@ class Wrapper(Layer):
         super().__init__(**kwargs)
         self.layer = layer
 
-    def build(self, input_shape: Any) -> None:
+    def build(self, input_shape: TensorShape) -> None:
         if not self.layer.built:
             self.layer.build(input_shape)
             vars(self.layer)["built"] = True
@@ -58,12 +59,12 @@ class TimeDistributed(Wrapper):
         return TensorShape([sizes[0], *sizes[2:]])
 
     @untracked_method
-    def build(self, input_shape: Any) -> None:
+    def build(self, input_shape: TensorShape) -> None:
         shape = TensorShape(input_shape)
         self.input_spec = InputSpec(shape=[None, None, *shape.as_list()[2:]])
         super().build(self._step_shape(shape))
 
-    def compute_output_shape(self, input_shape: Any) -> TensorShape:
+    def compute_output_shape(self, input_shape: ShapeLike) -> TensorShape:
         sizes = TensorShape(input_shape).as_list()
         inner = TensorShape(self.layer.compute_output_shape(self._step_shape(input_shape))).as_list()
         return TensorShape([inner[0], sizes[1], *inner[1:]])
@@ -143,7 +144,7 @@ class Bidirectional(Wrapper):
         vars(self)["layer"] = layer
         vars(self)["_num_states"] = 0
 
-    def build(self, input_shape: Any) -> None:
+    def build(self, input_shape: TensorShape) -> None:
         vars(self)["built"] = True  # its layers make their variables when they are called, in their own scopes
 
     def __call__(self, inputs: Any, initial_state: Any = None, constants: Any = None, **kwargs: Any) -> Any:

@@ -70,7 +70,7 @@ class Metric(Layer):
         """Adds a batch of values to what the metric has seen."""
         raise NotImplementedError(f"{type(self).__name__} has no method update_state")
 
-    def result(self) -> Any:
+    def result(self) -> Tensor:
         """The measure of what was added."""
         raise NotImplementedError(f"{type(self).__name__} has no method result")
 
@@ -165,7 +165,7 @@ class Reduce(Metric):
             values = (reduce_mean if self._is_mean else reduce_sum)(values, axis=axes)
         return multiply(values, weights), weights
 
-    def result(self) -> Any:
+    def result(self) -> Tensor:
         return div_no_nan(self.total, self.count) if self._is_mean else identity(self.total)
 
 
@@ -241,7 +241,7 @@ class MeanTensor(Metric):
         with control_dependencies([self._total.assign_add(values)]):
             return self._count.assign_add(counts)
 
-    def result(self) -> Any:
+    def result(self) -> Tensor:
         if self._total is None:
             raise FailedPreconditionError(
                 "MeanTensor does not have any result yet. Please call the MeanTensor instance or use "

@@ -244,7 +244,7 @@ class SensitivityAtSpecificity(_AtValue):
         super().__init__(specificity, "specificity", num_thresholds, name, dtype)
         self.specificity = specificity
 
-    def result(self) -> Any:
+    def result(self) -> Tensor:
         reached = div_no_nan(self.true_negatives, self.true_negatives + self.false_positives)
         return self._at_nearest(reached, (self.true_positives, self.false_negatives))
 
@@ -262,7 +262,7 @@ class SpecificityAtSensitivity(_AtValue):
         super().__init__(sensitivity, "sensitivity", num_thresholds, name, dtype)
         self.sensitivity = sensitivity
 
-    def result(self) -> Any:
+    def result(self) -> Tensor:
         reached = div_no_nan(self.true_positives, self.true_positives + self.false_negatives)
         return self._at_nearest(reached, (self.true_negatives, self.false_positives))
 
@@ -303,7 +303,7 @@ class AUC(_All):
         vars(self)["thresholds"] = [0.0 - epsilon(), *inner, 1.0 + epsilon()]
         self._make_counts(self.num_thresholds)
 
-    def result(self) -> Any:
+    def result(self) -> Tensor:
         if self.curve == "PR" and self.summation_method == "interpolation":
             return self._interpolated_precision()
         recall = div_no_nan(self.true_positives, self.true_positives + self.false_negatives)
@@ -365,7 +365,7 @@ class MeanIoU(Metric):
         seen = confusion_matrix(labels, predictions, self.num_classes, weights=weights, dtype=FLOAT64)
         return self.total_cm.assign_add(seen)
 
-    def result(self) -> Any:
+    def result(self) -> Tensor:
         matrix = self.total_cm
         rows, columns = (cast(reduce_sum(matrix, axis=axis), self._dtype) for axis in (0, 1))
         shared = cast(diag_part(matrix), self._dtype)

@@ -112,7 +112,7 @@ class RootMeanSquaredError(Mean):
         predictions, labels = match_ranks(cast(y_pred, self._dtype), cast(y_true, self._dtype))
         return super().update_state(squared_difference(predictions, labels), sample_weight)
 
-    def result(self) -> Any:
+    def result(self) -> Tensor:
         return sqrt(div_no_nan(self.total, self.count))
 
 

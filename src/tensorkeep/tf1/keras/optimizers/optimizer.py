@@ -89,7 +89,7 @@ class OptimizerV2:
         self._assert_valid_dtypes([variable for gradient, variable in pairs if gradient is not None])
         return self.apply_gradients(pairs, name=name)
 
-    def get_gradients(self, loss: Tensor, params: Any) -> list[Any]:
+    def get_gradients(self, loss: Tensor, params: Sequence[Any]) -> list[Any]:
         """The gradients of a loss, clipped; each variable has one."""
         variables = flatten(params)
         with building(loss.graph), name_scope(f"{self._name}/gradients"):
@@ -192,7 +192,7 @@ class OptimizerV2:
             return self._get_hyper(found)
         raise AttributeError(f"{type(self).__name__} has no attribute {name!r}")
 
-    def __setattr__(self, name: str, value: Any) -> None:
+    def __setattr__(self, name: str, value: object) -> None:
         found = "learning_rate" if name == "lr" else name
         if found in self.__dict__.get("_hyper", {}):
             self._set_hyper(found, value)

@@ -13,6 +13,7 @@ import numpy as np
 
 from tensorkeep.arrays import Array
 from tensorkeep.errors import InvalidArgumentError, OutOfRangeError
+from tensorkeep.graph.arguments import TensorLike
 from tensorkeep.io.files.everywhere import FILES
 from tensorkeep.io.files.filesystem import path_text
 from tensorkeep.tf1.keras.backend.settings import chosen_data_format, floatx
@@ -443,7 +444,7 @@ class ImageDataGenerator:
         """An image, changed at random."""
         return self.apply_transform(x, self.get_random_transform(x.shape, seed))
 
-    def fit(self, x: Any, augment: bool = False, rounds: int = 1, seed: int | None = None) -> None:
+    def fit(self, x: TensorLike, augment: bool = False, rounds: int = 1, seed: int | None = None) -> None:
         """Finds the mean, the deviation and the principal components of images."""
         values = np.array(x, dtype=self.dtype)
         if values.ndim != 4:

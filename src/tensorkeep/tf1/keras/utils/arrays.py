@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from tensorkeep.arrays import Array
 from tensorkeep.errors import InvalidArgumentError
+from tensorkeep.graph.arguments import TensorLike
+from tensorkeep.graph.graph import Tensor
 
 
-def to_categorical(y: Any, num_classes: int | None = None, dtype: str = "float32") -> Array:
+def to_categorical(y: TensorLike, num_classes: int | None = None, dtype: str = "float32") -> Array:
     """Numbers of classes as rows with a one at the class."""
     numbers = np.array(y, dtype="int")
     shape = numbers.shape
@@ -25,7 +25,7 @@ def to_categorical(y: Any, num_classes: int | None = None, dtype: str = "float32
     return rows.reshape((*shape, count))
 
 
-def normalize(x: Any, axis: int = -1, order: int = 2) -> Array:
+def normalize(x: Tensor, axis: int = -1, order: int = 2) -> Array:
     """Vectors along an axis, scaled to length one; those of length zero stay."""
     lengths = np.atleast_1d(np.linalg.norm(x, order, axis))
     lengths[lengths == 0] = 1
