@@ -1,4 +1,4 @@
-"""Attention of float32 in one call: scores are made, turned into shares and used while they are in the cache."""
+"""Attention of float32 in one call: scores are computed, go through softmax and are used while in the cache."""
 
 from __future__ import annotations
 

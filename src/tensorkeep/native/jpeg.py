@@ -1,4 +1,4 @@
-"""Windows of JPEG files, decoded in one call: only what the window needs is more than looked through.
+"""Windows of JPEG files, decoded in one call: of what lies outside, codes are read and no pixels are computed.
 
 Which files are known stands in jpeg.cpp; whoever calls has something else for all others, and for damaged ones.
 """
@@ -19,7 +19,7 @@ _MOST_COMPONENTS = 3
 
 
 class Enlarging(IntEnum):
-    """How samples become those of the image: each several times, or smoothly, twice as many across, down, or both."""
+    """How samples become pixels: each several times, or smoothly, twice as many across, down, or both ways."""
 
     REPEATED = 0
     WIDENED = 1
@@ -39,7 +39,7 @@ class Colors(IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class Enlargement:
-    """Of a component: samples along a side of a block, rows and columns of the image for one of samples, and how."""
+    """How a component's samples become pixels: samples along a block, rows and columns for each of them, and how."""
 
     size: int
     down: int

@@ -1,4 +1,4 @@
-"""Copies between arrays that lie apart in memory, in stretches so short that each takes NumPy as long as a long one."""
+"""Copies of many short stretches of memory, each of which takes NumPy as long as a long one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A limit on what kernels make whose results are as large as their inputs say rather than as their inputs are."""
+"""A limit for kernels whose results are as large as a value of an input says (Fill, Tile), not as an input is."""
 
 from __future__ import annotations
 

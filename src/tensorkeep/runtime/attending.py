@@ -97,7 +97,7 @@ class Attention:
 
 
 def find_attentions(block: Block, names: Names) -> list[tuple[Attention, int]]:
-    """Those of a block, and not of blocks inside it, with the number of each one's item; none without the library."""
+    """The attentions of a block itself, each with the number of the item that ends it; none without the library."""
     if layers.functions() is None:
         return []
     makers = Makers(block, names)

@@ -109,7 +109,7 @@ class Dilation:
 
 
 def find_dilations(block: Block, names: Names) -> list[tuple[Dilation, int]]:
-    """Those of a block, not of blocks inside it, and the number of each convolution's item."""
+    """The dilated convolutions of a block itself, each with the number of the convolution's item."""
     makers = Makers(block, names)
     found = (_dilation(op, makers, names) for op in makers.all("BatchToSpaceND"))
     return [(each, makers.places[each.convolution]) for each in found if each is not None]

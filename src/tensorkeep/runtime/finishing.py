@@ -98,7 +98,7 @@ class FinishedProduct:
 
 
 def of_joined(kernel: Kernel, count: int) -> Kernel:
-    """The same for a first factor that comes as so many arrays."""
+    """The kernel, for a first factor that is given as so many arrays in the place of one."""
 
     def joined(*factors: Any, finish: Finish) -> Any:
         return kernel(factors[:count], *factors[count:], finish=finish)
@@ -167,5 +167,5 @@ class FinishedFinder:
 
 
 def nothing_changes(block: Block, begin: int, end: int) -> bool:
-    """Whether all that stands between two items computes and does nothing else."""
+    """Whether no operation between two items of a block changes any state."""
     return all(isinstance(item, Step) and not changes_state(item.op) for item in block.items[begin:end])

@@ -37,7 +37,7 @@ def flatten_array(x: Any, sizes: tuple[tuple[int | None, int], ...]) -> Any:
 
 
 def find_flattenings(block: Block, names: Names) -> list[Flattening]:
-    """Those of a block, and not of blocks inside it."""
+    """The flattenings of a block itself, not of the blocks inside it."""
     makers = Makers(block, names)
     found = (_flattening(op, makers, names) for op in makers.all("Reshape"))
     return [each for each in found if each is not None]

@@ -72,7 +72,7 @@ class Joining:
 
 
 def find_joinings(block: Block, names: Names, flattenings: dict[Operation, Flattening]) -> list[tuple[Joining, int]]:
-    """Those of a block, and not of blocks inside it, with the number of each one's item; none without the library."""
+    """The joined lookups of a block itself, each with the number of the item that ends it; none without the library."""
     if functions() is None:
         return []
     makers = Makers(block, names)

@@ -26,7 +26,7 @@ class Moments:
 
 
 def find_moments(block: Block, names: Names) -> list[Moments]:
-    """Those of a block, and not of blocks inside it; none without the library."""
+    """The pairs of a mean and a variance of a block itself, not of the blocks inside it; none without the library."""
     if layers.functions() is None:
         return []
     makers = Makers(block, names)
