@@ -436,11 +436,11 @@ def _as_array(value: Any, dtype: DType, name: str) -> Any:
     except (TypeError, ValueError, OverflowError) as error:
         remedy = ". Lists of one dimension have to be equally long: pad them" if "inhomogeneous" in str(error) else ""
         raise InvalidArgumentError(
-            f"cannot feed {type(value).__name__} {_shortened(value)} for Tensor {name} as {dtype}: {error}{remedy}"
+            f"cannot feed {type(value).__name__} {_shortened_text(value)} for Tensor {name} as {dtype}: {error}{remedy}"
         ) from None
 
 
-def _shortened(value: Any) -> str:
+def _shortened_text(value: Any) -> str:
     told = repr(value)
     return told if len(told) <= _TOLD else f"{told[:_TOLD]}…"
 

@@ -38,7 +38,7 @@ def _is_taken_from_later(ctx: KernelContext, container: bytes, shared_name: byte
     return any(op.attr("container") == container and op.attr("shared_name") == shared_name for op in ctx.later)
 
 
-def _asked(dtypes: tuple[DType, ...]) -> list[Any]:
+def _array_types(dtypes: tuple[DType, ...]) -> list[Any]:
     return [dtype.array_dtype for dtype in dtypes]
 
 
@@ -71,7 +71,7 @@ def unstage_shape(*, dtypes: tuple[DType, ...]) -> list[Shape]:
 @unstage.stateful_kernel
 @takes_attributes("dtypes", *_MAKING)
 def unstage_kernel(ctx: KernelContext, *, dtypes: tuple[DType, ...], **making: Any) -> list[Array]:
-    return list(_stage(ctx, **making).take(_asked(dtypes)))
+    return list(_stage(ctx, **making).take(_array_types(dtypes)))
 
 
 stage_peek = op("StagePeek(index: int32) -> values: dtypes", *_SOME)
@@ -85,7 +85,7 @@ def stage_peek_shape(index: Any, *, dtypes: tuple[DType, ...]) -> list[Shape]:
 @stage_peek.stateful_kernel
 @takes_attributes("dtypes", *_MAKING)
 def stage_peek_kernel(ctx: KernelContext, index: Array, *, dtypes: tuple[DType, ...], **making: Any) -> list[Array]:
-    return list(_stage(ctx, **making).peek(int(index), _asked(dtypes)))
+    return list(_stage(ctx, **making).peek(int(index), _array_types(dtypes)))
 
 
 stage_size = op("StageSize() -> size: int32", *_ANY)
@@ -162,7 +162,7 @@ def map_stage_kernel(
         raise InvalidArgumentError(f"a component of a staging area is put in once, got numbers {numbers}")
     waits = not _is_taken_from_later(ctx, making["container"], making["shared_name"])
     components = dict(zip(numbers, arrays_as_they_are(values), strict=True))
-    _maps(ctx, **making).put(_key(key), components, _asked(dtypes), waits)
+    _maps(ctx, **making).put(_key(key), components, _array_types(dtypes), waits)
     return ()
 
 
@@ -181,7 +181,7 @@ def map_unstage_shape(key: Any, indices: Any, *, dtypes: tuple[DType, ...]) -> l
 def map_unstage_kernel(
     ctx: KernelContext, key: Array, indices: Array, *, dtypes: tuple[DType, ...], **making: Any
 ) -> list[Array]:
-    return _maps(ctx, **making).take(_key(key), _numbers(indices, len(dtypes)), _asked(dtypes))
+    return _maps(ctx, **making).take(_key(key), _numbers(indices, len(dtypes)), _array_types(dtypes))
 
 
 map_unstage_no_key, ordered_map_unstage_no_key = _of_both(
@@ -200,7 +200,9 @@ def map_unstage_no_key_shape(indices: Any, *, dtypes: tuple[DType, ...]) -> list
 def map_unstage_no_key_kernel(
     ctx: KernelContext, indices: Array, *, dtypes: tuple[DType, ...], **making: Any
 ) -> tuple[Array, list[Array]]:
-    key, values = _maps(ctx, **making).take_any(_numbers(indices, len(dtypes)), _asked(dtypes), next_key=first_key)
+    key, values = _maps(ctx, **making).take_any(
+        _numbers(indices, len(dtypes)), _array_types(dtypes), next_key=first_key
+    )
     return np.array(key, np.int64), values
 
 
@@ -209,7 +211,7 @@ def map_unstage_no_key_kernel(
 def ordered_map_unstage_no_key_kernel(
     ctx: KernelContext, indices: Array, *, dtypes: tuple[DType, ...], **making: Any
 ) -> tuple[Array, list[Array]]:
-    key, values = _maps(ctx, **making).take_any(_numbers(indices, len(dtypes)), _asked(dtypes), next_key=min)
+    key, values = _maps(ctx, **making).take_any(_numbers(indices, len(dtypes)), _array_types(dtypes), next_key=min)
     return np.array(key, np.int64), values
 
 
@@ -224,7 +226,7 @@ ordered_map_peek.shape(map_unstage_shape)
 def map_peek_kernel(
     ctx: KernelContext, key: Array, indices: Array, *, dtypes: tuple[DType, ...], **making: Any
 ) -> list[Array]:
-    return _maps(ctx, **making).peek(_key(key), _numbers(indices, len(dtypes)), _asked(dtypes))
+    return _maps(ctx, **making).peek(_key(key), _numbers(indices, len(dtypes)), _array_types(dtypes))
 
 
 map_size, ordered_map_size = _of_both("MapSize() -> size: int32", *_ANY)

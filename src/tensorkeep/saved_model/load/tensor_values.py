@@ -106,13 +106,13 @@ def string_array(value: Any) -> Any:
             return array
     else:
         try:
-            items = _encoded(items)
+            items = _encoded_texts(items)
         except UnicodeEncodeError as error:
             raise InvalidArgumentError(f"expected a string, got {error.object!r}: {error}") from None
     return np.fromiter(items, object, len(items)).reshape(array.shape)
 
 
-def _encoded(items: list[Any]) -> list[bytes]:
+def _encoded_texts(items: list[Any]) -> list[bytes]:
     try:
         return list(map(str.encode, items))  # mostly all of them are texts
     except TypeError:

@@ -240,17 +240,17 @@ def parse_feature_columns_from_examples(
     columns = checked_columns(feature_columns)
     spec = make_parse_example_spec(columns)
     features: dict[Any, Any] = parse_example(serialized, spec, name=name, example_names=example_names)
-    return {**features, **_transformed(features, columns)}
+    return {**features, **_transformed_features(features, columns)}
 
 
 def transform_features(features: Mapping[Any, Any], feature_columns: Iterable[FeatureColumn]) -> dict[Any, Any]:
     """By column, what the column makes of features: ids, buckets, numbers."""
     columns = checked_columns(feature_columns)
-    made = _transformed(features, columns)
+    made = _transformed_features(features, columns)
     return {column: made[column] for column in columns}
 
 
-def _transformed(features: Mapping[Any, Any], columns: Sequence[Any]) -> dict[Any, Any]:
+def _transformed_features(features: Mapping[Any, Any], columns: Sequence[Any]) -> dict[Any, Any]:
     inputs = _inputs(features, None, True)
     made = {}
     for column in columns:

@@ -69,8 +69,8 @@ class GDN(Layer):
 
         beta = self.add_weight("reparam_beta", [channels], initializer=first_beta)
         gamma = self.add_weight("reparam_gamma", [channels, channels], initializer=first_gamma)
-        self.beta = square(_bounded(beta, (self._beta_min + lowest) ** 0.5)) - lowest
-        self.gamma = square(_bounded(gamma, self._offset)) - lowest
+        self.beta = square(_bounded_value(beta, (self._beta_min + lowest) ** 0.5)) - lowest
+        self.gamma = square(_bounded_value(gamma, self._offset)) - lowest
         self.built = True
 
     def call(self, inputs: Tensor) -> Tensor:
@@ -89,7 +89,7 @@ class GDN(Layer):
         return outputs
 
 
-def _bounded(value: Any, bound: float) -> Any:
+def _bounded_value(value: Any, bound: float) -> Any:
     """The maximum of a value and a bound, whose gradient also lets values below the bound grow."""
 
     @custom_gradient

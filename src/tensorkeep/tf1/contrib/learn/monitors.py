@@ -203,7 +203,7 @@ class PrintTensor(EveryN):
 
     def every_n_step_end(self, step: int, outputs: Mapping[Any, Any]) -> None:
         super().every_n_step_end(step, outputs)
-        LOG.info("Step %d: %s", step, _listed(self._tensor_names, outputs))
+        LOG.info("Step %d: %s", step, _listed_values(self._tensor_names, outputs))
 
 
 class LoggingTrainable(EveryN):
@@ -221,10 +221,10 @@ class LoggingTrainable(EveryN):
 
     def every_n_step_end(self, step: int, outputs: Mapping[Any, Any]) -> None:
         super().every_n_step_end(step, outputs)
-        LOG.info("Logging Trainable: Step %d: %s", step, _listed(self._variables, outputs))
+        LOG.info("Logging Trainable: Step %d: %s", step, _listed_values(self._variables, outputs))
 
 
-def _listed(names: Mapping[Any, Any], outputs: Mapping[Any, Any]) -> str:
+def _listed_values(names: Mapping[Any, Any], outputs: Mapping[Any, Any]) -> str:
     return ", ".join(f"{tag} = {_value_of(outputs, item)}" for tag, item in names.items())
 
 

@@ -17,7 +17,7 @@ from typing import Final
 from tensorkeep.errors import InvalidArgumentError
 from tensorkeep.graph.graph import Graph, Operation, Tensor
 from tensorkeep.tf1.contrib.quantize.matching import ANY, Match, Pattern, matches, of, one_of, reroute
-from tensorkeep.tf1.contrib.quantize.ranges import Rounding, quantization_step, rounded
+from tensorkeep.tf1.contrib.quantize.ranges import Rounding, quantization_step, rounded_tensor
 from tensorkeep.tf1.functions.control.control_flow import cond
 from tensorkeep.tf1.functions.numbers.elementwise import greater_equal
 
@@ -189,7 +189,7 @@ class _Quantizer:
             return
         current = self._graph.scopes.name
         name = name.removeprefix(f"{current}/") if current else name
-        result = rounded(inputs, name, rounding, self._how.is_training)
+        result = rounded_tensor(inputs, name, rounding, self._how.is_training)
         if self._how.delay is not None and self._how.delay > 0:
             is_time = greater_equal(quantization_step(self._graph), self._how.delay, name=f"{name}/activate_quant")
             late: Tensor = cond(is_time, lambda: result, lambda: inputs, name=f"{name}/delayed_quant")

@@ -41,15 +41,15 @@ class Rounding:
     first_max: float = 6.0
 
 
-def rounded(inputs: Tensor, prefix: str, rounding: Rounding, is_training: bool) -> Tensor:
+def rounded_tensor(inputs: Tensor, prefix: str, rounding: Rounding, is_training: bool) -> Tensor:
     """The tensor as it would be with few bits. In training its range is learned: of the last batch, or on average."""
     with variable_scope(None, default_name=prefix, values=[inputs]) as scope:
         scope.set_partitioner(None)
         least, most = _end("min", rounding.first_min), _end("max", rounding.first_max)
         if is_training:
             seen_least, seen_most = _seen_range(inputs, rounding)
-            least = _learned(least, seen_least, "Min", rounding.is_averaged)
-            most = _learned(most, seen_most, "Max", rounding.is_averaged)
+            least = _learned_end(least, seen_least, "Min", rounding.is_averaged)
+            most = _learned_end(most, seen_most, "Max", rounding.is_averaged)
         return fake_quant_with_min_max_vars(
             inputs, least, most, num_bits=rounding.bits, narrow_range=rounding.is_narrow
         )
@@ -71,7 +71,7 @@ def _seen_range(inputs: Tensor, rounding: Rounding) -> tuple[Tensor, Tensor]:
     return minimum(least, most / ratio), maximum(most, least * ratio)
 
 
-def _learned(variable: Any, seen: Tensor, end: str, is_averaged: bool) -> Any:
+def _learned_end(variable: Any, seen: Tensor, end: str, is_averaged: bool) -> Any:
     """An end of the range after this batch."""
     if is_averaged:
         return assign_moving_average(variable, seen, _DECAY, name=f"Assign{end}Ema")

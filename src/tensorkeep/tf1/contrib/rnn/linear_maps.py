@@ -26,16 +26,16 @@ def linear(
     inputs = list(args) if isinstance(args, list | tuple) else [args]
     if not inputs:
         raise InvalidArgumentError("`args` must be specified")
-    outputs = weighted(inputs, kernel_for(inputs, output_size, kernel_initializer))
-    return biased(outputs, output_size, bias_initializer) if bias else outputs
+    outputs = weighted_sum(inputs, kernel_for(inputs, output_size, kernel_initializer))
+    return biased_sum(outputs, output_size, bias_initializer) if bias else outputs
 
 
-def weighted(inputs: list[Any], kernel: TensorLike) -> Tensor:
+def weighted_sum(inputs: list[Any], kernel: TensorLike) -> Tensor:
     """The inputs side by side, times a kernel."""
     return matmul(inputs[0] if len(inputs) == 1 else concat(inputs, 1), kernel)
 
 
-def biased(outputs: Tensor, output_size: int, initializer: InitializerLike = None) -> Tensor:
+def biased_sum(outputs: Tensor, output_size: int, initializer: InitializerLike = None) -> Tensor:
     """Outputs and the variable "bias", which no partitioner cuts."""
     with variable_scope(get_variable_scope()) as inner:
         inner.set_partitioner(None)

@@ -9,7 +9,7 @@ from tensorkeep.graph.building import control_dependencies
 from tensorkeep.graph.graph import Tensor
 from tensorkeep.graph.tensor_shape import TensorShape
 from tensorkeep.tf1.contrib.layers.normalizations import layer_norm
-from tensorkeep.tf1.contrib.rnn.linear_maps import biased, kernel_for, linear, weighted
+from tensorkeep.tf1.contrib.rnn.linear_maps import biased_sum, kernel_for, linear, weighted_sum
 from tensorkeep.tf1.functions.arrays.shapes import concat, split
 from tensorkeep.tf1.functions.arrays.slicing import slice as slice_of
 from tensorkeep.tf1.functions.linear_algebra.matrices import matmul
@@ -297,7 +297,7 @@ class WeightNormLSTMCell(_LSTM):
     def _weighted(self, inputs: list[Any], output_size: int) -> Tensor:
         kernel = kernel_for(inputs, output_size)
         if not self._norm:
-            return weighted(inputs, kernel)
+            return weighted_sum(inputs, kernel)
         with control_dependencies(None):  # once for all steps of a loop
             parts = split(kernel, [item.get_shape()[1].value for item in inputs], axis=0)
             directions = [
@@ -305,14 +305,14 @@ class WeightNormLSTMCell(_LSTM):
                 for number, part in enumerate(parts)
             ]
             kernel = concat(directions, 0)
-        return weighted(inputs, kernel)
+        return weighted_sum(inputs, kernel)
 
     def call(self, inputs: Tensor, state: State) -> tuple[Tensor, State]:
         """One step: the output, and the new state."""
         c_before, h_before = state
         units, dtype = self._num_units, inputs.dtype
         with variable_scope(_WEIGHT_NORM_SCOPE, initializer=self._initializer):
-            joined = biased(self._weighted([inputs, h_before], 4 * units), 4 * units)
+            joined = biased_sum(self._weighted([inputs, h_before], 4 * units), 4 * units)
             i, j, f, o = split(value=joined, num_or_size_splits=4, axis=1)
             f = f + self._forget_bias
             if self._use_peepholes:

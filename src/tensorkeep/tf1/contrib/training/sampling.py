@@ -61,7 +61,7 @@ def rejection_sample(
             within = [assert_less_equal(0.0, probability), assert_less_equal(probability, 1.0)]
             probability = identity(with_dependencies(within, probability), name="prob_with_checks")
         kept = random_uniform([]) < probability
-        return _listed(maybe_batch(example, kept, batch_size, num_threads=queue_threads))
+        return _listed_tensors(maybe_batch(example, kept, batch_size, num_threads=queue_threads))
 
 
 def stratified_sample(
@@ -85,21 +85,21 @@ def stratified_sample(
         if not enqueue_many:
             data, label = [expand_dims(tensor, 0) for tensor in data], expand_dims(label, 0)
         initial = _estimated_shares(label, _class_count(target)) if init_probs is None else convert(init_probs, FLOAT32)
-        data, label, initial, target = _checked(data, label, initial, target)
+        data, label, initial, target = _checked_inputs(data, label, initial, target)
         accepted = _acceptance(initial, target)
         *values, one_label = _one_by_one([*data, label], queue_capacity, threads_per_queue)
         kept = random_uniform([]) < gather(accepted, one_label)
-        taken = _listed(maybe_batch([*values, one_label], kept, batch_size, num_threads=threads_per_queue))
+        taken = _listed_tensors(maybe_batch([*values, one_label], kept, batch_size, num_threads=threads_per_queue))
         return taken[:-1], taken[-1]
 
 
 def _one_by_one(tensors: list[Tensor], capacity: int, threads: int) -> list[Tensor]:
     """The rows of some tensors, one after the other."""
     taken = batch(tensors, batch_size=1, num_threads=threads, capacity=capacity, enqueue_many=True)
-    return [squeeze(tensor, [0]) for tensor in _listed(taken)]
+    return [squeeze(tensor, [0]) for tensor in _listed_tensors(taken)]
 
 
-def _listed(taken: Batch) -> list[Tensor]:
+def _listed_tensors(taken: Batch) -> list[Tensor]:
     assert not isinstance(taken, dict | SparseTensor)  # dense tensors are given as a list
     given = [taken] if isinstance(taken, Tensor) else taken
     return [tensor for tensor in given if isinstance(tensor, Tensor)]
@@ -138,7 +138,7 @@ def _acceptance(initial: Tensor, target: Tensor) -> Tensor:
     return found
 
 
-def _checked(
+def _checked_inputs(
     tensors: list[Tensor], labels: Tensor, initial: Tensor, target: Tensor
 ) -> tuple[list[Tensor], Tensor, Tensor, Tensor]:
     """What is looked at when it is run: that shares are shares, that rows belong together, that labels are classes."""
