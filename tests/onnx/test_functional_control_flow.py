@@ -184,6 +184,32 @@ def test_a_list_that_a_loop_fills_is_a_scan_output(graph: Graph, is_known: bool)
     assert "Concat" not in found.ops
 
 
+def test_elements_of_different_lengths_that_a_loop_fills_a_list_with_are_a_sequence(graph: Graph) -> None:
+    x, count = placeholder(dtype="float32", shape=[2, 3], name="x"), placeholder(dtype="int32", shape=[], name="number")
+
+    def step(i: Any, items: Any, x: Any) -> Any:
+        size = op("Pack", [op("Minimum", i, constant(2)), constant(3)])
+        return op("TensorListSetItem", items, i, op("Slice", x, constant([0, 0]), size))
+
+    start = op("TensorListReserve", constant([-1, 3]), count, element_dtype="float32")
+    _, filled, _, _ = loop_over_list(graph, step, start, count, x)
+    whole = op("TensorListConcatV2", filled, constant([-1, 3]), constant(np.zeros(0, np.int64)), element_dtype="float32")
+    found = assert_exports([*whole], [{x: X, count: value} for value in (1, 4)], opsets=(18, 24))
+    assert found.ops["SequenceInsert"] == 1
+
+
+@pytest.mark.parametrize("is_known", [True, False])
+def test_elements_of_one_length_that_a_loop_fills_a_list_with_are_a_scan_output(graph: Graph, is_known: bool) -> None:
+    x = placeholder(dtype="float32", shape=[2, 3] if is_known else [None, 3], name="x")
+    count = placeholder(dtype="int32", shape=[], name="number")
+    step = lambda i, items, x: op("TensorListSetItem", items, i, op("Exp", x))  # noqa: E731
+    start = op("TensorListReserve", constant([-1, 3]), count, element_dtype="float32")
+    _, filled, _, _ = loop_over_list(graph, step, start, count, x)
+    whole = op("TensorListConcatV2", filled, constant([-1, 3]), constant(np.zeros(0, np.int64)), element_dtype="float32")
+    found = assert_exports([*whole], [{x: X, count: value} for value in (1, 4)], opsets=(18, 24))
+    assert "SequenceInsert" not in found.ops
+
+
 def test_a_list_that_a_loop_appends_to(graph: Graph) -> None:
     x, count = placeholder(dtype="float32", shape=[2, 3], name="x"), placeholder(dtype="int32", shape=[], name="number")
     empty = op("EmptyTensorList", constant([3]), constant(-1), element_dtype="float32")

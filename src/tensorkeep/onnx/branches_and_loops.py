@@ -45,7 +45,7 @@ from tensorkeep.onnx.tensor_lists import (
     with_item,
     zeros,
 )
-from tensorkeep.onnx.terms import Dims, Term, constant_term
+from tensorkeep.onnx.terms import Dims, SizeOf, Term, axis_size, constant_term
 
 Piece: TypeAlias = Callable[[OnnxGraph], list[Term]]
 """Writes nodes to a graph, and gives results."""
@@ -389,6 +389,9 @@ class _Assumed:
                 self.forms[slot] = common_form([term.held])
                 if isinstance(term.held.form, Sequenced):
                     self.whole.add(slot)
+                elif _loop_name(to) in to.model.uneven_loops:
+                    self.forms[slot] = Sequenced
+                    self.whole.add(slot)
 
     def filling(self) -> set[int]:
         return {slot for slot in self.forms if slot not in self.whole and slot not in self.fixed}
@@ -664,7 +667,7 @@ class _Emitting:
                 else:
                     before = as_rows(to, start)
                 rows = to.node("Concat", before, rows, dims=_any_count(rows.dims), axis=0)
-            return HeldList(start.dtype, element, Rows(rows))
+            return HeldList(start.dtype, element, self._filled_rows(form, rows))
         if form.index.array is not None:  # each round sets the same element: that of the last one stays
             if last is None:
                 dims = None if rows.dims is None else rows.dims[1:]
@@ -672,7 +675,17 @@ class _Emitting:
             return with_item(to, start, form.index, last, grows=form.grows)
         if not self._fills_all(start, rows, form.grows):
             rows = self._with_rest(start, rows)
-        return HeldList(start.dtype, element, Rows(rows), None if form.grows else start.count)
+        return HeldList(start.dtype, element, self._filled_rows(form, rows), None if form.grows else start.count)
+
+    def _filled_rows(self, form: Filling, rows: Term) -> Rows:
+        """The elements of all rounds, noting whether they may be of different lengths."""
+        item = form.item
+        assert item is not None
+        if item.dims == () or item.size(0) is not None:
+            return Rows(rows)
+        size = None if item.dims is None else axis_size(item, 0)
+        is_even = isinstance(size, SizeOf) and id(size.term.value) not in self.inside
+        return Rows(rows, "" if is_even else _loop_name(self.to))
 
     def _fills_all(self, start: HeldList, rows: Term, grows: bool) -> bool:
         """Whether the loop goes round exactly as often as the list has elements."""
@@ -701,6 +714,11 @@ class _Emitting:
         else:
             rest = to.slice(as_rows(to, start), rounds, [np.iinfo(np.int64).max], [0])
         return to.node("Concat", rows, rest, dims=_any_count(rows.dims), axis=0)
+
+
+def _loop_name(to: OnnxGraph) -> str:
+    """What the loop that is being written is known by."""
+    return to.own_name("")
 
 
 def _any_count(dims: Dims | None) -> Dims | None:

@@ -55,6 +55,8 @@ class OnnxModel:
     domains: set[str] = field(default_factory=set)
     unproven_indices: list[ir.Value] = field(default_factory=list)
     """For the engine: indices into lists that may be negative, unless a loop counts with them."""
+    uneven_loops: frozenset[str] = frozenset()
+    """Loops that fill lists with elements of different lengths, by name: their lists are sequences."""
     assigned: dict[int, Term | None] = field(default_factory=dict)
     """Of variables that operations have changed, by identity: what they are now, or None if that is not known."""
     read_in_loops: set[int] = field(default_factory=set)

@@ -16,6 +16,7 @@ from tensorkeep.graph.graph import Tensor
 from tensorkeep.io.showing.amounts import some_of
 from tensorkeep.onnx.graphs import OLDEST_OPSET, CannotTranslateError, OnnxGraph
 from tensorkeep.onnx.passes.every import PASSES
+from tensorkeep.onnx.tensor_lists import UnevenElementsError
 from tensorkeep.onnx.terms import Term, constant_term
 from tensorkeep.onnx.translation import Outcome, Problem, ResourceOf, Translator
 
@@ -65,7 +66,26 @@ def translate_graph(
     """
     if not OLDEST_OPSET <= options.opset <= NEWEST_OPSET:
         raise InvalidArgumentError(f"opset {options.opset}: from {OLDEST_OPSET} to {NEWEST_OPSET} can be written")
-    translator = new_translator(resource_of, options)
+    uneven: frozenset[str] = frozenset()
+    while True:
+        try:
+            return _translate_once(inputs, outputs, new_translator(resource_of, options), options, known, uneven)
+        except UnevenElementsError as error:
+            if error.loop in uneven:
+                raise CannotTranslateError(f'the loop "{error.loop}" fills a list: {error}') from None
+            uneven |= {error.loop}
+
+
+def _translate_once(
+    inputs: Mapping[str, Tensor],
+    outputs: Mapping[str, Tensor],
+    translator: Translator,
+    options: TranslateOptions,
+    known: Mapping[Tensor, object] | None,
+    uneven_loops: frozenset[str],
+) -> Translated:
+    """The model, with lists that some loops fill as sequences. Raises UnevenElementsError if another loop's have to be."""
+    translator.model.uneven_loops = uneven_loops
     to = translator.graph()
     for name in outputs:  # names that others may not take
         translator.model.new_name(name)

@@ -31,6 +31,14 @@ class WrittenAgainError(Exception):
     """A loop's round has to be written again, in another way: whoever writes the loop sees to it."""
 
 
+class UnevenElementsError(WrittenAgainError):
+    """Elements that a loop fills a list with are put one after the other, and may be of different lengths."""
+
+    def __init__(self, loop: str) -> None:
+        super().__init__("elements of a list that a loop fills may be of different lengths")
+        self.loop = loop
+
+
 class WholeListNeededError(WrittenAgainError):
     """A list that a loop fills is used in another way than to add one element per round."""
 
@@ -59,6 +67,8 @@ class Rows:
     """Elements along the first axis of a tensor."""
 
     tensor: Term
+    filled_by: str = ""
+    """The loop that has them as a scan output, where it is not known whether they are all of one length."""
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -230,7 +240,7 @@ def as_sequence(to: OnnxGraph, held: HeldList) -> Term:
     if isinstance(form, Unset):
         if form.count.array is not None and not int(form.count.array):
             return as_sequence_term(to.node("SequenceEmpty", dtype=held.dtype, attrs={"dtype": _number(held.dtype)}))
-        rows = zeros(to, form.count, (0,) * max(len(held.element or ()), 1), held.dtype)
+        rows = zeros(to, form.count, tuple(size or 0 for size in held.element or (0,)), held.dtype)
     else:
         rows = form.tensor
     return as_sequence_term(to.node("SplitToSequence", rows, dtype=held.dtype, axis=0, keepdims=0))
@@ -343,6 +353,10 @@ def joined_elements(to: OnnxGraph, held: HeldList, told: Dims | None) -> tuple[T
         dims = None if element is None else (None, *element[1:])
         whole = to.node("ConcatFromSequence", form.sequence, dtype=held.dtype, dims=dims, axis=0)
         return whole, _lengths(to, form.sequence)
+    if isinstance(form, Rows) and form.filled_by:
+        if to.model.is_for_engine:
+            to.refuse("it is not known whether all elements of a list that a loop fills are of one length")
+        raise UnevenElementsError(form.filled_by)
     rows = as_rows(to, held, told)
     rank = to.known_rank(rows)
     if rank < 2:

@@ -38,13 +38,15 @@ from tensorkeep.onnx.terms import Size, Term, constant_term, element_type, shape
 from tensorkeep.proto.tensors import array_of_tensor
 from tensorkeep.runtime.blocks import Arm, Block, Choice, Loop, Step, merged_in, structure
 from tensorkeep.runtime.liveness import UnstructuredError
-from tensorkeep.runtime.plan import Plan, is_pure, make_plan
+from tensorkeep.runtime.plan import CONTROL_FLOW, Plan, is_pure, make_plan
 from tensorkeep.runtime.program import as_strings
 from tensorkeep.runtime.resources import VariableResource
 from tensorkeep.shapes import UNKNOWN_SHAPE, Shape
 
 _CALLS: Final = frozenset(("PartitionedCall", "StatefulPartitionedCall", "RemoteCall"))
 _CHECKS: Final = frozenset(("Assert", "CheckNumerics", "CheckNumericsV2", "Print", "PrintV2", "EnsureShape", "Abort"))
+_PASSED: Final = {"Print": 1}
+"""Ops that pass so many inputs on, and only tell of the others."""
 _ASSIGNS: Final = {"AssignVariableOp": None, "AssignAddVariableOp": "AddV2", "AssignSubVariableOp": "Sub"}
 """Ops that change a variable, with the op that computes what it is then of what it was."""
 _OLD_HANDLES: Final = frozenset(  # whose outputs are references: to variables and tables
@@ -152,6 +154,10 @@ class Translator:
 
     def run(self, to: OnnxGraph, plan: Plan, terms: dict[Tensor, Term]) -> None:
         """Translates the operations of a plan in their order; adds the terms of their outputs to `terms`."""
+        for op in _idle_operations(plan):
+            for tensor in op.outputs:
+                terms.setdefault(tensor, Term(tensor.dtype.base_dtype, tensor.static_shape.dims, is_lost=True))
+            self.outcome.nodes.append(Became(to.scope + op.name, op.type, "nothing: only what is left out takes it"))
         try:
             block = structure(plan).block
         except UnstructuredError as error:
@@ -305,7 +311,7 @@ class Translator:
             self._note_refusal(to, op, f'its input "{missing[0]}" is not there', terms)
             return
         inputs = [terms[tensor] for tensor in op.inputs]
-        if any(term.is_lost for term in inputs):
+        if any(term.is_lost for term in inputs[: _PASSED.get(op.type)]):
             self._lose(op, terms)
             return
         before = len(to.nodes)
@@ -515,6 +521,26 @@ class Translator:
             return None
         self._limits.make(results)
         return [constant_term(array, tensor.dtype, op.name) for array, tensor in zip(results, op.outputs, strict=True)]
+
+
+def _idle_operations(plan: Plan) -> list[Operation]:
+    """The operations whose values nothing takes but what a file leaves out: text that is printed, what is checked."""
+    here, fetched = set(plan.ops), {tensor.op for tensor in plan.fetches}
+    idle: dict[Operation, None] = {}
+    for op in reversed(plan.ops):
+        if not op.outputs or op in fetched or op.type in CONTROL_FLOW or not is_pure(op):
+            continue
+        takers = [(taker, tensor) for tensor in op.outputs for taker in tensor.consumers() if taker in here]
+        if takers and all(taker in idle or _is_left_out(taker, tensor) for taker, tensor in takers):
+            idle[op] = None
+    return list(idle)
+
+
+def _is_left_out(op: Operation, tensor: Tensor) -> bool:
+    """Whether a file does not have what an operation does with one of its inputs."""
+    if op.type in _PASSED:
+        return tensor not in op.inputs[: _PASSED[op.type]]
+    return not op.outputs and not any(given.dtype is RESOURCE or given.dtype.is_ref for given in op.inputs)
 
 
 def _stored_array(term: Term) -> Array | None:

@@ -198,7 +198,13 @@ def _given_inputs(chosen: Chosen, options: OnnxOptions, fs: FileSystem) -> dict[
 
 def _our_outputs(chosen: Chosen, inputs: Mapping[str, Array]) -> list[Any]:
     feeds = {chosen.inputs[name]: array for name, array in inputs.items()} | dict(chosen.captured)
-    found: list[Any] = chosen.session.run(list(chosen.outputs.values()), feeds)
+    try:
+        found: list[Any] = chosen.session.run(list(chosen.outputs.values()), feeds)
+    except PermissionDeniedError as error:
+        raise PermissionDeniedError(
+            f"the file cannot be verified, as the model would have to run: {str(error).partition(', which')[0]}. If you "
+            "trust it, say what it may do (allow=; --allow), or leave out verify (--verify)"
+        ) from error
     return found
 
 

@@ -10,12 +10,19 @@ from tensorkeep.runtime.resources import VariableResource
 
 @rule(
     "Identity", "Snapshot", "StopGradient", "PreventGradient", "EnsureShape", "CheckNumerics", "CheckNumericsV2",
-    "DeepCopy", "_MklIdentity", "PlaceholderWithDefault", "DebugGradientIdentity", "OptimizationBarrier",
+    "DeepCopy", "_MklIdentity", "PlaceholderWithDefault", "DebugGradientIdentity", "OptimizationBarrier", "Copy",
+    "CopyHost", "DebugIdentity", "GuaranteeConst",
     takes_complex=True,
 )  # fmt: skip
 def passed_on(to: OnnxGraph, *inputs: Term) -> Term | list[Term]:
     """The same value. What only checks values is said to be dropped, by the translation."""
     return list(inputs) if len(inputs) != 1 or isinstance(inputs[0], list) else inputs[0]
+
+
+@rule("Print", takes_complex=True)
+def print_op(to: OnnxGraph, input: Term, data: list[Term]) -> Term:
+    """The value that it passes on. What it prints is left out, and need not be there."""
+    return input
 
 
 @rule("IdentityN", takes_complex=True)
