@@ -9,7 +9,7 @@ those attributes that it names. It gives one term per output; with several outpu
 an output that is a list. It runs nothing: what it knows of values before the model runs, it has from its terms.
 
 _carriers          types that ONNX Runtime's kernels take, and the wider ones that others are computed in
-_sizes             vectors of sizes, put together from what is known of each of them
+_groups            elements that belong together by a number, in the order of those numbers
 activations        what a layer does with its sums: activations and softmax
 arithmetic         arithmetic of single elements
 audio              spectrograms of sounds, and the cepstral coefficients of speech
@@ -53,6 +53,7 @@ sets               sets in the rows of arrays: what is in both, in one of them, 
 shapes             shapes of values and values of other shapes: Reshape, Transpose, Tile, Fill, Pad and their like
 slicing            parts of values, cut out and replaced: Slice, StridedSlice and their like
 sparse             sparse tensors: made dense, reshaped, multiplied with matrices, their empty rows filled
+sparse_parts       sparse tensors joined, split, cut, added, and reduced along axes
 special_functions  the error function and its inverses, gamma functions
 tables             lookup tables: keys to values
 tensor_arrays      arrays of tensors of TensorFlow 1

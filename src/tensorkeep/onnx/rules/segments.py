@@ -27,7 +27,7 @@ def by_segment(to: OnnxGraph, rows: Term, ids: Term, count: Part, reduction: str
     return to.cast(put_rows(to, whole, ids, rows, reduction), own)
 
 
-def _least(dtype: DType, highest: bool) -> object:
+def lowest_number(dtype: DType, highest: bool = False) -> object:
     """The lowest number of a type, or the highest: what an extreme of no rows is."""
     array_dtype = dtype.array_dtype
     if dtype.is_integer:
@@ -102,7 +102,7 @@ def segment_min(to: OnnxGraph, data: Term, segment_ids: Term) -> Term:
 def _sorted_extreme(to: OnnxGraph, data: Term, ids: Term, reduction: str) -> Term:
     """The extremes of segments of sorted ids; zero for ids that have no rows."""
     count = _sorted_count(to, ids)
-    worst = _least(data.dtype, reduction == "min")
+    worst = lowest_number(data.dtype, reduction == "min")
     found = by_segment(to, data, ids, count, reduction, worst)
     if ids.array is not None and len(np.unique(ids.array)) == count:
         return found
@@ -154,7 +154,7 @@ def unsorted_segment(to: OnnxGraph, data: Term, segment_ids: Term, num_segments:
     nothing = {"add": 0, "mul": 1}.get(reduction)
     if nothing is not None:
         return _unsorted_reduction(to, data, segment_ids, num_segments, reduction, nothing)
-    return _unsorted_reduction(to, data, segment_ids, num_segments, reduction, _least(data.dtype, reduction == "min"))
+    return _unsorted_reduction(to, data, segment_ids, num_segments, reduction, lowest_number(data.dtype, reduction == "min"))
 
 
 # ---------------------------------------------------------------------------------------------------- Picked rows

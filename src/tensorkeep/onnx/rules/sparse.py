@@ -26,12 +26,13 @@ from tensorkeep.onnx.size_vectors import (
 from tensorkeep.onnx.terms import Term
 
 
-def _check(to: OnnxGraph) -> None:
+def check_places(to: OnnxGraph) -> None:
+    """Refuses to take over for the engine what our kernels check of indices."""
     if to.model.is_for_engine:
         to.refuse("indices that lead nowhere, come twice or are out of order are not found out")
 
 
-def _column(to: OnnxGraph, indices: Term, at: int) -> Term:
+def column_of(to: OnnxGraph, indices: Term, at: int) -> Term:
     """One coordinate of all elements."""
     return to.node("Gather", indices, to.constant(at), dims=(indices.size(0),), axis=1)
 
@@ -41,7 +42,7 @@ def sparse_to_dense(
     to: OnnxGraph, sparse_indices: Term, output_shape: Term, sparse_values: Term, default_value: Term
 ) -> Term:
     """Values at some places of an array that has another value elsewhere."""
-    _check(to)
+    check_places(to)
     whole = filled_array(to, whole_vector(to, output_shape), default_value)
     rank = to.known_rank(sparse_indices)
     places = to.cast(sparse_indices, INT64)
@@ -58,7 +59,7 @@ def sparse_to_dense(
 @rule("SparseReshape")
 def sparse_reshape(to: OnnxGraph, input_indices: Term, input_shape: Term, new_shape: Term) -> tuple[Term, Term]:
     """The places of elements in another shape: each becomes the element's number in all, and that the new place."""
-    _check(to)
+    check_places(to)
     old = parts_of(to, input_shape, input_indices.size(1))
     new = parts_of(to, new_shape)
     total = product(to, old)
@@ -92,11 +93,11 @@ def sparse_tensor_dense_matmul(
     to: OnnxGraph, a_indices: Term, a_values: Term, a_shape: Term, b: Term, *, adjoint_a: bool, adjoint_b: bool
 ) -> Term:
     """Each element times its row of the matrix, summed by the row that it is in."""
-    _check(to)
+    check_places(to)
     height = parts_of(to, a_shape, 2)[1 if adjoint_a else 0]
     right = to.transpose(b, [1, 0]) if adjoint_b else b
     wide = carrier("ReduceSum", b.dtype)
-    rows, columns = _column(to, a_indices, int(adjoint_a)), _column(to, a_indices, int(not adjoint_a))
+    rows, columns = column_of(to, a_indices, int(adjoint_a)), column_of(to, a_indices, int(not adjoint_a))
     picked = to.cast(to.node("Gather", right, columns, axis=0, dims=(None, right.size(1))), wide)
     each = to.node("Mul", picked, to.unsqueeze(to.cast(a_values, wide), [1]), dims=picked.dims)
     return to.cast(by_segment(to, each, rows, height, "add", 0), b.dtype)
@@ -104,7 +105,7 @@ def sparse_tensor_dense_matmul(
 
 @rule("SparseTensorDenseAdd")
 def sparse_tensor_dense_add(to: OnnxGraph, a_indices: Term, a_values: Term, a_shape: Term, b: Term) -> Term:
-    _check(to)
+    check_places(to)
     to.known_rank(b)
     return put_at(to, b, axes_of(b), to.cast(a_indices, INT64), a_values, "add")
 
@@ -112,7 +113,7 @@ def sparse_tensor_dense_add(to: OnnxGraph, a_indices: Term, a_values: Term, a_sh
 @rule("SparseSoftmax")
 def sparse_softmax(to: OnnxGraph, sp_indices: Term, sp_values: Term, sp_shape: Term) -> Term:
     """The softmax of each row, over the elements that are there."""
-    _check(to)
+    check_places(to)
     sizes = parts_of(to, sp_shape, sp_indices.size(1))
     outer = to.slice(sp_indices, [0], [-1], [1])
     outer.dims = (sp_indices.size(0), len(sizes) - 1)
@@ -131,10 +132,10 @@ def sparse_fill_empty_rows(
     to: OnnxGraph, indices: Term, values: Term, dense_shape: Term, default_value: Term
 ) -> tuple[Term, Term, Term, Term]:
     """Rows without an element get one at their start; then all are put in the order of their rows."""
-    _check(to)
+    check_places(to)
     rank = indices.size(1)
     sizes = parts_of(to, dense_shape, rank)
-    rows = _column(to, indices, 0)
+    rows = column_of(to, indices, 0)
     numbers = counted_indices(to, sizes[0])
     found = to.node("Equal", to.unsqueeze(numbers, [1]), to.unsqueeze(rows, [0]), dtype=BOOL)
     many = to.reduce("ReduceSum", to.cast(found, INT64), [1])
@@ -155,7 +156,7 @@ def sparse_fill_empty_rows(
 @rule("SparseReorder")
 def sparse_reorder(to: OnnxGraph, input_indices: Term, input_values: Term, input_shape: Term) -> tuple[Term, Term]:
     """The elements sorted by their places, row by row."""
-    _check(to)
+    check_places(to)
     numbers = linear_places(to, input_indices, parts_of(to, input_shape, input_indices.size(1)))
     _, order = largest(to, numbers, vector(to, axes_of(input_values)), is_largest=False)
     return to.node("Gather", input_indices, order, axis=0), to.node("Gather", input_values, order, axis=0)
@@ -164,7 +165,7 @@ def sparse_reorder(to: OnnxGraph, input_indices: Term, input_values: Term, input
 @rule("SparseDenseCwiseAdd", "SparseDenseCwiseMul", "SparseDenseCwiseDiv")
 def sparse_dense_cwise(to: OnnxGraph, sp_indices: Term, sp_values: Term, sp_shape: Term, dense: Term) -> Term:
     """The elements combined with those of a dense array at the same places; the array is broadcast to their shape."""
-    _check(to)
+    check_places(to)
     assert to.operation is not None
     rank = sp_indices.size(1)
     if rank is None:
