@@ -20,6 +20,7 @@ comparisons        comparisons, and logic
 complex_numbers    complex numbers, which are pairs of floats in the file
 control_flow       branches and loops: those that call functions, and the nodes of TensorFlow 1's
 convolutions       convolutions, and those that enlarge
+counts             how often values occur: in ranges of one width, in rows of ragged and sparse tensors
 detection          objects in images: which of many boxes are kept
 diagonals          diagonals and bands of matrices: taken out, put in, made into matrices
 dilations          convolutions between SpaceToBatchND and BatchToSpaceND: those with dilations
