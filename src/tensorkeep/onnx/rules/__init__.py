@@ -32,6 +32,7 @@ fourier            Fourier transforms
 functions          functions of one value, element by element
 fused              ops into which TensorFlow's optimizer has put their neighbours
 gathering          elements found by index: Gather and its like
+gradients          gradients, in models that give them
 images             images of other sizes, and parts of images
 joining            values put together and taken apart along an axis: Pack, Concat, Split and their like
 losses             losses that begin with a softmax, and the decoding of sequences of classes
