@@ -43,6 +43,14 @@ def test_words_become_numbers_in_the_file(made: Graph) -> None:
             assert_same(session, {fed: strings(given)}, [places, ids, size])
 
 
+def test_any_number_of_strings_is_joined(made: Graph) -> None:
+    fed = texts((None, None))
+    joined = [get_op("ReduceJoin")(fed, np.array(axes, np.int32), separator=b"-") for axes in ([0], [1], [1, 0])]
+    with Session(made) as session:
+        for given in ([[b"a", b"b"], [b"c", b"d"]], [[b"a"]], np.empty((0, 3), object), np.empty((2, 0), object)):
+            assert_same(session, {fed: strings(given)}, joined)
+
+
 def test_no_strings_at_all_are_no_trouble(made: Graph) -> None:
     fed = texts((None, 2))
     with Session(made) as session:
@@ -54,7 +62,9 @@ def test_no_strings_at_all_are_no_trouble(made: Graph) -> None:
     [
         ("StringLower", {"encoding": b"utf-8"}, "beyond ASCII"),
         ("StaticRegexFullMatch", {"pattern": b"\xff"}, "UTF-8"),
-        ("StaticRegexReplace", {"pattern": b"a", "rewrite": b"b"}, "--split.*--custom-op StaticRegexReplace=DOMAIN"),
+        ("StaticRegexReplace", {"pattern": b"a.b", "rewrite": b"b"}, r"'a\.b'.*--inputs.*--split"),
+        ("StaticRegexReplace", {"pattern": b"a", "rewrite": rb"\0"}, "no patterns but"),
+        ("StaticRegexReplace", {"pattern": b"[ab]", "rewrite": b"", "replace_global": False}, "no patterns but"),
         ("StringToHashBucketFast", {"num_buckets": 3}, "hash strings.*--inputs"),
     ],
 )

@@ -64,23 +64,15 @@ _SOUNDS: Final = ("ONNX has no operators for sound files", CUT)
 _TEXT: Final = "ONNX has no operator that {}"
 
 _OPS: Final[Mapping[str, tuple[str, str]]] = {
-    "StringToHashBucket": _HASHES,
-    "StringToHashBucketFast": _HASHES,
-    "StringToHashBucketStrong": _HASHES,
     "Fingerprint": _HASHES,
     "SparseCross": _HASHES,
     "SparseCrossHashed": _HASHES,
     "SparseCrossV2": _HASHES,
     "RaggedCross": _HASHES,
     "HashSlice": _HASHES,
-    "RegexReplace": (_TEXT.format("replaces what a pattern matches"), CUT),
-    "StaticRegexReplace": (_TEXT.format("replaces what a pattern matches"), CUT),
     "Substr": (_TEXT.format("cuts strings"), CUT),
-    "StringStrip": (_TEXT.format("strips strings"), CUT),
     "StringLength": (_TEXT.format("counts the characters of strings"), CUT),
     "StringFormat": (_TEXT.format("writes values as text as it does"), CUT),
-    "StringNGrams": (_TEXT.format("makes runs of words"), CUT),
-    "UnsortedSegmentJoin": (_TEXT.format("joins strings by segments"), CUT),
     "EncodeBase64": (_TEXT.format("knows base64"), CUT),
     "DecodeBase64": (_TEXT.format("knows base64"), CUT),
     "UnicodeDecode": (_TEXT.format("takes strings apart into characters"), CUT),

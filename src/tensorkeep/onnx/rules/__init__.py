@@ -40,6 +40,7 @@ matrices           products of matrices
 normalisation      normalisation of batches and of neighbouring channels
 passing            what only passes values on, and where values come from
 patches            images cut into blocks and patches: SpaceToDepth, SpaceToBatch, ExtractImagePatches
+patterns           patterns of strings that stand for one text or for some characters
 pooling            the maximum or the average of what is under windows
 quantisation       numbers as whole numbers of few bits over a range, and back
 ragged             ragged tensors: values in rows of different lengths
@@ -61,5 +62,6 @@ tables             lookup tables: keys to values
 tensor_arrays      arrays of tensors of TensorFlow 1
 tensor_lists       TensorFlow 2's lists of tensors
 text               strings: joined, split, matched, as numbers and back
+text_parts         strings put together of parts: characters replaced, spaces taken away, runs of words
 windows            windows that slide over images: the order of axes, strides and paddings, as ONNX says them
 """

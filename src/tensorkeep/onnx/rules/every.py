@@ -48,6 +48,7 @@ from tensorkeep.onnx.rules import (
     tensor_arrays,
     tensor_lists,
     text,
+    text_parts,
 )
 
 __all__ = [
@@ -98,4 +99,5 @@ __all__ = [
     "tensor_arrays",
     "tensor_lists",
     "text",
+    "text_parts",
 ]

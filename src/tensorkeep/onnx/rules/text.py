@@ -17,7 +17,6 @@ from tensorkeep.onnx.graphs import OnnxGraph
 from tensorkeep.onnx.rules.registry import rule
 from tensorkeep.onnx.terms import Term, constant_term
 
-_MOST_JOINED: Final = 64  # strings that become nodes one by one
 _SPACES: Final = ("\t", "\n", "\v", "\f", "\r", "")  # the last is a run of spaces; ONNX Runtime knows no others
 
 
@@ -49,10 +48,11 @@ def string_constant(value: bytes | Sequence[bytes]) -> Term:
 @rule("StringJoin")
 def string_join(to: OnnxGraph, inputs: list[Term], *, separator: bytes) -> Term:
     leave_to_kernels(to, "strings")
-    return _joined_strings(to, inputs, separator)
+    return joined_strings(to, inputs, separator)
 
 
-def _joined_strings(to: OnnxGraph, parts: Sequence[Term], separator: bytes) -> Term:
+def joined_strings(to: OnnxGraph, parts: Sequence[Term], separator: bytes) -> Term:
+    """Strings of the same place in each of several arrays, with a separator between them."""
     if not parts:
         return string_constant(b"")
     text_of(to, separator, "the separator")
@@ -62,31 +62,6 @@ def _joined_strings(to: OnnxGraph, parts: Sequence[Term], separator: bytes) -> T
             result = to.node("StringConcat", result, string_constant(separator), dims=result.dims)
         result = to.node("StringConcat", result, part)
     return result
-
-
-@rule("ReduceJoin")
-def reduce_join(to: OnnxGraph, inputs: Term, reduction_indices: Term, *, keep_dims: bool, separator: bytes) -> Term:
-    """Joins the strings along an axis, by one StringConcat for each of them: ONNX joins pairs."""
-    leave_to_kernels(to, "strings")
-    rank = to.known_rank(inputs)
-    dims = inputs.dims or ()
-    reduced = [int(axis) % rank for axis in to.known_array(reduction_indices, "which axes are joined").reshape(-1)]
-    if not reduced:
-        return inputs
-    sizes = [dims[axis] for axis in reduced]
-    count = int(np.prod([size or 0 for size in sizes]))
-    if None in sizes or count > _MOST_JOINED:
-        to.refuse(f"ONNX joins pairs of strings, and here are {'any number' if None in sizes else count} to join")
-    kept = [axis for axis in range(rank) if axis not in reduced]
-    rows = to.transpose(inputs, [*kept, *reversed(reduced)])
-    if count:
-        rows = rows if len(reduced) == 1 else to.reshape(rows, [*[0] * len(kept), count])
-        parts = to.split(rows, [1] * count, len(kept))
-        joined = _joined_strings(to, [to.squeeze(part, [len(kept)]) for part in parts], separator)
-    else:
-        whole = to.shape(rows)
-        joined = to.node("Expand", string_constant(b""), to.slice(whole, [0], [len(kept)], [0]))
-    return to.unsqueeze(joined, sorted(reduced)) if keep_dims else joined
 
 
 # ---------------------------------------------------------------------------------------------------- Splitting
@@ -109,11 +84,11 @@ def string_split_v2(to: OnnxGraph, input: Term, sep: Term, *, maxsplit: int) -> 
     leave_to_kernels(to, "strings")
     mark = text_of(to, to.known_array(sep, "what strings are split at").item(), "what strings are split at")
     if maxsplit == 0:
-        lines = _numbered_elements(to, input)
+        lines = numbered_elements(to, input)
         places = to.concat([to.unsqueeze(lines, [1]), to.unsqueeze(to.node("Sub", lines, lines), [1])], 1)
         return places, input, _shape_of(to, input, to.node("Min", to.shape(input), to.constant([1])))
     if mark:
-        found = _split_strings(to, input, mark, keeps_empty=True, most=max(maxsplit, -1))
+        found = split_strings(to, input, mark, keeps_empty=True, most=max(maxsplit, -1))
         return found.places, found.values, _shape_of(to, input, _largest(to, found.counts))
     if maxsplit > 0:
         to.refuse("the rest of a string behind so many words is not what ONNX Runtime gives; split it without a limit")
@@ -140,14 +115,14 @@ def string_split(to: OnnxGraph, input: Term, delimiter: Term, *, skip_empty: boo
 
 def _split_at_each(to: OnnxGraph, input: Term, marks: Sequence[str], *, keeps_empty: bool) -> _Pieces:
     """Splits strings at one mark, the parts at the next, and so on. A string of nothing has no parts."""
-    found = _split_strings(to, input, marks[0], keeps_empty=False)
+    found = split_strings(to, input, marks[0], keeps_empty=False)
     for mark in marks[1:]:
-        parts = _split_strings(to, found.values, mark, keeps_empty=keeps_empty)
+        parts = split_strings(to, found.values, mark, keeps_empty=keeps_empty)
         found = parts._replace(lines=to.node("Gather", found.lines, parts.lines, axis=0))
     return found
 
 
-def _split_strings(to: OnnxGraph, strings: Term, mark: str, *, keeps_empty: bool, most: int = -1) -> _Pieces:
+def split_strings(to: OnnxGraph, strings: Term, mark: str, *, keeps_empty: bool, most: int = -1) -> _Pieces:
     """Splits strings at a mark. ONNX Runtime says that a string of nothing has no parts, others that it has one."""
     given = to.concat([strings, string_constant([b"-"])], 0) if keeps_empty else strings
     attrs = {"delimiter": mark, "maxsplit": most if most > 0 else None}
@@ -165,7 +140,7 @@ def _split_strings(to: OnnxGraph, strings: Term, mark: str, *, keeps_empty: bool
     return _Pieces(to.node("GatherND", parts, places, dims=(None,)), lines, counts, places)
 
 
-def _numbered_elements(to: OnnxGraph, term: Term) -> Term:
+def numbered_elements(to: OnnxGraph, term: Term) -> Term:
     """0, 1, 2, … for each element of a vector."""
     return to.node("Range", to.constant(0), to.squeeze(to.shape(term, 0, 1), [0]), to.constant(1), dims=(None,))
 
@@ -185,7 +160,7 @@ def _sparse(to: OnnxGraph, input: Term, found: _Pieces) -> tuple[Term, Term, Ter
     none = to.node("ConstantOfShape", to.shape(input), dtype=INT64, dims=(None,), value=np.zeros(1, np.int64))
     counts = to.node("ScatterElements", none, found.lines, ones, axis=0, reduction="add")
     starts = to.node("CumSum", counts, to.constant(0), exclusive=1)
-    columns = to.node("Sub", _numbered_elements(to, found.lines), to.node("Gather", starts, found.lines, axis=0))
+    columns = to.node("Sub", numbered_elements(to, found.lines), to.node("Gather", starts, found.lines, axis=0))
     places = to.concat([to.unsqueeze(found.lines, [1]), to.unsqueeze(columns, [1])], 1)
     return places, found.values, _shape_of(to, input, _largest(to, counts))
 

@@ -130,7 +130,7 @@ SAMPLES: dict[str, list[Sample]] = {
         sample(strings("ÄÖÜ ΑΣ".encode()), encoding=b"utf-8"),
     ],
     "StringUpper": [*elementwise(), sample(TEXT), sample(strings("äöü ß é".encode()), encoding=b"utf-8")],
-    "StringStrip": [*elementwise(), sample(texts(b"  a b\t\n", b"\x0b\x0cx\r", b"   "))],
+    "StringStrip": [*elementwise(), sample(texts(b"  a b\t\n", b"\x0b\x0cx\r", b"   ", b"a  b", b""))],
     "StringLength": [*elementwise(), *elementwise(unit=b"UTF8_CHAR")],
     "Substr": [
         sample(texts(b"hello", b"world"), I32(1), I32(3)),
@@ -166,8 +166,19 @@ SAMPLES: dict[str, list[Sample]] = {
         sample(ONE, pattern=b"(o)|(l)", rewrite=rb"<\1\2>"),
         sample(ONE, pattern=b"o", rewrite=rb"\1"),
         sample(ONE, pattern=b"[", rewrite=b"", fails=True),
+        *(
+            sample(texts(b"Hi, you!", b"", b"--a-b", b"x.y\\z]"), pattern=pattern, rewrite=rewrite)
+            for pattern in (rb"[!\"#$%&()\*\+,-\./:;<=>?@\[\\\]^_`{|}~\']", b"[[:punct:]]+", b"-", b"i|-", rb"\.")
+            for rewrite in (b"", b"_", b"-")
+        ),
+        *(sample(texts(b" a\t\n b ", b"\n", b"ab"), pattern=pattern, rewrite=b" ") for pattern in (rb"\s+", rb"\s")),
+        sample(strings([[b"a<br />b<br />", b"<br"]]), pattern=b"<br />", rewrite=b" "),
+        sample(texts(b"a-b-c", b"-", b""), pattern=b"-", rewrite=b"+", replace_global=False),
+        sample(texts("äöä".encode(), b"-"), pattern="ä".encode(), rewrite="é".encode()),
+        sample(np.empty((0, 2), object), pattern=b"[a-c]", rewrite=b""),
     ],
     "RegexReplace": [
+        sample(texts(b"a.b", b""), strings(rb"\."), strings(b""), constant=(1, 2)),
         sample(WORDS, strings(b"[a-z]"), strings(b"*")),
         sample(ONE, strings(b"l+"), strings(rb"[\0]"), replace_global=False),
         sample(ONE, strings(b"["), strings(b""), fails=True),
@@ -213,13 +224,22 @@ SAMPLES: dict[str, list[Sample]] = {
         *(sample(strings(text), out_type=np.int32, fails=True) for text in (b"1.5", b"2147483648", b"", b"0x10")),
         sample(strings(b"-1"), out_type=np.uint32, fails=True),
     ],
-    "StringToHashBucketFast": [sample(LONG, num_buckets=2**62 + 11), *elementwise(num_buckets=10)],
+    "StringToHashBucketFast": [
+        sample(LONG, num_buckets=2**62 + 11),
+        *elementwise(num_buckets=10),
+        *elementwise(num_buckets=1),
+    ],
     "StringToHashBucketStrong": [
         sample(LONG, num_buckets=2**62 + 11, key=[123, 2**62]),
         *elementwise(num_buckets=10, key=[1, 2]),
+        *elementwise(num_buckets=1, key=[1, 2]),
         sample(ONE, num_buckets=10, key=[1], fails=True),
     ],
-    "StringToHashBucket": [sample(LONG, num_buckets=2**62 + 11), *elementwise(num_buckets=10)],
+    "StringToHashBucket": [
+        sample(LONG, num_buckets=2**62 + 11),
+        *elementwise(num_buckets=10),
+        *elementwise(num_buckets=1),
+    ],
     "EncodeBase64": [*elementwise(), *elementwise(pad=True), sample(texts(b"\xfb\xff\xfe", b"\x00\x01"))],
     "DecodeBase64": [
         sample(texts(b"", b"SGVsbG8", b"SGVsbG8=", b"-__-", b"AA", b"AA==")),
