@@ -18,7 +18,7 @@ from tensorkeep.dtypes import RESOURCE, VARIANT
 from tensorkeep.errors import InvalidArgumentError
 from tensorkeep.graph.flattening import GraphCopy, copied_graph
 from tensorkeep.graph.graph import PLACEHOLDERS, Graph, HandleShape, Operation, Tensor
-from tensorkeep.io.showing.amounts import some_of
+from tensorkeep.io.showing.amounts import amount_of, some_of
 from tensorkeep.runtime.plan import make_plan
 from tensorkeep.runtime.session import Session
 from tensorkeep.saved_model.load.graph_parts import GraphPart, flat_part
@@ -55,8 +55,14 @@ class Chosen:
         )
 
 
-def chosen_ends(part: GraphPart, wider: Callable[[], GraphPart] | None, options: OnnxOptions, where: str) -> Chosen:
-    """What is exported of a part of a graph; one error with all that stands against it.
+def chosen_ends(
+    part: GraphPart,
+    wider: Callable[[], GraphPart] | None,
+    options: OnnxOptions,
+    where: str,
+    also: Sequence[str] = (),
+) -> Chosen:
+    """What is exported of a part of a graph; one error with all that stands against it, and what `also` does.
 
     `wider` gives a part with all of the graph, for names that are not in this one.
     """
@@ -71,14 +77,25 @@ def chosen_ends(part: GraphPart, wider: Callable[[], GraphPart] | None, options:
         other, more = _looked_up(_with_ends(widest, part), inputs, outputs)
         found, problems = (other, more) if len(more) < len(problems) else (found, problems)
     if problems:
-        raise InvalidArgumentError(f"{where}: {'; '.join(problems)}")
+        if inputs is None and part.inputs:
+            usual = replace(found, inputs=dict(part.inputs))
+            _problems_of_inputs(usual, options, problems)
+        raise InvalidArgumentError(f"{where}: {'; '.join([*problems, *also])}")
     problems += _twice_problems(found)
     problems += _needed_problems(found)
+    shapes, axes = _problems_of_inputs(found, options, problems)
+    refuse(f"{where} cannot be exported", [*problems, *also])
+    return replace(_with_shapes(found, shapes, where), axes=axes)
+
+
+def _problems_of_inputs(
+    found: Chosen, options: OnnxOptions, problems: list[str]
+) -> tuple[dict[str, Shape], dict[str, Sequence[str | None]]]:
+    """The shapes of inputs and the names of their axes; adds what contradicts the graph."""
     shapes = _told_shapes(found, options, problems)
     axes = _named_axes(found.inputs, shapes, options.axes, problems)
     problems += _image_problems(found.inputs, shapes, options.channels_first)
-    refuse(f"{where} cannot be exported", problems)
-    return replace(_with_shapes(found, shapes, where), axes=axes)
+    return shapes, axes
 
 
 # ------------------------------------------------------------------------------------------------------------- names
@@ -173,7 +190,7 @@ def _of_name(graph: Graph, name: str) -> tuple[Tensor | None, str]:
     if not number and len(outputs) > 1:
         return None, f"it has {len(outputs)} outputs: say which, {some_of([tensor.name for tensor in outputs], _NEAR)}"
     if not (number or "0").isdecimal() or int(number or 0) >= len(outputs):
-        return None, f"{ops[0].type} has {len(outputs)} outputs"
+        return None, f"{ops[0].type} has {amount_of(len(outputs), 'output')}"
     return outputs[int(number or 0)], ""
 
 

@@ -16,7 +16,7 @@ from tensorkeep.convert.onnx.ends import Chosen, chosen_ends
 from tensorkeep.convert.onnx.options import DEFAULT, Ends, OnnxOptions, Sizes, option_problems
 from tensorkeep.convert.onnx.reports import ExportedNode, OnnxExport
 from tensorkeep.convert.onnx.sources import ExportSource, Source, opened_source
-from tensorkeep.errors import InvalidArgumentError, UnimplementedError, WrongTypeError
+from tensorkeep.errors import UnimplementedError, WrongTypeError
 from tensorkeep.io.files.everywhere import FILES
 from tensorkeep.io.files.filesystem import FileSystem, PathLike, path_text
 from tensorkeep.io.showing.amounts import some_of
@@ -73,10 +73,10 @@ def export_onnx(
     require_packages(verifies=options.verify)
     path = path_text(target)
     files.require_free(path, bool(options.external_data), options.overwrite or options.dry_run, fs)
-    opset = _opset(options)
     with ExitStack() as stack:
         opened = opened_source(source, options, stack, fs)
-        chosen = chosen_ends(opened.part, opened.wider, options, opened.where)
+        chosen = chosen_ends(opened.part, opened.wider, options, opened.where, _opset_problems(options))
+        opset = _opset(options)
         try:
             return _export_chosen(opened, chosen, path, replace(options, opset=opset), fs)
         except graphs.CannotTranslateError as error:
@@ -99,13 +99,17 @@ def require_packages(*, verifies: bool) -> None:
 def _opset(options: OnnxOptions) -> int:
     if options.opset is None:
         return models.NEWEST_OPSET if find_spec("onnxruntime") is None else runtimes.newest_opset()
-    oldest, newest = graphs.OLDEST_OPSET, models.NEWEST_OPSET
-    if not oldest <= options.opset <= newest:
-        raise InvalidArgumentError(
-            f"opset {options.opset} cannot be written: those from {oldest} to {newest} can; leave it out for the "
-            "newest that ONNX Runtime runs"
-        )
     return options.opset
+
+
+def _opset_problems(options: OnnxOptions) -> list[str]:
+    oldest, newest = graphs.OLDEST_OPSET, models.NEWEST_OPSET
+    if options.opset is None or oldest <= options.opset <= newest:
+        return []
+    return [
+        f"opset {options.opset} cannot be written: those from {oldest} to {newest} can; leave it out for the newest "
+        "that ONNX Runtime runs"
+    ]
 
 
 def _older_opset(error: graphs.CannotTranslateError, options: OnnxOptions) -> int | None:
