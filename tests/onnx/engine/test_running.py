@@ -390,6 +390,20 @@ def test_providers_may_have_options_of_their_own(graph: Graph) -> None:
             OnnxRuntime(providers=(wrong,))  # type: ignore[arg-type]
 
 
+@pytest.mark.parametrize(
+    "wrong", [{"threads": 0}, {"threads": "two"}, {"threads": True}, {"providers": 5}, {"options": ["spinning"]}]
+)
+def test_options_of_a_wrong_kind_are_an_error_before_anything_runs(wrong: Any) -> None:
+    with pytest.raises(InvalidArgumentError, match=f"{next(iter(wrong))} of ONNX Runtime"):
+        OnnxRuntime(**wrong)
+
+
+def test_options_of_a_session_may_be_numbers(graph: Graph) -> None:
+    options: Any = {"session.intra_op.allow_spinning": 0}
+    with Session(graph, engine=engine_of(OnnxRuntime(options=options, smallest=0))) as session:
+        assert session.run(tanh(placeholder(FLOAT32, [])), {"Placeholder:0": 0.0}) == 0.0
+
+
 def get_variable_of(graph: Graph) -> Any:
     """The only variable of a graph."""
     (found,) = get_collection(graph, GraphKeys.GLOBAL_VARIABLES)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final
 
@@ -34,9 +34,13 @@ class OnnxRuntime:
     """Whether the first calls of a part are timed beside our kernels, and the faster of the two runs the others."""
 
     def __post_init__(self) -> None:
-        if self.threads is not None and self.threads < 1:
-            raise InvalidArgumentError(f"threads of ONNX Runtime: a positive number, got {self.threads}")
-        if isinstance(self.providers, str):
+        is_number = isinstance(self.threads, int) and not isinstance(self.threads, bool)
+        if self.threads is not None and not (is_number and self.threads > 0):
+            raise InvalidArgumentError(f"threads of ONNX Runtime: a positive number, got {self.threads!r}")
+        if not isinstance(self.options, Mapping):
+            raise InvalidArgumentError(f"options of ONNX Runtime are texts by name, got {self.options!r}")
+        object.__setattr__(self, "options", {str(key): str(value) for key, value in self.options.items()})
+        if isinstance(self.providers, str) or not isinstance(self.providers, Sequence):
             raise InvalidArgumentError(f"providers of ONNX Runtime are several names, got {self.providers!r}")
         object.__setattr__(self, "providers", tuple(_provider(given) for given in self.providers))
 
