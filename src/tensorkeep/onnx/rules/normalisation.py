@@ -126,3 +126,45 @@ def lrn(to: OnnxGraph, input: Term, *, depth_radius: int, bias: float, alpha: fl
     x = to.channels_first(to.cast(input, FLOAT32))
     found = to.node("LRN", x, size=size, alpha=alpha * size, beta=beta, bias=bias)
     return to.channels_last(to.cast(found, input.dtype), 4)
+
+
+# ---------------------------------------------------------------------------------------------------- Gradients
+
+
+@rule("FusedBatchNormGrad", "FusedBatchNormGradV2")
+def fused_batch_norm_grad(
+    to: OnnxGraph, y_backprop: Term, x: Term, scale: Term, reserve_space_1: Term, reserve_space_2: Term, *,
+    epsilon: float, data_format: bytes, is_training: bool,
+) -> tuple[Term, ...]:  # fmt: skip
+    """The gradients of images, scale and offset, by the mean and variance that the images were normalised by."""
+    if to.model.is_for_engine:
+        to.refuse("it is not known whether its inputs go together")
+    if is_training:
+        to.refuse("it is the gradient of a step of training; make a graph that only computes (is_training=False)")
+    kind, rank = scale.dtype, to.known_rank(x)
+    wide = FLOAT32 if x.dtype in (FLOAT16, BFLOAT16) else x.dtype
+    at = channel_axis(rank, data_format)
+    others = [axis for axis in range(rank) if axis != at]
+    slopes, images, factor, mean, variance = (
+        to.cast(item, wide) for item in (y_backprop, x, scale, reserve_space_1, reserve_space_2)
+    )
+    inverse = to.node("Reciprocal", to.node("Sqrt", to.node("Add", variance, to.like(variance, epsilon))))
+    spread = [axis - at for axis in range(at + 1, rank)]
+    columns = [to.unsqueeze(item, spread) for item in (to.node("Mul", factor, inverse), mean)]
+    dx = to.node("Mul", slopes, columns[0], dims=x.dims)
+    away = to.node("Mul", slopes, to.node("Sub", images, columns[1], dims=x.dims), dims=x.dims)
+    d_scale = to.node("Mul", to.reduce("ReduceSum", away, others), inverse)
+    d_offset = to.reduce("ReduceSum", slopes, others)
+    nothing = to.constant(np.zeros(0, kind.array_dtype), kind)
+    return to.cast(dx, x.dtype), to.cast(d_scale, kind), to.cast(d_offset, kind), nothing, nothing
+
+
+@rule("FusedBatchNormGradV3")
+def fused_batch_norm_grad_v3(
+    to: OnnxGraph, y_backprop: Term, x: Term, scale: Term, reserve_space_1: Term, reserve_space_2: Term,
+    reserve_space_3: Term, *, epsilon: float, data_format: bytes, is_training: bool,
+) -> tuple[Term, ...]:  # fmt: skip
+    return fused_batch_norm_grad(
+        to, y_backprop, x, scale, reserve_space_1, reserve_space_2, epsilon=epsilon, data_format=data_format,
+        is_training=is_training,
+    )  # fmt: skip

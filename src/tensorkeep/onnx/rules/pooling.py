@@ -1,4 +1,4 @@
-"""The maximum or the average of what is under windows."""
+"""The maximum or the average of what is under windows, and their gradients."""
 
 from __future__ import annotations
 
@@ -10,15 +10,18 @@ import numpy as np
 from tensorkeep.dtypes import BFLOAT16, FLOAT32, FLOAT64, INT64, DType
 from tensorkeep.onnx.graphs import OnnxGraph
 from tensorkeep.onnx.rules.registry import rule
+from tensorkeep.onnx.rules.shapes import filled_array
 from tensorkeep.onnx.rules.windows import (
     Windows,
     centered_images,
     channel_axis,
     from_channels_first,
+    has_channels_first,
     spatial_axes,
     to_channels_first,
     windows_of,
 )
+from tensorkeep.onnx.size_vectors import axes_of, parts_of, product, reshaped_value, vector
 from tensorkeep.onnx.terms import Term
 from tensorkeep.ops.nn.windows import Ints, Sliding
 
@@ -146,3 +149,87 @@ def _refuse_unknown_padding(to: OnnxGraph, windows: Windows) -> None:
 
 def _middle(to: OnnxGraph, images: Term, ksize: Ints, sliding: Sliding) -> Term:
     return centered_images(to, images, _windows(to, images, ksize, sliding), sliding)
+
+
+# ---------------------------------------------------------------------------------------------------- Gradients
+
+
+@rule("MaxPoolGrad", opset=16)
+def max_pool_grad(
+    to: OnnxGraph, orig_input: Term, orig_output: Term, grad: Term, *,
+    ksize: Ints, strides: Ints, padding: bytes, explicit_paddings: Ints, data_format: bytes,
+) -> Term:  # fmt: skip
+    """What comes in goes to where each window had its maximum, the first one of several."""
+    if to.model.is_for_engine:
+        to.refuse("it is not known whether its inputs go together")
+    sliding = Sliding(strides, padding, explicit_paddings, data_format)
+    rank = to.known_rank(orig_input)
+    windows = _windows(to, orig_input, ksize, sliding)
+    _refuse_unknown_padding(to, windows)
+    wide = DType.of("float64") if orig_input.dtype is FLOAT64 else FLOAT32
+    images, slopes = (to_channels_first(to, to.cast(term, wide), data_format) for term in (orig_input, grad))
+    _, places = to.node_with_outputs("MaxPool", [images], 2, [None, INT64], attrs=windows.attrs())
+    count = product(to, axes_of(orig_input))
+    nothing = filled_array(to, vector(to, [count]), to.constant(np.zeros((), wide.array_dtype), wide))
+    flat = to.reshape(slopes, [-1])
+    found = to.node("ScatterElements", nothing, to.reshape(places, [-1]), flat, axis=0, reduction="add", dims=(None,))
+    sizes = axes_of(orig_input)
+    order = list(range(rank)) if has_channels_first(data_format) else [0, rank - 1, *range(1, rank - 1)]
+    shaped = reshaped_value(to, found, [sizes[axis] for axis in order])
+    shaped.dims = tuple((orig_input.dims or ())[axis] for axis in order)
+    return to.cast(from_channels_first(to, shaped, data_format, rank), grad.dtype)
+
+
+@rule("MaxPoolGradV2", opset=16)
+def max_pool_grad_v2(
+    to: OnnxGraph, orig_input: Term, orig_output: Term, grad: Term, ksize: Term, strides: Term, *,
+    padding: bytes, data_format: bytes,
+) -> Term:  # fmt: skip
+    size, step = to.known_array(ksize, "the size of its windows"), to.known_array(strides, "the step of its windows")
+    return max_pool_grad(
+        to, orig_input, orig_output, grad, ksize=tuple(size.tolist()), strides=tuple(step.tolist()), padding=padding,
+        explicit_paddings=(), data_format=data_format,
+    )  # fmt: skip
+
+
+@rule("AvgPoolGrad")
+def avg_pool_grad(
+    to: OnnxGraph, orig_input_shape: Term, grad: Term, *, ksize: Ints, strides: Ints, padding: bytes, data_format: bytes
+) -> Term:
+    """What comes in, shared by the elements of its window that are in the image: a ConvTranspose of ones, channel by
+    channel.
+    """
+    if to.model.is_for_engine:
+        to.refuse("it is not known whether its inputs go together")
+    sliding = Sliding(strides, padding, (), data_format)
+    sizes = parts_of(to, orig_input_shape, 4)
+    images = Term(grad.dtype, tuple(size if isinstance(size, int) else None for size in sizes))
+    windows = _windows(to, images, ksize, sliding)
+    space = [images.dims[axis] for axis in spatial_axes(4, data_format)] if images.dims else []
+    if None in space or None in windows.pads or None in windows.kernel or grad.dims is None:
+        to.refuse("its images have sizes that are not known before the model runs; tell them, by --shape")
+    wide = FLOAT64 if grad.dtype is FLOAT64 else FLOAT32
+    slopes = to_channels_first(to, to.cast(grad, wide), data_format)
+    known = [(int(size or 0), int(kernel or 0), step, pair or (0, 0)) for size, kernel, step, pair in
+             zip(space, windows.kernel, windows.strides, windows.pads, strict=True)]  # fmt: skip
+    counts = [_elements_inside(*item) for item in known]
+    shares = 1 / (counts[0][:, np.newaxis] * counts[1])
+    each = to.node("Mul", slopes, to.constant(shares.astype(wide.array_dtype), wide), dims=slopes.dims)
+    planes = to.reshape(each, [-1, 1, *shares.shape])
+    ones = to.constant(np.ones((1, 1, known[0][1], known[1][1]), wide.array_dtype), wide)
+    over = [size + sum(pair) - ((len(count) - 1) * step + kernel)
+            for (size, kernel, step, pair), count in zip(known, counts, strict=True)]  # fmt: skip
+    pads = [item[3][end] for end in (0, 1) for item in known]
+    spread = to.node(
+        "ConvTranspose", planes, ones, dims=(None, 1, *(item[0] for item in known)), strides=[item[2] for item in known],
+        pads=pads, output_padding=over if any(over) else None,
+    )  # fmt: skip
+    channels = channel_axis(4, data_format)
+    whole = reshaped_value(to, spread, [sizes[0], sizes[channels], *(item[0] for item in known)])
+    return to.cast(from_channels_first(to, whole, data_format, 4), grad.dtype)
+
+
+def _elements_inside(size: int, kernel: int, stride: int, pads: tuple[int, int]) -> np.ndarray:
+    """How many elements of an axis each of its windows has."""
+    starts = np.arange((size + sum(pads) - kernel) // stride + 1) * stride - pads[0]
+    return np.minimum(starts + kernel, size) - np.maximum(starts, 0)

@@ -138,9 +138,11 @@ SAMPLES = {
             numbers(*output),
             sizes(*attrs["ksize"]),
             sizes(*attrs["strides"]),
+            constant=constant,
             padding=attrs["padding"],
         )
         for images, output, attrs in PLAIN[:3]
+        for constant in ((), (3, 4))
     ],
     "MaxPoolGradGrad": [
         sample(IMAGES, MAXIMA, numbers(*IMAGES.shape), **PLAIN[0][2]),
