@@ -193,7 +193,8 @@ def test_elements_of_different_lengths_that_a_loop_fills_a_list_with_are_a_seque
 
     start = op("TensorListReserve", constant([-1, 3]), count, element_dtype="float32")
     _, filled, _, _ = loop_over_list(graph, step, start, count, x)
-    whole = op("TensorListConcatV2", filled, constant([-1, 3]), constant(np.zeros(0, np.int64)), element_dtype="float32")
+    no_lengths = constant(np.zeros(0, np.int64))
+    whole = op("TensorListConcatV2", filled, constant([-1, 3]), no_lengths, element_dtype="float32")
     found = assert_exports([*whole], [{x: X, count: value} for value in (1, 4)], opsets=(18, 24))
     assert found.ops["SequenceInsert"] == 1
 
@@ -205,7 +206,8 @@ def test_elements_of_one_length_that_a_loop_fills_a_list_with_are_a_scan_output(
     step = lambda i, items, x: op("TensorListSetItem", items, i, op("Exp", x))  # noqa: E731
     start = op("TensorListReserve", constant([-1, 3]), count, element_dtype="float32")
     _, filled, _, _ = loop_over_list(graph, step, start, count, x)
-    whole = op("TensorListConcatV2", filled, constant([-1, 3]), constant(np.zeros(0, np.int64)), element_dtype="float32")
+    no_lengths = constant(np.zeros(0, np.int64))
+    whole = op("TensorListConcatV2", filled, constant([-1, 3]), no_lengths, element_dtype="float32")
     found = assert_exports([*whole], [{x: X, count: value} for value in (1, 4)], opsets=(18, 24))
     assert "SequenceInsert" not in found.ops
 

@@ -35,8 +35,8 @@ def test_patterns_that_stand_for_texts(pattern: str, texts: list[str], repeats: 
 
 @pytest.mark.parametrize(
     "pattern",
-    ["", "a*", "a?", "a.b", "^a", "a$", "[^a]", "ab|c", "(ab)+", "ab+", "a{2}", r"\b", r"\x41", "[a", "[a]b", "[a][b]", "|a",
-     "[b-a]", "[[:nothing:]]", "a\\", "(a)(b)", "(?i)a", r"[\x00-\x1f]", "[a-\u4e00]", "+", "a||b"],
+    ["", "a*", "a?", "a.b", "^a", "a$", "[^a]", "ab|c", "(ab)+", "ab+", "a{2}", r"\b", r"\x41", "[a", "[a]b", "[a][b]",
+     "|a", "[b-a]", "[[:nothing:]]", "a\\", "(a)(b)", "(?i)a", r"[\x00-\x1f]", "[a-\u4e00]", "+", "a||b"],
 )  # fmt: skip
 def test_patterns_that_say_more(pattern: str) -> None:
     assert marks_of_pattern(pattern) is None

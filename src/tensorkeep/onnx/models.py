@@ -84,7 +84,9 @@ def _translate_once(
     known: Mapping[Tensor, object] | None,
     uneven_loops: frozenset[str],
 ) -> Translated:
-    """The model, with lists that some loops fill as sequences. Raises UnevenElementsError if another loop's have to be."""
+    """The model, with lists that some loops fill as sequences. Raises UnevenElementsError if those of another loop have
+    to be.
+    """
     translator.model.uneven_loops = uneven_loops
     to = translator.graph()
     for name in outputs:  # names that others may not take

@@ -202,8 +202,8 @@ def _our_outputs(chosen: Chosen, inputs: Mapping[str, Array]) -> list[Any]:
         found: list[Any] = chosen.session.run(list(chosen.outputs.values()), feeds)
     except PermissionDeniedError as error:
         raise PermissionDeniedError(
-            f"the file cannot be verified, as the model would have to run: {str(error).partition(', which')[0]}. If you "
-            "trust it, say what it may do (allow=; --allow), or leave out verify (--verify)"
+            f"the file cannot be verified, as the model would have to run: {str(error).partition(', which')[0]}. If "
+            "you trust it, say what it may do (allow=; --allow), or leave out verify (--verify)"
         ) from error
     return found
 

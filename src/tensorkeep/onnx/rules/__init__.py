@@ -35,6 +35,7 @@ gathering          elements found by index: Gather and its like
 gradients          gradients, in models that give them
 images             images of other sizes, and parts of images
 joining            values put together and taken apart along an axis: Pack, Concat, Split and their like
+linear_systems     linear systems: inverses, solutions, triangular factors, determinants
 losses             losses that begin with a softmax, and the decoding of sequences of classes
 matrices           products of matrices
 normalisation      normalisation of batches and of neighbouring channels

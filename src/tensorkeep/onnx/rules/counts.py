@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from tensorkeep.dtypes import BOOL, FLOAT64, INT32, INT64, DType
+from tensorkeep.dtypes import BOOL, FLOAT64, INT64, DType
 from tensorkeep.onnx.graphs import OnnxGraph
 from tensorkeep.onnx.rules._groups import groups_of
 from tensorkeep.onnx.rules.joining import as_vector
@@ -156,7 +156,8 @@ def _sparse_counts(
 def dense_count_sparse_output(
     to: OnnxGraph, values: Term, weights: Term, *, minlength: int, maxlength: int, binary_output: bool
 ) -> tuple[Term, Term, Term]:
-    rows, height = None, 1
+    rows: Term | None = None
+    height: Part = 1
     if to.known_rank(values) == 2:
         height, width = axes_of(values)
         every = counted_indices(to, product(to, [height, width]))

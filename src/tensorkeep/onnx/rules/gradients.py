@@ -1,4 +1,4 @@
-"""Gradients, in models that give them: saliency maps, forces that are the slope of an energy, steps towards an input."""
+"""Gradients, in models that give them: saliency maps, forces that are the slope of an energy."""
 
 from __future__ import annotations
 
@@ -13,7 +13,16 @@ from tensorkeep.onnx.known_sizes import Sizes, sizes_of
 from tensorkeep.onnx.rules.elementwise import Expression, elementwise
 from tensorkeep.onnx.rules.registry import rule
 from tensorkeep.onnx.rules.windows import widened_value
-from tensorkeep.onnx.size_vectors import axes_of, computed_size, counted_indices, parts_of, reshaped_value, scalar, vector
+from tensorkeep.onnx.size_vectors import (
+    Part,
+    axes_of,
+    computed_size,
+    counted_indices,
+    parts_of,
+    reshaped_value,
+    scalar,
+    vector,
+)
 from tensorkeep.onnx.terms import SizeOf, Term
 
 _SELU_SCALE: Final = 1.0507009873554804934193349852946
@@ -147,31 +156,39 @@ def broadcast_gradient_args(to: OnnxGraph, s0: Term, s1: Term) -> tuple[Term, Te
     """
     if to.model.is_for_engine:
         to.refuse("sizes that do not go together are not found out")
-    sizes = sizes_of(s0), sizes_of(s1)
-    if sizes[0] is None or sizes[1] is None:
+    own, other = sizes_of(s0), sizes_of(s1)
+    if own is None or other is None:
         to.refuse("it is not known how many axes its inputs have; tell their shapes, by --shape")
-    rank = max(len(sizes[0]), len(sizes[1]))
-    first, second = ((*(1,) * (rank - len(own)), *own) for own in sizes)
-    if len(sizes[0]) == len(sizes[1]) and first == second and None not in first:
+    rank = max(len(own), len(other))
+    first, second = (1,) * (rank - len(own)) + own, (1,) * (rank - len(other)) + other
+    if len(own) == len(other) and first == second and None not in first:
         nothing = to.constant(np.zeros(0, np.int64), s0.dtype)
         return nothing, nothing
-    known = [_summed_axes(one, other) for one, other in ((first, second), (second, first))]
-    if None in known:
-        padded = [vector(to, [*[1] * (rank - len(own)), *parts_of(to, term, len(own))])
-                  for own, term in zip(sizes, (s0, s1), strict=True)]  # fmt: skip
-        is_other = to.constant(np.array([True]))
-        if len(sizes[0]) == len(sizes[1]):
-            differs = to.cast(to.node("Not", to.node("Equal", *padded, dtype=BOOL), dtype=BOOL, dims=(rank,)), INT64)
-            is_other = to.cast(to.reduce("ReduceMax", differs, [0], keepdims=True), BOOL)
-    found = []
-    for number, axes in enumerate(known):
-        if axes is not None:
-            found.append(to.constant(np.array(axes, np.int64), s0.dtype))
-            continue
-        is_one = to.node("Equal", padded[number], to.constant(1), dtype=BOOL)
-        places = to.node("NonZero", to.node("And", is_one, is_other, dtype=BOOL), dtype=INT64, dims=(1, None))
-        found.append(to.cast(to.squeeze(places, [0]), s0.dtype))
+    known = _summed_axes(first, second), _summed_axes(second, first)
+    computed = () if None not in known else _axes_of_size_one(to, s0, s1, (len(own), len(other)))
+    found = [
+        to.cast(computed[number], s0.dtype) if axes is None else to.constant(np.array(axes, np.int64), s0.dtype)
+        for number, axes in enumerate(known)
+    ]
     return found[0], found[1]
+
+
+def _axes_of_size_one(to: OnnxGraph, s0: Term, s1: Term, ranks: tuple[int, int]) -> tuple[Term, ...]:
+    """The axes of size 1 of two shapes, as they are computed; none if the shapes are the same."""
+    rank = max(ranks)
+    padded = [
+        vector(to, [*[1] * (rank - own), *parts_of(to, term, own)]) for own, term in zip(ranks, (s0, s1), strict=True)
+    ]
+    is_other = to.constant(np.array([True]))
+    if ranks[0] == ranks[1]:
+        differs = to.cast(to.node("Not", to.node("Equal", *padded, dtype=BOOL), dtype=BOOL, dims=(rank,)), INT64)
+        is_other = to.cast(to.reduce("ReduceMax", differs, [0], keepdims=True), BOOL)
+    found = []
+    for sizes in padded:
+        is_one = to.node("Equal", sizes, to.constant(1), dtype=BOOL)
+        is_summed = to.node("And", is_one, is_other, dtype=BOOL)
+        found.append(to.squeeze(to.node("NonZero", is_summed, dtype=INT64, dims=(1, None)), [0]))
+    return tuple(found)
 
 
 def _summed_axes(own: Sizes, others: Sizes) -> list[int] | None:
@@ -195,7 +212,8 @@ def concat_offset(to: OnnxGraph, concat_dim: Term, shape: list[Term]) -> list[li
         return [_offsets_along(to, concat_dim, shape)]
     sizes = [parts_of(to, term) for term in shape]
     axis = int(concat_dim.array.reshape(())) % len(sizes[0])
-    found, start = [], 0
+    found: list[Term] = []
+    start: Part = 0
     for own in sizes:
         along = vector(to, [start if at == axis else 0 for at in range(len(own))])
         found.append(to.cast(along, shape[0].dtype))

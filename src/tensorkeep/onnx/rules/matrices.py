@@ -1,4 +1,4 @@
-"""Products of matrices, determinants and inverses."""
+"""Products of matrices."""
 
 from __future__ import annotations
 
@@ -12,7 +12,6 @@ from tensorkeep.onnx.rules.elementwise import broadcast_dims, computed_in, eleme
 from tensorkeep.onnx.rules.registry import rule
 from tensorkeep.onnx.terms import Dims, Term
 
-_MICROSOFT: Final = "com.microsoft"
 _GEMM: Final = frozenset(("float16", "float32", "float64"))
 
 # ---------------------------------------------------------------------------------------------------- Products
@@ -114,22 +113,3 @@ def bias_add(to: OnnxGraph, value: Term, bias: Term) -> Term:
     if operation.type == "BiasAdd" and operation.attr("data_format") == b"NCHW":
         bias = to.unsqueeze(bias, list(range(1, to.known_rank(value) - 1)))
     return elementwise(to, "Add", value, bias)
-
-
-# ---------------------------------------------------------------------------------------------------- Linear algebra
-
-
-@rule("MatrixDeterminant")
-def matrix_determinant(to: OnnxGraph, input: Term) -> Term:
-    dims = None if input.dims is None else input.dims[:-2]
-    wide = computed_in(to, "Det", input.dtype)
-    return to.cast(to.node("Det", to.cast(input, wide), dims=dims), input.dtype)
-
-
-@rule("MatrixInverse")
-def matrix_inverse(to: OnnxGraph, input: Term, *, adjoint: bool) -> Term:
-    """The inverse, by an operator of ONNX Runtime's own: ONNX has none."""
-    if to.model.is_for_engine:
-        to.refuse("ONNX Runtime does not say that a matrix has no inverse")
-    found = to.node("Inverse", input, dims=input.dims, domain=_MICROSOFT)
-    return _matrix_transposed(to, found) if adjoint else found

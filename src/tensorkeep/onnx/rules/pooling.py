@@ -221,8 +221,8 @@ def avg_pool_grad(
             for (size, kernel, step, pair), count in zip(known, counts, strict=True)]  # fmt: skip
     pads = [item[3][end] for end in (0, 1) for item in known]
     spread = to.node(
-        "ConvTranspose", planes, ones, dims=(None, 1, *(item[0] for item in known)), strides=[item[2] for item in known],
-        pads=pads, output_padding=over if any(over) else None,
+        "ConvTranspose", planes, ones, dims=(None, 1, *(item[0] for item in known)),
+        strides=[item[2] for item in known], pads=pads, output_padding=over if any(over) else None,
     )  # fmt: skip
     channels = channel_axis(4, data_format)
     whole = reshaped_value(to, spread, [sizes[0], sizes[channels], *(item[0] for item in known)])

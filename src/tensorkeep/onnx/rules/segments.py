@@ -154,7 +154,9 @@ def unsorted_segment(to: OnnxGraph, data: Term, segment_ids: Term, num_segments:
     nothing = {"add": 0, "mul": 1}.get(reduction)
     if nothing is not None:
         return _unsorted_reduction(to, data, segment_ids, num_segments, reduction, nothing)
-    return _unsorted_reduction(to, data, segment_ids, num_segments, reduction, lowest_number(data.dtype, reduction == "min"))
+    return _unsorted_reduction(
+        to, data, segment_ids, num_segments, reduction, lowest_number(data.dtype, reduction == "min")
+    )
 
 
 # ---------------------------------------------------------------------------------------------------- Picked rows

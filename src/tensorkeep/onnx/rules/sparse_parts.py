@@ -41,7 +41,8 @@ def sparse_concat(
     sizes = [parts_of(to, shape, index.size(1)) for shape, index in zip(shapes, indices, strict=True)]
     rank = len(sizes[0])
     axis = concat_dim % rank
-    moved, start = [], 0
+    moved: list[Term] = []
+    start: Part = 0
     for index, own in zip(indices, sizes, strict=True):
         along = vector(to, [start if at == axis else 0 for at in range(rank)])
         moved.append(to.node("Add", index, along, dims=index.dims))

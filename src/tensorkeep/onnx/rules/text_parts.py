@@ -208,9 +208,7 @@ def reduce_join(to: OnnxGraph, inputs: Term, reduction_indices: Term, *, keep_di
     return to.unsqueeze(joined, sorted(reduced)) if keep_dims else joined
 
 
-def _joined_rows(
-    to: OnnxGraph, inputs: Term, rows: Term, axes: tuple[list[int], list[int]], separator: bytes
-) -> Term:
+def _joined_rows(to: OnnxGraph, inputs: Term, rows: Term, axes: tuple[list[int], list[int]], separator: bytes) -> Term:
     """The strings of each row joined, where it is not known how many there are. `rows` has the axes that are joined at
     its end.
     """
