@@ -10,7 +10,9 @@ an output that is a list. It runs nothing: what it knows of values before the mo
 
 _carriers          types that ONNX Runtime's kernels take, and the wider ones that others are computed in
 _groups            elements that belong together by a number, in the order of those numbers
+_rounds            loops that rules write: so many rounds, each of which is told its number
 activations        what a layer does with its sums: activations and softmax
+addons             what decoders and clusters compute: beams read back, the nearest centers
 arithmetic         arithmetic of single elements
 audio              spectrograms of sounds, and the cepstral coefficients of speech
 bits               bits of whole numbers: logic, shifts, and how many are set
@@ -64,5 +66,6 @@ tensor_arrays      arrays of tensors of TensorFlow 1
 tensor_lists       TensorFlow 2's lists of tensors
 text               strings: joined, split, matched, as numbers and back
 text_parts         strings put together of parts: characters replaced, spaces taken away, runs of words
+warping            images sampled elsewhere: at places that are given, and as a transformation says
 windows            windows that slide over images: the order of axes, strides and paddings, as ONNX says them
 """

@@ -2,6 +2,7 @@
 
 from tensorkeep.onnx.rules import (
     activations,
+    addons,
     arithmetic,
     audio,
     bits,
@@ -50,10 +51,12 @@ from tensorkeep.onnx.rules import (
     tensor_lists,
     text,
     text_parts,
+    warping,
 )
 
 __all__ = [
     "activations",
+    "addons",
     "arithmetic",
     "audio",
     "bits",
@@ -102,4 +105,5 @@ __all__ = [
     "tensor_lists",
     "text",
     "text_parts",
+    "warping",
 ]

@@ -7,12 +7,13 @@ infinities or what is no number, where TensorFlow fails.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 
 from tensorkeep.dtypes import BOOL, FLOAT64, INT64
 from tensorkeep.onnx.graphs import OnnxGraph
+from tensorkeep.onnx.rules._rounds import counted_rounds
 from tensorkeep.onnx.rules.elementwise import computed_in, where
 from tensorkeep.onnx.rules.registry import rule
 from tensorkeep.onnx.rules.shapes import filled_array
@@ -28,23 +29,9 @@ from tensorkeep.onnx.size_vectors import (
 )
 from tensorkeep.onnx.terms import Term
 
-Round = Callable[[OnnxGraph, Term, list[Term]], list[Term]]
-
-
 def _check(to: OnnxGraph) -> None:
     if to.model.is_for_engine:
         to.refuse("that a matrix has no inverse is not found out")
-
-
-def _each_column(to: OnnxGraph, count: Part, starts: Sequence[Term], once: Round) -> list[Term]:
-    """The values after so many rounds, each of which is told its number."""
-    inner = to.inner()
-    number, going = inner.input(INT64, (), to.own_name("number")), inner.input(BOOL, (), to.own_name("going"))
-    given = [inner.input(term.dtype, term.dims, to.own_name("value")) for term in starts]
-    body = inner.finished([number, going, *given], [going, *once(inner, number, list(given))], "column")
-    dtypes, dims = [term.dtype for term in starts], [term.dims for term in starts]
-    inputs = [scalar(to, count), to.constant(np.bool_(True)), *starts]
-    return list(to.node_with_outputs("Loop", inputs, len(starts), dtypes, dims, attrs={"body": body}))
 
 
 def _as_batch(to: OnnxGraph, matrices: Term) -> tuple[Term, list[Part]]:
@@ -125,7 +112,7 @@ def _eliminated(to: OnnxGraph, matrices: Term, right: Term | None) -> tuple[Term
         total = inner.node("Add", total, inner.node("Log", inner.node("Abs", value)), dims=(None,))
         return [rows, sign, total]
 
-    rows, sign, total = _each_column(to, count, [whole, sign, total], once)
+    rows, sign, total = counted_rounds(to, count, [whole, sign, total], once)
     if right is None:
         return None, sign, total
     beyond = to.slice(rows, vector(to, [width]), [np.iinfo(np.int64).max], [2])
@@ -216,7 +203,7 @@ def cholesky(to: OnnxGraph, input: Term) -> Term:
         column = inner.node("Where", is_above, inner.like(column, 0), column, dtype=column.dtype, dims=(None, None))
         return [_with(inner, found, number, numbers, 2, column)]
 
-    (found,) = _each_column(to, count, [_zeros_like(to, matrices)], once)
+    (found,) = counted_rounds(to, count, [_zeros_like(to, matrices)], once)
     return _as_it_was(to, found, batch, axes_of(matrices)[1:])
 
 
@@ -257,5 +244,5 @@ def matrix_triangular_solve(to: OnnxGraph, matrix: Term, rhs: Term, *, lower: bo
         mine = inner.node("Div", left, inner.unsqueeze(value, [1]), dims=(None, None))
         return [_with(inner, found, at, numbers, 1, mine)]
 
-    (found,) = _each_column(to, count, [_zeros_like(to, right)], once)
+    (found,) = counted_rounds(to, count, [_zeros_like(to, right)], once)
     return _as_it_was(to, found, batch, axes_of(right)[1:])

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import numpy as np
+
+from tensorkeep.dtypes import DType
 from tensorkeep.onnx.graphs import OnnxGraph
 from tensorkeep.onnx.rules.registry import rule
 from tensorkeep.onnx.terms import Term, constant_term
@@ -48,3 +51,18 @@ def read_variable(to: OnnxGraph, resource: Term) -> Term:
     if not held.is_initialized:
         to.refuse(f'the variable "{held.name}" has no value: restore or initialize it first')
     return constant_term(held.read(), held.dtype, held.name)
+
+
+@rule("VarIsInitializedOp", "IsVariableInitialized")
+def variable_is_initialized(to: OnnxGraph, variable: Term) -> Term:
+    """True: what has no value is refused where it is read."""
+    held = variable.held
+    if isinstance(held, VariableResource) and not held.is_initialized:
+        return to.constant(np.bool_(False))
+    return to.constant(np.bool_(True))
+
+
+@rule("VariableShape")
+def variable_shape(to: OnnxGraph, input: Term, *, out_type: DType) -> Term:
+    """The sizes of a variable's value."""
+    return to.cast(to.shape(read_variable(to, input)), out_type)

@@ -136,21 +136,40 @@ def sparse_fill_empty_rows(
     rank = indices.size(1)
     sizes = parts_of(to, dense_shape, rank)
     rows = column_of(to, indices, 0)
-    numbers = counted_indices(to, sizes[0])
+    is_empty, fresh, order, back = _rows_filled(to, rows, sizes[0])
+    around = to.constant(np.array([0, 0, 0, len(sizes) - 1], np.int64))
+    added = to.node("Pad", to.unsqueeze(fresh, [1]), around)
+    filling = carried_node(to, "Expand", default_value, to.shape(fresh))
+    all_places = to.node("Gather", to.concat([indices, added], 0), order, axis=0)
+    all_values = to.node("Gather", to.concat([values, filling], 0), order, axis=0)
+    return all_places, all_values, is_empty, back
+
+
+def _rows_filled(to: OnnxGraph, rows: Term, count: Part) -> tuple[Term, Term, Term, Term]:
+    """Which rows have no element, and their numbers; the order of all elements, with one more for each of these; and
+    where in it the elements are that there were.
+    """
+    numbers = counted_indices(to, count)
     found = to.node("Equal", to.unsqueeze(numbers, [1]), to.unsqueeze(rows, [0]), dtype=BOOL)
     many = to.reduce("ReduceSum", to.cast(found, INT64), [1])
     is_empty = to.node("Equal", many, to.constant(0), dtype=BOOL)
     fresh = to.squeeze(to.node("NonZero", is_empty, dtype=INT64), [0])
-    around = to.constant(np.array([0, 0, 0, len(sizes) - 1], np.int64))
-    added = to.node("Pad", to.unsqueeze(fresh, [1]), around)
     keys = to.concat([rows, fresh], 0)
     _, order = largest(to, keys, to.shape(keys), is_largest=False)
+    back = to.node("ScatterElements", order, order, counted_indices(to, to.shape(keys)), axis=0)
+    return is_empty, fresh, order, to.slice(back, [0], to.shape(rows), [0])
+
+
+@rule("RaggedFillEmptyRows")
+def ragged_fill_empty_rows(
+    to: OnnxGraph, value_rowids: Term, values: Term, nrows: Term, default_value: Term
+) -> tuple[Term, Term, Term, Term]:
+    """The same of ragged rows."""
+    check_places(to)
+    is_empty, fresh, order, back = _rows_filled(to, value_rowids, parts_of(to, nrows, 1)[0])
     filling = carried_node(to, "Expand", default_value, to.shape(fresh))
-    all_places = to.node("Gather", to.concat([indices, added], 0), order, axis=0)
-    all_values = to.node("Gather", to.concat([values, filling], 0), order, axis=0)
-    total = to.shape(keys)
-    back = to.node("ScatterElements", order, order, counted_indices(to, total), axis=0)
-    return all_places, all_values, is_empty, to.slice(back, [0], to.shape(rows), [0])
+    all_rows = to.node("Gather", to.concat([value_rowids, fresh], 0), order, axis=0)
+    return all_rows, to.node("Gather", to.concat([values, filling], 0), order, axis=0), is_empty, back
 
 
 @rule("SparseReorder")
