@@ -1,4 +1,4 @@
-"""Writes the coefficients of `ops/numbers/_special_tables.py`: approximations to special functions.
+"""Writes the coefficients of `ops/numbers/special_tables.py`: approximations to special functions.
 
     python tools/compile_special_tables.py
 
@@ -19,7 +19,7 @@ from mpmath import mp, mpf
 
 import tensorkeep
 
-TARGET = Path(tensorkeep.__file__).parent / "ops" / "numbers" / "_special_tables.py"
+TARGET = Path(tensorkeep.__file__).parent / "ops" / "numbers" / "special_tables.py"
 DIGITS = 60
 POINTS = 64
 

@@ -15,6 +15,7 @@ activations        what a layer does with its sums: activations and softmax
 addons             what decoders and clusters compute: beams read back, the nearest centers
 arithmetic         arithmetic of single elements
 audio              spectrograms of sounds, and the cepstral coefficients of speech
+bessel             Bessel functions
 bits               bits of whole numbers: logic, shifts, and how many are set
 casts              conversions between element types
 colors             colors of images: contrast, hue, saturation

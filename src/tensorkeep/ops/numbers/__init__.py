@@ -12,6 +12,6 @@ segments            reductions of rows that belong together
 sets                sets along the last dimension: union, intersection, differences, and sizes
 signal              fourier transforms along the last one, two or three dimensions
 special             special functions: of the error, gamma, beta, zeta and Bessel families
+special_tables      coefficients of approximations to special functions, good to the last bit or two of float64
 _special_functions  special functions of float64 arrays, good to about fourteen digits
-_special_tables     coefficients of approximations to special functions, good to the last bit or two of float64
 """

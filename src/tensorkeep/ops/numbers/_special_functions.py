@@ -11,7 +11,7 @@ from typing import Final
 
 import numpy as np
 
-from tensorkeep.ops.numbers import _special_tables as tables
+from tensorkeep.ops.numbers import special_tables as tables
 from tensorkeep.ops.shared.kernel_types import Array
 
 _ROOT_PI: Final = 1.7724538509055160273
