@@ -34,4 +34,6 @@ def test_images_are_sampled_at_places(places: tuple[int, ...], kind: type) -> No
     warp = (numbers(*places, seed=2) * 2 + 1).astype(kind)
     warp.reshape(-1, 2)[0] = 3, 2
     for shapes in ({}, {"images": (None, None, None, 2), "warp": (None, *places[1:])}):
-        Exported(lambda images, warp: emit("Resampler", images, warp), {"images": images, "warp": warp}, shapes).assert_equal()
+        Exported(
+            lambda images, warp: emit("Resampler", images, warp), {"images": images, "warp": warp}, shapes
+        ).assert_equal()

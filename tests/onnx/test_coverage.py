@@ -6,9 +6,16 @@ text, which are no ops of TensorFlow, are left out.
 
 from __future__ import annotations
 
+import pytest
+
 import tensorkeep.onnx.rules.every  # noqa: F401 - makes the rules known
+from tensorkeep.onnx.graphs import CannotTranslateError
 from tensorkeep.onnx.not_in_onnx import NOT_IN_ONNX
 from tensorkeep.onnx.rules.registry import RULES
+from tests.onnx.exported_samples import export_sample
+from tests.ops.sample import all_samples
+from tests.ops.walking import import_all_ops
+from tools.onnx_table import listed_ops, without_rule
 
 LISTED_THERE = """
     Abs Acos Acosh Add AddN AddV2 AdjustContrastv2 AdjustHue AdjustSaturation All Any ArgMax ArgMin AsString
@@ -48,6 +55,20 @@ NEEDS_NONE = {"Const", "HashTableV2", "IteratorV2", "NoOp", "Placeholder", "Plac
 
 def test_what_the_other_converter_lists_has_a_rule_or_a_reason() -> None:
     assert not [op for op in LISTED_THERE.split() if op not in RULES and op not in NOT_IN_ONNX and op not in NEEDS_NONE]
+
+
+def test_every_op_that_we_run_has_a_rule_or_a_reason_or_needs_none() -> None:
+    import_all_ops()
+    unsaid = [op for op in listed_ops() if op not in RULES and op not in NOT_IN_ONNX and without_rule(op) is None]
+    assert not unsaid
+
+
+def test_the_engine_tells_the_reason_without_what_to_write_on_the_command_line() -> None:
+    sample = next(item for item in all_samples()["Svd"] if not item.fails)
+    with pytest.raises(CannotTranslateError) as caught:
+        export_sample("Svd", sample, for_engine=True)
+    assert "ONNX has no operators that decompose matrices" in str(caught.value)
+    assert "--" not in str(caught.value)
 
 
 def test_no_op_has_both_a_rule_and_a_reason() -> None:

@@ -400,7 +400,8 @@ class Translator:
             return self._custom(to, op, inputs, domain)
         found = RULES.get(op.type)
         if found is None:
-            to.refuse(NOT_IN_ONNX.get(op.type, "no rule says what it is in ONNX"))
+            reason = NOT_IN_ONNX.get(op.type, "no rule says what it is in ONNX")
+            to.refuse(reason.partition(";")[0] if self.model.is_for_engine else reason)
         to.require_opset(found.oldest_opset, op.type)
         if not found.takes_complex and any(tensor.dtype.is_complex for tensor in (*op.inputs, *op.outputs)):
             to.refuse("ONNX Runtime does not compute with complex numbers")

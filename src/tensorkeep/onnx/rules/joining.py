@@ -50,6 +50,11 @@ def concat(to: OnnxGraph, concat_dim: Term, values: list[Term]) -> Term:
     return to.concat(values, known_axis(to, concat_dim, values[0]))
 
 
+@rule("ParallelConcat", takes_complex=True)
+def parallel_concat(to: OnnxGraph, values: list[Term]) -> Term:
+    return to.concat(values, 0)
+
+
 @rule("Split", takes_complex=True)
 def split(to: OnnxGraph, split_dim: Term, value: Term, *, num_split: int) -> list[list[Term]]:
     """Equal parts along an axis. Their sizes are written out: ONNX Runtime fails without them on empty values."""

@@ -29,6 +29,7 @@ from tensorkeep.onnx.size_vectors import (
 )
 from tensorkeep.onnx.terms import Term
 
+
 def _check(to: OnnxGraph) -> None:
     if to.model.is_for_engine:
         to.refuse("that a matrix has no inverse is not found out")

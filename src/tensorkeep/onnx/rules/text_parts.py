@@ -107,8 +107,8 @@ def static_regex_replace(to: OnnxGraph, input: Term, *, pattern: bytes, rewrite:
     marks = marks_of_pattern(told)
     if marks is None or b"\\" in rewrite or not (replace_global or (len(marks.texts) == 1 and not marks.repeats)):
         to.refuse(
-            f"ONNX replaces no patterns but those that stand for one text or for some characters, and this is {told!r}; "
-            "cut the graph behind it (--inputs) and give the model what it computes, or have it done beside (--split)"
+            f"ONNX replaces no patterns but those that stand for one text or for characters, and this is {told!r}; cut "
+            "the graph behind it (--inputs) and give the model what it computes, or have it done beside (--split)"
         )
     text_of(to, rewrite, "what is put in the place of a pattern")
     return _elementwise(to, input, lambda flat: _replaced(to, flat, marks, rewrite, replace_global))

@@ -15,7 +15,6 @@ from tensorkeep.onnx.size_vectors import axes_of, counted_indices, parts_of, pro
 from tensorkeep.onnx.terms import Term
 
 
-
 class _Pixels:
     """The pixels of images, [batch, height, width, channels], by place."""
 
