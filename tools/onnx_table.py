@@ -193,7 +193,7 @@ def page(states: Sequence[State]) -> str:
         "computed then, so that any op of constants is a constant, whatever it says here.",
         "",
         f"Of {len(states)} ops, {ruled} have rules, {told} need none, and {len(states) - ruled - told} have no "
-        f"equal in ONNX or no rule yet. Opsets from {OLDEST_OPSET} to",
+        f"equal in ONNX. Opsets from {OLDEST_OPSET} to",
         f"{NEWEST_OPSET} can be written.",
         "",
         "What has no equal can be left to others: cut the graph behind it (`--inputs`) or before it (`--outputs`), let "

@@ -24,7 +24,6 @@ from tests.support.depth import thinned
 
 REFUSED: Final = {
     "image decoding": "DecodePng: ONNX has no operator",
-    "text vectorisation": "StaticRegexReplace: ONNX has no operator",
     "tf.Example parsing": "ParseExampleV2: ONNX has no operators",
 }
 FURTHER_NETWORKS: Final = {

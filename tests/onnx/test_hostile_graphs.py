@@ -274,6 +274,25 @@ def test_numbers_are_not_padded_to_any_width(graph: Graph, width: int) -> None:
         assert width > 50
 
 
+@pytest.mark.parametrize("width", [[1 << 20], [1] * (1 << 20)])
+def test_words_are_not_joined_to_runs_of_any_length(graph: Graph, width: list[int]) -> None:
+    words, splits = (placeholder(dtype=dtype, shape=[None], name=dtype) for dtype in ("string", "int64"))
+    found = op(
+        "StringNGrams", words, splits, separator=b"", ngram_widths=width, left_pad=b"", right_pad=b"", pad_width=0,
+        preserve_short_sequences=False,
+    )  # fmt: skip
+    with pytest.raises(CannotTranslateError, match="ONNX joins pairs of strings"):
+        export([found[0]], words, splits)
+
+
+def test_sparse_tensors_are_not_cut_into_any_number_of_parts(graph: Graph) -> None:
+    places = placeholder(dtype="int64", shape=[None, 2], name="places")
+    values, size = placeholder(dtype="float32", shape=[None], name="values"), constant(np.array([1 << 20, 4]))
+    found = op("SparseSplit", constant(np.int64(0)), places, values, size, num_split=1 << 12)
+    with pytest.raises(CannotTranslateError, match="each of its 4,096 parts"):
+        export([found[1][0]], places, values)
+
+
 # ---------------------------------------------------------------------------------------------------------- shapes
 
 

@@ -14,7 +14,7 @@ import numpy as np
 from tensorkeep.dtypes import BOOL, FLOAT64, INT64
 from tensorkeep.onnx.graphs import OnnxGraph
 from tensorkeep.onnx.rules._rounds import counted_rounds
-from tensorkeep.onnx.rules.elementwise import computed_in, where
+from tensorkeep.onnx.rules.elementwise import computed_in, elementwise, where
 from tensorkeep.onnx.rules.registry import rule
 from tensorkeep.onnx.rules.shapes import filled_array
 from tensorkeep.onnx.size_vectors import (
@@ -214,6 +214,22 @@ def _zeros_like(to: OnnxGraph, matrices: Term) -> Term:
     return found
 
 
+def _stretched_batches(to: OnnxGraph, *matrices: Term) -> list[Term]:
+    """Batches of matrices, stretched to each other."""
+    zero = to.constant(0)
+    corners = [to.node("Gather", to.node("Gather", term, zero, axis=-1), zero, axis=-1) for term in matrices]
+    for corner, term in zip(corners, matrices, strict=True):
+        corner.dims = (term.dims or ())[:-2]
+    batch = to.shape(elementwise(to, "Add", corners[0], corners[1]))
+    found = []
+    for term in matrices:
+        rank = to.known_rank(term)
+        whole = to.concat([batch, to.shape(term, rank - 2, rank)], 0)
+        dims = (*(None,) * (max(map(to.known_rank, matrices)) - 2), term.size(-2), term.size(-1))
+        found.append(to.node("Expand", term, whole, dims=dims))
+    return found
+
+
 @rule("MatrixTriangularSolve", "BatchMatrixTriangularSolve")
 def matrix_triangular_solve(to: OnnxGraph, matrix: Term, rhs: Term, *, lower: bool, adjoint: bool) -> Term:
     """Unknowns one after the other, from the row that has only one; what is beyond the triangle is not looked at."""
@@ -224,7 +240,7 @@ def matrix_triangular_solve(to: OnnxGraph, matrix: Term, rhs: Term, *, lower: bo
     if len(batches[0]) != len(batches[1]) or any(
         None not in (one, other) and one != other for one, other in zip(*batches, strict=True)
     ):
-        to.refuse("its batches of matrices are stretched to each other")
+        matrix, rhs = _stretched_batches(to, matrix, rhs)
     matrices, _ = _as_batch(to, _turned(to, matrix, adjoint))
     right, batch = _as_batch(to, rhs)
     count = axes_of(matrices)[1]

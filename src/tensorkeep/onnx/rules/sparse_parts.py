@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Final
 
 import numpy as np
 
@@ -28,6 +29,8 @@ from tensorkeep.onnx.size_vectors import (
     whole_vector,
 )
 from tensorkeep.onnx.terms import Term
+
+_MOST_PARTS: Final = 256  # each is a dozen nodes
 
 # ---------------------------------------------------------------------------------------------------- Joins and parts
 
@@ -70,6 +73,8 @@ def sparse_split(
 ) -> tuple[list[Term], list[Term], list[Term]]:
     """Parts along an axis, the first of which are longer by one if they cannot be of one length."""
     check_places(to)
+    if num_split > _MOST_PARTS:
+        to.refuse(f"each of its {num_split:,} parts would be several nodes")
     sizes = parts_of(to, shape, indices.size(1))
     axis = int(to.known_array(split_dim, "its axis").reshape(()))
     column = column_of(to, indices, axis)

@@ -277,6 +277,8 @@ def string_ngrams(
     leave_to_kernels(to, "strings")
     if preserve_short_sequences:
         to.refuse("rows that are too short are to be kept whole, whatever their length")
+    if sum(ngram_widths) > 4 * _MOST_JOINED:
+        to.refuse(f"ONNX joins pairs of strings, and here are runs of {max(ngram_widths)} words")
     for pad in (left_pad, right_pad):
         text_of(to, pad, "what rows are filled up with")
     splits = to.cast(data_splits, INT64)
