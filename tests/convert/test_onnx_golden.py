@@ -18,7 +18,6 @@ from tests.support.golden import cases, decode, expected, golden
 
 REFUSED: Final = {
     "g27_tf1_multi": "ParseExampleV2: ONNX has no operators that take tf.train.Example apart",
-    "g32_keras_strings": "StaticRegexReplace: ONNX has no operator that replaces what a pattern matches",
 }
 TRACES: Final = {"poly_infer": "__inference_poly_179"}
 """Of functions with several traces, the one that a run is of."""

@@ -92,6 +92,16 @@ def test_lengths_are_those_of_the_node(name: str) -> None:
     assert recurrent(found) == ops
 
 
+@pytest.mark.parametrize("name", ["lstm", "gru"])
+def test_lengths_may_be_beyond_the_end_and_below_zero(name: str) -> None:
+    make, ops = CELLS[name]
+    x, given = sequence(None, None, 2), lengths()
+    state = make(tf.nn.rnn_cell).zero_state(tf.shape(x)[0], tf.float32)
+    results = tf.nn.dynamic_rnn(make(tf.nn.rnn_cell), x, given, initial_state=state)
+    found = assert_exports(results, [x, given], [X, np.array([99, -2, 3, 0], np.int32)])
+    assert recurrent(found) == ops
+
+
 @pytest.mark.parametrize("name", ["lstm", "gru", "basic"])
 def test_states_that_are_given(name: str) -> None:
     make, ops = CELLS[name]

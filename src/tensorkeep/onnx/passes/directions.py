@@ -14,7 +14,7 @@ import numpy as np
 import onnx_ir as ir
 
 from tensorkeep.arrays import Array
-from tensorkeep.onnx.recurrent.lengths import turns_around, uncast
+from tensorkeep.onnx.recurrent.lengths import turns_around, unbounded_lengths, uncast
 from tensorkeep.onnx.tensor_lists import same_value
 
 _RECURRENT: Final = frozenset(("LSTM", "GRU", "RNN"))
@@ -116,7 +116,7 @@ def _turns(node: ir.Node, axis: int, lengths: ir.Value | None) -> bool:
         if node.op_type != "ReverseSequence" or node.inputs[1] is None:
             return False
         steps = node.attributes.get("time_axis")
-        return (steps or _ZERO).as_int() == axis and same_value(uncast(node.inputs[1]), uncast(lengths))
+        return (steps or _ZERO).as_int() == axis and same_value(uncast(node.inputs[1]), unbounded_lengths(lengths))
     if not turns_around(node) or node.inputs[3] is None or node.inputs[3].const_value is None:
         return False
     value = node.inputs[0]
@@ -176,7 +176,8 @@ def _fit(forward: ir.Node, backward: ir.Node) -> bool:
     if any(value is not None for value in states):
         return False
     lengths = [_given_input(node, _LENGTHS) for node in (forward, backward)]
-    return same_value(lengths[0], lengths[1]) and same_value(forward.inputs[0], backward.inputs[0])
+    given = [None if item is None else unbounded_lengths(item) for item in lengths]
+    return same_value(given[0], given[1]) and same_value(forward.inputs[0], backward.inputs[0])
 
 
 def _join(graph: ir.Graph, forward: ir.Node, backward: ir.Node) -> None:

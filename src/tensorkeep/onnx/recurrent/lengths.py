@@ -153,3 +153,14 @@ def uncast(value: ir.Value) -> ir.Value:
     ):
         value = node.inputs[0]
     return value
+
+
+def unbounded_lengths(value: ir.Value) -> ir.Value:
+    """Lengths as they are given, before they are made to fit the sequence: max(min(lengths, rows), 0)."""
+    value = uncast(value)
+    for op_type in ("Max", "Min"):
+        node = value.producer()
+        if node is None or node.op_type != op_type or len(node.inputs) != 2 or node.inputs[0] is None:
+            return value
+        value = uncast(node.inputs[0])
+    return value

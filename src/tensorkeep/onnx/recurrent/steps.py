@@ -99,10 +99,9 @@ class Counted:
             total = to.reduce("ReduceSum", self._numbers, [0])
             self.lengths = to.cast(total, INT32)
         else:
-            self.lengths = to.cast(steps, INT32)
-            if to.model.is_for_engine:  # what is longer than the sequence is as long as it, to TensorFlow
-                longest = to.node("Min", self.lengths, to.cast(self._count(), INT32))
-                self.lengths = to.node("Max", longest, to.constant(np.int32(0)))
+            # What is longer than the sequence is as long as it, to TensorFlow, and what is below zero is none.
+            longest = to.node("Min", to.cast(steps, INT32), to.cast(self._count(), INT32))
+            self.lengths = to.node("Max", longest, to.constant(np.int32(0)))
         self.lengths.dims = (rows.size(1),)
 
     def _count(self) -> Term:
@@ -145,7 +144,7 @@ class Counted:
             index = to.node("CumSum", self._numbers, to.constant(0), dims=self._numbers.dims)
         else:
             one_more = to.node("Add", self._positions(), to.constant(1), dims=(self._rows.size(0), 1))
-            index = to.node("Min", one_more, to.cast(self._steps, INT64), dims=(None, None))
+            index = to.node("Min", one_more, to.cast(self.lengths, INT64), dims=(None, None))
         before = to.unsqueeze(self._zeros_like_step(rows) if start is None else start, [0])
         dims = None if rows.dims is None else (None, *rows.dims[1:])
         whole = to.node("Concat", before, rows, dims=dims, axis=0)
