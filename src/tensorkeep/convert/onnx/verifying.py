@@ -230,7 +230,7 @@ def _their_outputs(session: Any, chosen: Chosen, run: _Run, options: OnnxOptions
     except Exception as error:
         raise WrongExportError(
             f"ONNX Runtime fails where the model does not: {error} (inputs {_shapes_text(run)}). No file was left. If "
-            "the model is never given such sizes, verify it with inputs that it is given (verify_inputs=; --verify-inputs)"
+            "the model is never given such sizes, verify it with inputs that it is (verify_inputs=; --verify-inputs)"
         ) from error
     return found
 

@@ -173,6 +173,6 @@ def _projected(
         rows, columns = (_truncated(place + place.apply("Sign") * 0.5) for place in (rows, columns))
     at = [to.node("Expand", item.term, spread, dims=(None, None, None)) for item in (rows, columns)]
     pixels = _Pixels(to, source)
-    found = pixels.at(at[0], at[1], filling) if takes_nearest else _sampled(to, pixels, *at, filling)
+    found = pixels.at(at[0], at[1], filling) if takes_nearest else _sampled(to, pixels, at[0], at[1], filling)
     endless = to.unsqueeze(to.node("Expand", is_endless, spread, dims=(None, None, None)), [3])
     return to.cast(to.node("Where", endless, filling, found, dtype=FLOAT32), images.dtype)
