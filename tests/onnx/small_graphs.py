@@ -32,6 +32,7 @@ class Exported:
         shapes: Mapping[str, Sequence[int | None]] | None = None,
         opset: int = min(24, NEWEST_OPSET),
         folds: bool = True,
+        is_for_processor: bool = False,
     ) -> None:
         """`build` makes the graph from placeholders for the feeds, whose shapes are those of the arrays if not said."""
         self.graph, self.feeds = Graph(), feeds
@@ -46,7 +47,7 @@ class Exported:
         self.outputs = [made] if isinstance(made, Tensor) else list(made)
         names = {f"y{number}": tensor for number, tensor in enumerate(self.outputs)}
         self.translated: Translated = translate_graph(
-            self.inputs, names, lambda op: None, TranslateOptions(opset, folds=folds)
+            self.inputs, names, lambda op: None, TranslateOptions(opset, folds=folds, is_for_processor=is_for_processor)
         )
 
     @property

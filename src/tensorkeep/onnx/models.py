@@ -15,7 +15,7 @@ from tensorkeep.errors import InvalidArgumentError
 from tensorkeep.graph.graph import Tensor
 from tensorkeep.io.showing.amounts import some_of
 from tensorkeep.onnx.graphs import OLDEST_OPSET, CannotTranslateError, OnnxGraph
-from tensorkeep.onnx.passes.every import PASSES
+from tensorkeep.onnx.passes.every import PASSES, PROCESSOR_PASSES
 from tensorkeep.onnx.tensor_lists import UnevenElementsError
 from tensorkeep.onnx.terms import Term, constant_term
 from tensorkeep.onnx.translation import Outcome, Problem, ResourceOf, Translator
@@ -38,6 +38,8 @@ class TranslateOptions:
     axes: Mapping[str, Sequence[str | None]] = field(default_factory=dict)
     """Names for axes of inputs whose sizes are not known; others are called after the input."""
     is_for_engine: bool = False
+    is_for_processor: bool = False
+    """Whether a processor is known to run it, so that what is faster only there may be done."""
 
 
 @dataclass(frozen=True)
@@ -133,6 +135,8 @@ def assembled_model(
     )
     model = ir.Model(graph, ir_version=format_of_opset(options.opset))
     for change in PASSES if options.folds else ():
+        change(model)
+    for change in PROCESSOR_PASSES if options.folds and options.is_for_processor else ():
         change(model)
     _tidy(model)
     return Translated(model, translator.outcome)

@@ -8,6 +8,7 @@ from typing import Final
 import onnx_ir as ir
 from onnx_ir.passes import common as tidying
 
+from tensorkeep.onnx.passes.apart import convolve_apart
 from tensorkeep.onnx.passes.detours import take_short_ways
 from tensorkeep.onnx.passes.directions import join_directions
 from tensorkeep.onnx.passes.early_picks import pick_early
@@ -36,3 +37,6 @@ PASSES: Final[tuple[Callable[[ir.Model], object], ...]] = (
     make_row_images,
     pool_whole_images,
 )
+
+PROCESSOR_PASSES: Final[tuple[Callable[[ir.Model], object], ...]] = (convolve_apart,)
+"""Those that come after them for what ONNX Runtime runs on a processor, and are of no use elsewhere."""
