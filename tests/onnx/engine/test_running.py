@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from time import perf_counter, thread_time
 from typing import Any
 
 import numpy as np
@@ -20,6 +21,7 @@ from tensorkeep.graph.functions import function_def
 from tensorkeep.graph.graph import Graph, Tensor
 from tensorkeep.graph.messages.attrs import FunctionRef
 from tensorkeep.graph.registry.opspec import get_op
+from tensorkeep.onnx.engine import engine as engine_module
 from tensorkeep.onnx.engine import parts
 from tensorkeep.onnx.engine.engine import OnnxRuntimeEngine
 from tensorkeep.onnx.engine.options import OnnxRuntime
@@ -282,7 +284,7 @@ def test_the_faster_of_two_engines_is_found_by_the_first_calls(graph: Graph) -> 
     y = layers(x)
     engine = OnnxRuntimeEngine(OnnxRuntime(smallest=0, only_if_faster=True))
     with session_of(graph, engine=engine) as session, Session(graph, resources=session.resources) as ours:
-        for _ in range(12):
+        for _ in range(28):
             np.testing.assert_allclose(session.run(y, {x: x_of(2)}), ours.run(y, {x: x_of(2)}), rtol=1e-5, atol=1e-6)
         (part,) = session._programs.compiled[-1].split.parts  # type: ignore[union-attr]
         assert isinstance(part.run, FasterPart)
@@ -319,6 +321,28 @@ def test_engines_are_timed_without_disturbing_each_other(monkeypatch: pytest.Mon
     for _ in range(10):
         part(x_of(2))
     assert disturbing.calls == ["theirs"] * 4 + ["ours"] * 6
+
+
+def test_short_calls_are_timed_oftener(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What disturbs a call of a millisecond is likely to disturb three of them."""
+    short = Disturbing()
+    monkeypatch.setattr(parts, "perf_counter", lambda: short.now / 1000)
+    part: Any = FasterPart(short)  # type: ignore[arg-type]
+    for _ in range(30):
+        part(x_of(2))
+    assert short.calls == ["theirs"] * 11 + ["ours"] * 19
+
+
+@pytest.mark.parametrize(("count", "options", "is_alone"), [
+    (1, OnnxRuntime(), True), (2, OnnxRuntime(), False), (1, OnnxRuntime(threads=2), False),
+    (1, OnnxRuntime(providers=("CUDAExecutionProvider",)), False),
+])  # fmt: skip
+def test_one_processor_is_asked_how_long_it_worked(
+    count: int, options: OnnxRuntime, is_alone: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Not how much time passed, in which the machine may have done something else."""
+    monkeypatch.setattr(engine_module, "processors", lambda: count)
+    assert engine_module._clock_of(options) is (thread_time if is_alone else perf_counter)
 
 
 def test_a_part_inside_one_that_our_kernels_run_is_theirs_too(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from time import perf_counter, thread_time
 from typing import Final
 
 import numpy as np
@@ -10,6 +11,7 @@ import onnx_ir as ir
 
 from tensorkeep.graph.graph import Operation, Tensor
 from tensorkeep.io.machine.mapped_memory import leave_in_files
+from tensorkeep.io.machine.parallel import processors
 from tensorkeep.onnx.engine.empty_arrays import FilledValues, why_dangerous
 from tensorkeep.onnx.engine.options import OnnxRuntime
 from tensorkeep.onnx.engine.parts import ARRAY, VARIABLE, Constants, FasterPart, OnnxPart, note_fault
@@ -78,9 +80,9 @@ class OnnxRuntimeEngine:
         def build(variables: Sequence[VariableResource], constants: Constants) -> OnnxSession:
             done, known[0] = known[0], None
             if done is not None:
-                model = _model(done, ends, _given_terms(done, ends), constants)
+                model = _model(done, ends, _given_terms(done, ends), constants, options)
             else:
-                model = _translate_part(ends, variables, constants)
+                model = _translate_part(ends, variables, constants, options)
             if options.is_of_processor:  # what is given to another device is copied there in every call
                 _take_tables(model, constants)
             return OnnxSession(model, options, constants)
@@ -92,9 +94,17 @@ class OnnxRuntimeEngine:
         held = [question.resources[tensor] for tensor in ends.variables]
         run.prepare([item for item in held if isinstance(item, VariableResource)])
         items = tuple(question.graph.items[number] for number in members)
-        chosen: Own = FasterPart(run) if self.options.only_if_faster else run
+        chosen: Own = FasterPart(run, _clock_of(options)) if self.options.only_if_faster else run
         copied = tuple(item for item in ends.items if item not in items)
         return Part(items, (*ends.arrays, *ends.variables), ends.outputs, chosen, copied)
+
+
+def _clock_of(options: OnnxRuntime) -> Callable[[], float]:
+    """By which both engines are timed: with one processor, what it did for this thread, as whatever else the machine
+    does would count otherwise. What several threads take is known by the time that passes alone.
+    """
+    is_alone = processors() == 1 and options.threads in (None, 1) and options.is_of_processor
+    return thread_time if is_alone else perf_counter
 
 
 def _named_operations(item: Item) -> Iterable[Operation]:
@@ -107,7 +117,9 @@ def _named_operations(item: Item) -> Iterable[Operation]:
 # ---------------------------------------------------------------------------------------------------------- one part
 
 
-def _translate_part(ends: Ends, variables: Sequence[VariableResource], constants: Constants) -> ir.Model:
+def _translate_part(
+    ends: Ends, variables: Sequence[VariableResource], constants: Constants, options: OnnxRuntime
+) -> ir.Model:
     """The ONNX model of a part, as it is with variables that have these values, or are inputs."""
     translator = Translator(OPSET, lambda op: None, is_for_engine=True)
     to = translator.graph()
@@ -124,23 +136,25 @@ def _translate_part(ends: Ends, variables: Sequence[VariableResource], constants
         term = inputs[f"{VARIABLE}{number}"] = to.input(held.dtype, held.value_shape, held.name)
         terms[tensor] = term if tensor.dtype.is_ref else Term(tensor.dtype, (), held=term)
     translator.run_block(to, Block(items=list(ends.items)), terms)
-    return _model(Translation(translator, to, terms), ends, inputs, constants)
+    return _model(Translation(translator, to, terms), ends, inputs, constants, options)
 
 
 def _given_terms(done: Translation, ends: Ends) -> dict[str, Term]:
     return {f"{ARRAY}{number}": done.terms[tensor] for number, tensor in enumerate(ends.arrays)}
 
 
-def _model(done: Translation, ends: Ends, inputs: Mapping[str, Term], constants: Constants) -> ir.Model:
+def _model(
+    done: Translation, ends: Ends, inputs: Mapping[str, Term], constants: Constants, options: OnnxRuntime
+) -> ir.Model:
     """The model of a translation. Names of inputs tell which they are; those of outputs are in their order."""
     for name, term in inputs.items():
         assert term.value is not None
         term.value.name = name
     outputs = {f"{_OUTPUT}{number}": done.terms[tensor] for number, tensor in enumerate(ends.outputs)}
     done.terms.clear()
-    options = TranslateOptions(OPSET, is_for_engine=True)
+    how = TranslateOptions(OPSET, is_for_engine=True, is_for_processor=options.is_of_processor)
     leave_in_files(constants)  # what was made of them, in another order of axes, is there now; passes make more of that
-    model = assembled_model(done.translator, done.to, list(inputs.values()), outputs, options).model
+    model = assembled_model(done.translator, done.to, list(inputs.values()), outputs, how).model
     done.forget()
     if dangers := FilledValues().dangers(model.graph):  # passes may have put others in the place of what was looked at
         raise CannotRunError(why_dangerous(dangers[0]))

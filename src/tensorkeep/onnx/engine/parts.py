@@ -25,7 +25,9 @@ from tensorkeep.runtime.resources import VariableResource
 _MOST_CHANGES: Final = 2  # of a variable, for which a new model is made; one that changes oftener becomes an input
 _MOST_MODELS: Final = 4  # for other sets of variables, which functions are called with
 _MOST_FAILURES: Final = 3  # runs that our kernels had to do, before ONNX Runtime is not asked any more
-_TIMED: Final = 3  # calls of each engine by which the faster one is found
+_TIMED: Final = 3  # calls of each engine by which the faster one is found, at least
+_MOST_TIMED: Final = 12  # of short calls
+_ENOUGH: Final = 0.02  # seconds that timed calls take together, for no more of them to be needed
 
 _BY_OUR_KERNELS: Final = ContextVar("whether a part around this one is run by our kernels", default=False)
 
@@ -185,8 +187,10 @@ def _are_same(first: Sequence[object], second: Sequence[object]) -> bool:
 class FasterPart:
     """A part that ONNX Runtime or our kernels run, whichever was faster in the first calls with about as much to do."""
 
-    def __init__(self, part: OnnxPart) -> None:
+    def __init__(self, part: OnnxPart, clock: Callable[[], float] | None = None) -> None:
+        """`clock` gives seconds: those that pass, if nothing else is said."""
         self._part = part
+        self._clock = clock or perf_counter
         self._chosen: dict[int, bool] = {}
         """By how much there is to do: whether ONNX Runtime is the faster one."""
         self._times: dict[int, tuple[list[float], list[float]]] = {}
@@ -211,14 +215,20 @@ class FasterPart:
             _BY_OUR_KERNELS.reset(before)
 
     def _run_timed(self, size: int, values: Sequence[Any]) -> Sequence[Any]:
-        """Runs the part by ONNX Runtime some times, then by our kernels as often, and notes the time. The first run of
-        each is not counted. They do not take turns: threads of one wait for work for a while, in the way of others.
+        """Runs the part by ONNX Runtime some times, then by our kernels, and notes the time. The first run of each is
+        not counted. They do not take turns: threads of one wait for work for a while, in the way of others.
         """
         theirs, ours = times = self._times.setdefault(size, ([], []))
-        at = 0 if len(theirs) <= _TIMED else 1
-        start = perf_counter()
+        at = 1 if _are_enough(theirs) else 0
+        start = self._clock()
         results = self._part.results(values) if at == 0 else self._run_own(values)
-        times[at].append(perf_counter() - start)
-        if len(ours) > _TIMED:
+        times[at].append(self._clock() - start)
+        if _are_enough(ours):
             self._chosen[size] = min(theirs[1:]) <= min(ours[1:])
         return results
+
+
+def _are_enough(times: Sequence[float]) -> bool:
+    """Whether so many calls tell how long one takes. The first is not counted."""
+    count = len(times) - 1
+    return count >= _MOST_TIMED or (count >= _TIMED and sum(times[1:]) >= _ENOUGH)
