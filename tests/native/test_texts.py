@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from tensorkeep.arrays import Array
-from tensorkeep.dtypes import INT64, STRING
-from tensorkeep.native.texts import Words
+from tensorkeep.dtypes import INT32, INT64, STRING, DType
+from tensorkeep.native.texts import JoinedTexts, Words
 from tensorkeep.ops.state.lookup_table_values import StaticTable
 from tensorkeep.ops.text.hashes import fingerprints
 from tests.native.implementations import implementation
@@ -22,7 +24,7 @@ TEXTS = st.one_of(
 )
 
 
-def _array(texts: list[bytes]) -> Array:
+def _array(texts: Sequence[str | bytes]) -> Array:
     array = np.empty(len(texts), object)
     array[:] = texts
     return array
@@ -79,3 +81,44 @@ def test_fingerprints_of_all_lengths_are_those_of_numpy() -> None:
     with implementation("NumPy"):
         expected = fingerprints(texts)
     np.testing.assert_array_equal(fingerprints(texts), expected)
+
+
+@pytest.mark.parametrize(
+    "texts",
+    [["a"], ["", "é", "a" * 9], ["w1", "w7", "none"] * 40, [b"w1"], ["w1", b"w1"], ["a\0b", "c"], ["\ud800"], []],
+)
+def test_texts_are_joined_where_nothing_is_lost(texts: list[str | bytes]) -> None:
+    array = _array(texts).reshape(-1, 1)
+    joined = JoinedTexts.of(array)
+    if not texts or not all(isinstance(text, str) and "\0" not in text and text != "\ud800" for text in texts):
+        assert joined is None
+        return
+    assert joined is not None
+    assert joined.shape == array.shape
+    encoded = [text.encode() for text in texts if isinstance(text, str)]
+    assert joined.listed() == encoded
+    assert joined.array().tolist() == [[text] for text in encoded]
+    found = Words.of([b"w%d" % number for number in range(9)])
+    assert found is not None
+    assert found.numbers(joined).tolist() == found.numbers(encoded).tolist()
+
+
+@pytest.mark.parametrize("count", [1, 5, 100])
+@pytest.mark.parametrize(("first", "step", "dtype"), [(2, 1, INT64), (0, 1, INT64), (2, 3, INT64), (2, 1, INT32)])
+@pytest.mark.parametrize("default", [-1, 1, 7])
+def test_a_table_has_the_same_values_for_texts_however_they_come(
+    count: int, first: int, step: int, dtype: DType, default: int
+) -> None:
+    """Values that count up are told from the places of their keys, if the default is the one before the first."""
+    table = StaticTable("t", STRING, dtype)
+    keys = [f"w{number}" for number in range(9)]
+    values = np.arange(first, first + 9 * step, step).astype(dtype.array_dtype)
+    table.initialize(_array([key.encode() for key in keys]), values)
+    words = [f"w{number % 11}" for number in range(3, count + 3)]
+    expected = [dict(zip(keys, values.tolist(), strict=True)).get(word, default) for word in words]
+    joined = JoinedTexts.of(_array(words).reshape(1, -1))
+    assert joined is not None
+    for asked in (joined, joined.array()):
+        found = table.find(asked, np.array(default, dtype.array_dtype))
+        assert found.dtype == dtype.array_dtype
+        assert found.tolist() == [expected]

@@ -20,4 +20,5 @@ saveable        what a saver saves: named tensors, and how they are put back
 scopes          what is in force while a graph is being built; names under a scope and without it
 tensor_shape    shapes as TensorFlow 1 programs see them
 undoing         adding to a graph all or nothing
+wrapping        functions that only call another one: the body of the other one
 """

@@ -41,6 +41,44 @@ def functions() -> _Functions | None:
     return _Functions(gather, find, fingerprint)
 
 
+class JoinedTexts:
+    """Texts that were encoded together, in the place of an array of bytes objects.
+
+    An object for each takes longer to make, and to take away, than it takes to look the texts up. So where nothing but
+    operations that know these take the strings that a caller gives, they are handed over like this.
+    """
+
+    __slots__ = ("count", "joined", "shape")
+
+    def __init__(self, joined: bytes, count: int, shape: tuple[int, ...]) -> None:
+        self.joined = joined
+        """The texts one behind the other, a zero byte between two of them, and none in any."""
+        self.count = count
+        self.shape = shape
+
+    @classmethod
+    def of(cls, array: Array) -> JoinedTexts | None:
+        """Those of an array; None if its elements are not all texts, or cannot be joined so."""
+        texts = array.reshape(-1).tolist()
+        try:
+            joined = "\0".join(texts).encode()
+        except (TypeError, UnicodeEncodeError):
+            return None
+        return cls(joined, len(texts), array.shape) if joined.count(b"\0") == len(texts) - 1 else None
+
+    @property
+    def ndim(self) -> int:
+        return len(self.shape)
+
+    def listed(self) -> list[bytes]:
+        """The texts as objects."""
+        return self.joined.split(b"\0")
+
+    def array(self) -> Array:
+        """The texts as an array of objects."""
+        return np.fromiter(self.listed(), object, self.count).reshape(self.shape)
+
+
 class Words:
     """Words that never change, and the number of each among them."""
 
@@ -65,8 +103,16 @@ class Words:
     def _table(self) -> tuple[Any, int]:
         return address(self._slots), len(self._slots)
 
-    def numbers(self, texts: Sequence[bytes]) -> npt.NDArray[np.int64]:
+    def numbers(self, texts: Sequence[bytes] | JoinedTexts) -> npt.NDArray[np.int64]:
         """The number of the word that each text is, -1 of one that is none of them."""
+        if isinstance(texts, JoinedTexts):
+            found = np.empty(texts.count, np.int64)
+            size = len(texts.joined)
+            done = self._find(
+                texts.joined, size, None, texts.count, self._bytes, self._seed, *self._table, address(found)
+            )
+            assert done, "there are as many texts as were counted"
+            return found
         found = np.empty(len(texts), np.int64)
         _call(self._find, texts, self._bytes, self._seed, *self._table, address(found))
         return found

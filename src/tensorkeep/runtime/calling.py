@@ -160,7 +160,7 @@ class Functions:
             if dtypes is not None:
                 body = self._differentiated(body, dtypes)
             else:
-                targets = (*body.controls, *_that_always_run(body))
+                targets = (*body.controls, *operations_that_always_run(body))
             plan = make_plan(body.outputs, targets, body.inputs)
             given = zip(body.inputs, arguments, strict=False)
             resources = {tensor: value for tensor, value in given if is_resource(tensor)}
@@ -192,7 +192,7 @@ class Functions:
         return found
 
 
-def _that_always_run(body: FunctionBody) -> Iterator[Operation]:
+def operations_that_always_run(body: FunctionBody) -> Iterator[Operation]:
     """The operations of a function that run whether or not their values are wanted: those that keep state.
 
     Of several reads of a variable that the function only reads, one is enough to see that it has a value: those that

@@ -17,6 +17,8 @@ from tensorkeep.runtime.timing import OperationTime, time_operations
 if TYPE_CHECKING:
     from tensorkeep.runtime.engines import Split
 
+_WITHOUT_NUMBERS: Final = frozenset(("LookupTableFind", "LookupTableFindV2"))
+
 
 class Program:
     """A compiled plan. Call it with the values of the feeds; it gives those of the fetches."""
@@ -31,8 +33,10 @@ class Program:
         self.text = text
         self.split = split
         """Which parts of it an engine runs; None if none was asked."""
-        self.runs_elsewhere = split is not None and bool(split.parts) and not split.kept
-        """Whether an engine runs all of it, so that no kernel of ours computes anything."""
+        self.runs_elsewhere = (
+            split is not None and bool(split.parts) and all(kept.op.type in _WITHOUT_NUMBERS for kept in split.kept)
+        )
+        """Whether an engine runs all of it that computes with numbers, so that no kernel of ours gives warnings."""
 
     def __call__(self, *feeds: Any) -> tuple[Any, ...]:
         try:

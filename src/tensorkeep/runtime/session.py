@@ -21,6 +21,7 @@ from tensorkeep.io.files.filesystem import FileSystem
 from tensorkeep.io.machine.large_arrays import keep_freed_memory
 from tensorkeep.io.machine.parallel import using_threads
 from tensorkeep.io.machine.reused_memory import drop_spare_memory, spare_memory_after_run
+from tensorkeep.native.texts import JoinedTexts
 from tensorkeep.runtime.context import LOG, PYTHON_FUNCTIONS, Surroundings, log_line
 from tensorkeep.runtime.elements import graph_element
 from tensorkeep.runtime.engines import Engine, Split
@@ -400,6 +401,8 @@ def _feed_value(tensor: Tensor, value: Any, checks_shape: bool) -> Any:
         return value
     if dtype is UNKNOWN_DTYPE:
         return np.asarray(value)
+    if isinstance(value, JoinedTexts):
+        value = value.array()
     fits = type(value) is np.ndarray and value.dtype == dtype.array_dtype and dtype is not STRING
     array = value if fits else _as_array(value, dtype, tensor.name)
     if checks_shape and not fits_shape(array.shape, tensor.static_shape.dims):

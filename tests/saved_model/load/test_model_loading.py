@@ -31,6 +31,7 @@ from tensorkeep.proto.messages import MetaGraphDef
 from tensorkeep.proto.tensors import tensor_of_array
 from tensorkeep.runtime import session as session_module
 from tensorkeep.runtime.composite_values import RaggedTensorValue
+from tensorkeep.runtime.limits import Limits
 from tensorkeep.saved_model.edit.message_edits import (
     drop_signature,
     rename_signature,
@@ -379,6 +380,23 @@ def test_the_index_of_the_variables_is_opened_once(on_fingerprint: tk.OnFingerpr
         np.testing.assert_array_equal(model.variables["w"], [[1, 2, 3], [4, 5, 6]])
     assert files.paths.count("m/variables/variables.index") == 1
     assert files.paths.count("m/variables/variables.data-00000-of-00001") == 1
+
+
+@pytest.mark.parametrize("limits", [Limits(), Limits(bytes=1 << 30, steps=1000)])
+def test_texts_and_bytes_are_the_same_to_a_model(limits: Limits) -> None:
+    """Of texts that are only looked up, the model is given one piece of bytes; a zero in one of them is kept."""
+    colors = ["red", "green", "none of them", "", "re\0d", "blue"] * 7
+    with tk.load_saved_model(golden("g32_keras_strings") / "model", limits=limits) as model:
+        signature = model.signatures["serving_default"]
+        for some in (colors, colors[:3], colors[1:4] * 20):
+            given = {"text": [["A b"]] * len(some), "num": np.ones((len(some), 2), np.float32)}
+            texts, encoded = (np.array([[to(color)] for color in some], object) for to in (str, str.encode))
+            found, wanted = (
+                signature(color=value, text=np.array(given["text"], object), num=given["num"])["output_0"]
+                for value in (texts, encoded)
+            )
+            np.testing.assert_array_equal(found, wanted)
+            assert len(found) == len(some)
 
 
 def test_an_input_that_its_signature_checked_is_not_looked_at_again(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -9,7 +9,8 @@ import pytest
 
 from tensorkeep.dtypes import FLOAT32, STRING
 from tensorkeep.errors import InvalidArgumentError
-from tensorkeep.saved_model.load.signature import Signature, SignatureSpec
+from tensorkeep.native.texts import JoinedTexts
+from tensorkeep.saved_model.load.signature import RunOfTexts, Signature, SignatureSpec
 from tensorkeep.saved_model.load.tensor_values import TensorSpec
 from tensorkeep.shapes import Shape
 
@@ -30,6 +31,17 @@ def test_texts_are_encoded_and_numbers_handed_on(signature: Signature, words: An
     found = signature(words=words, numbers=NUMBERS)
     assert found["numbers"] is NUMBERS
     assert found["words"].tolist() == [[b"a", b"\xc3\xa9"]]
+
+
+@pytest.mark.parametrize("is_joined", [True, False])
+def test_texts_are_joined_for_runs_that_take_them_so(signature: Signature, is_joined: bool) -> None:
+    joining = Signature(signature._spec, lambda spec: RunOfTexts(lambda arrays: arrays, frozenset([1])))
+    words = np.array([["a", "é" if is_joined else b"\xc3\xa9"]], object)
+    found = joining(words=words, numbers=NUMBERS)["words"]
+    assert isinstance(found, JoinedTexts) == is_joined
+    assert (found.array() if is_joined else found).tolist() == [[b"a", b"\xc3\xa9"]]
+    with pytest.raises(InvalidArgumentError, match="surrogates not allowed"):
+        joining(words=np.array([["a", "\ud800"]], object), numbers=NUMBERS)
 
 
 def test_bytes_are_handed_on(signature: Signature) -> None:

@@ -1,5 +1,6 @@
 """Changes to an ONNX model as a whole, after all operations have been translated.
 
+apart            convolutions of joined images as sums of two, where a processor is faster at that
 detours          detours that frameworks take and ONNX need not: matrices of rows, tiles
 directions       recurrent layers that run backwards or both ways, made one operator
 early_picks      rows that are picked out at the end, picked before they are computed

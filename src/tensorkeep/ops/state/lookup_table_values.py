@@ -12,7 +12,7 @@ import numpy as np
 
 from tensorkeep.dtypes import STRING, DType
 from tensorkeep.errors import FailedPreconditionError, InvalidArgumentError, UnimplementedError
-from tensorkeep.native.texts import Words
+from tensorkeep.native.texts import JoinedTexts, Words
 from tensorkeep.ops.shared.kernel_types import Array
 from tensorkeep.ops.text.hashes import old_hashes
 
@@ -59,8 +59,12 @@ class Table:
                 f"{self.key_dtype.label}-{self.value_dtype.label} for table {self.name}"
             )
 
-    def _hashable(self, keys: Array) -> Sequence[Any]:
+    def _hashable(self, keys: Array | JoinedTexts) -> Sequence[Any]:
         """The keys as a list of what a dictionary can look up."""
+        if isinstance(keys, JoinedTexts):
+            if not self.key_shape:
+                return keys.listed()
+            keys = keys.array()
         if not self.key_shape:
             listed: list[Any] = keys.reshape(-1).tolist()
             return listed
@@ -81,7 +85,7 @@ class Table:
             array[:] = np.frombuffer(b"".join(keys), array.dtype).reshape(array.shape)
         return array
 
-    def batch_shape(self, keys: Array) -> tuple[int, ...]:
+    def batch_shape(self, keys: Array | JoinedTexts) -> tuple[int, ...]:
         """What comes before the shape of one key in the shape of many."""
         cut = keys.ndim - len(self.key_shape)
         if cut < 0 or keys.shape[cut:] != self.key_shape:
@@ -92,7 +96,7 @@ class Table:
 
     # ---------------------------------------------------------------------------------------------- reading
 
-    def find(self, keys: Array, default: Array) -> Array:
+    def find(self, keys: Array | JoinedTexts, default: Array) -> Array:
         """The value of every key; of those that are not there, the default or their own of many defaults."""
         batch = self.batch_shape(keys)
         whole = (*batch, *self.value_shape)
@@ -101,9 +105,11 @@ class Table:
             raise InvalidArgumentError(
                 f"Expected shape {list(self.value_shape)} or {list(whole)} for default value, got {list(default.shape)}"
             )
-        names = self._hashable(keys)
         with self.lock:
-            places = self._places_of(names)
+            places = self._places_of(keys)
+            counted = self._counted_values(places, default)
+            if counted is not None:
+                return counted.reshape(whole)
             missing = places < 0
             is_any_missing = bool(missing.any())
             # Of a key that is not there, any row will do for now; a table without keys has none.
@@ -114,9 +120,14 @@ class Table:
             found[missing] = default if is_single else default.reshape(found.shape)[missing]
         return found.reshape(whole)
 
-    def _places_of(self, names: Sequence[Any]) -> Array:
+    def _places_of(self, keys: Array | JoinedTexts) -> Array:
         """Where the value of each key is in `_values`; -1 of one that is not there."""
+        names = self._hashable(keys)
         return np.fromiter(map(self._places.get, names, repeat(-1)), np.int64, len(names))
+
+    def _counted_values(self, places: Array, default: Array) -> Array | None:
+        """The values at places, where they can be told from the places alone."""
+        return None
 
     def export(self) -> tuple[Array, Array]:
         """All keys, in the order in which they came, and their values."""
@@ -187,12 +198,23 @@ class StaticTable(Table):
     is_initialized = False
     _words: Words | None = None  # the keys once more, in the order of their places, for many at a time
 
-    def _places_of(self, names: Sequence[Any]) -> Array:
-        if len(names) < _MANY or self.key_dtype is not STRING:
-            return super()._places_of(names)
+    _first: int | None = None  # the first value, if the values are whole numbers that count up from it
+
+    def _places_of(self, keys: Array | JoinedTexts) -> Array:
+        count = keys.count if isinstance(keys, JoinedTexts) else keys.size
+        if count < _MANY or self.key_dtype is not STRING:
+            return super()._places_of(keys)
         if self._words is None:
             self._words = Words.of(list(self._places))
-        return super()._places_of(names) if self._words is None else self._words.numbers(names)
+        if self._words is None:
+            return super()._places_of(keys)
+        return self._words.numbers(keys if isinstance(keys, JoinedTexts) else keys.reshape(-1).tolist())
+
+    def _counted_values(self, places: Array, default: Array) -> Array | None:
+        """Indices of a vocabulary count up from a first one. If the default is the one before it, that is what comes of
+        the place of a key that is not there.
+        """
+        return None if self._first is None or default.item() != self._first - 1 else places + self._first
 
     def _check_initialized(self) -> None:
         if not self.is_initialized:
@@ -212,6 +234,7 @@ class StaticTable(Table):
                 return
             self._check_unique(keys, values)
             self._store(keys.reshape(-1), values.reshape(-1))
+            self._first = _counted_from(self._values[: self._used])
             self.is_initialized = True
 
     def _check_unique(self, keys: Array, values: Array) -> None:
@@ -226,7 +249,7 @@ class StaticTable(Table):
     def __len__(self) -> int:
         return len(self._places)
 
-    def find(self, keys: Array, default: Array) -> Array:
+    def find(self, keys: Array | JoinedTexts, default: Array) -> Array:
         self._check_initialized()
         if default.shape:
             raise InvalidArgumentError(f"Expected shape [] for default_value, got {list(default.shape)}")
@@ -244,6 +267,15 @@ class StaticTable(Table):
 
     def replace(self, keys: Array, values: Array) -> None:
         self.initialize(keys, values)
+
+
+def _counted_from(values: Array) -> int | None:
+    """The first of some values, if they are whole numbers of 64 bits that count up from it."""
+    if values.dtype != np.int64 or not len(values):
+        return None
+    first = int(values[0])
+    is_counted = abs(first) < 1 << 62 and np.array_equal(values, np.arange(first, first + len(values)))
+    return first if is_counted else None
 
 
 class DenseTable(Table):
@@ -282,7 +314,7 @@ class DenseTable(Table):
                 raise InvalidArgumentError("Empty and deleted keys cannot be equal")
         self._reserved = reserved
 
-    def _hashable(self, keys: Array) -> Sequence[Any]:
+    def _hashable(self, keys: Array | JoinedTexts) -> Sequence[Any]:
         names = super()._hashable(keys)
         for what, key in self._reserved.items():
             if key in names:

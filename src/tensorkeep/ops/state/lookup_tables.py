@@ -11,6 +11,7 @@ from tensorkeep.dtypes import DType
 from tensorkeep.errors import InvalidArgumentError
 from tensorkeep.graph.graph import HandleShape, Tensor
 from tensorkeep.graph.registry.opspec import OpSpec, op
+from tensorkeep.native.texts import JoinedTexts
 from tensorkeep.ops.shared.dimensions import at_most
 from tensorkeep.ops.shared.families import two_generations
 from tensorkeep.ops.shared.kernel_types import Array, Handle
@@ -312,9 +313,16 @@ def find_v2_shape(
 
 @find.kernel
 @find_v2.kernel
-def find_kernel(table_handle: Handle, keys: Array, default_value: Array, *, Tin: DType, Tout: DType) -> Array:  # noqa: N803
+def find_kernel(
+    table_handle: Handle,
+    keys: Array | JoinedTexts,
+    default_value: Array,
+    *,
+    Tin: DType,  # noqa: N803
+    Tout: DType,  # noqa: N803
+) -> Array:
     table = _checked_table(table_handle, Tin, Tout)
-    return table.find(np.asarray(keys), np.asarray(default_value))
+    return table.find(keys if isinstance(keys, JoinedTexts) else np.asarray(keys), np.asarray(default_value))
 
 
 insert, insert_v2 = two_generations(

@@ -29,7 +29,7 @@ from tensorkeep.saved_model.load.graph_parts import (
 from tensorkeep.saved_model.load.graph_running import GraphRunner, named_tensor
 from tensorkeep.saved_model.load.object_graph import SavedObjects
 from tensorkeep.saved_model.load.restored_functions import ConcreteFunctions, RestoredFunction, Trace, restored_function
-from tensorkeep.saved_model.load.signature import Run, Signature, SignatureSpec, signature_spec
+from tensorkeep.saved_model.load.signature import Run, RunOfTexts, Signature, SignatureSpec, signature_spec
 from tensorkeep.saved_model.load.surroundings import ModelSurroundings
 from tensorkeep.saved_model.load.tensor_values import TensorSpec
 from tensorkeep.saved_model.show.describing import ModelDescription, describe_model
@@ -305,14 +305,16 @@ class LoadedModel:
 
     # ---------------------------------------------------------------------------------------------- signatures
 
-    def _prepared_run(self, spec: SignatureSpec) -> Run:
+    def _prepared_run(self, spec: SignatureSpec) -> Run | RunOfTexts:
         """What runs a signature: the function that its node calls, if it is one call; otherwise the graph."""
         self._around.require_open()
         call = self._call_of(spec)
         if call is None:
             return self._graph.prepared_signature(spec)
         inputs = spec.flat_inputs
-        return self._called_run(call, self._functions.prepared_call(call.function, [inputs[i] for i in call.order]))
+        function = self._functions.prepared_call(call.function, [inputs[i] for i in call.order])
+        joined = self._functions.joined_texts(call.function)
+        return RunOfTexts(self._called_run(call, function), frozenset(call.order[number] for number in joined))
 
     def _called_run(self, call: _FunctionCall, function: Run) -> Run:
         order, picked, around = call.order, call.picked, self._around

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
-from tensorkeep.dtypes import DType
+from tensorkeep.dtypes import STRING, DType
 from tensorkeep.errors import DataLossError, InvalidArgumentError, NotFoundError
 from tensorkeep.graph.functions import FunctionBody, function_body
+from tensorkeep.graph.graph import Tensor
+from tensorkeep.graph.wrapping import unwrapped_body
 from tensorkeep.proto.messages import FunctionSpec, SavedConcreteFunction
+from tensorkeep.runtime.calling import operations_that_always_run
 from tensorkeep.runtime.session import Session
 from tensorkeep.saved_model.files.structures import decode_structure, flat_values, pack, structure_text
 from tensorkeep.saved_model.load.live_objects import LivingObjects
@@ -18,6 +21,8 @@ from tensorkeep.saved_model.load.shapeless_runs import run_of_any_shapes
 from tensorkeep.saved_model.load.signature import Run
 from tensorkeep.saved_model.load.surroundings import ModelSurroundings
 from tensorkeep.shapes import UNKNOWN_SHAPE, Shape
+
+_LOOKUPS: Final = frozenset(("LookupTableFind", "LookupTableFindV2"))
 
 
 class ConcreteFunctions:
@@ -53,6 +58,17 @@ class ConcreteFunctions:
         known = [*checked, *((tensor.dtype, tensor.static_shape) for tensor in body.inputs[len(checked) :])]
         run = session.make_callable(fetches, body.inputs, checked=known, captured=captured, targets=targets)
         return lambda arrays: run(*arrays, *captured)
+
+    def joined_texts(self, name: str) -> list[int]:
+        """Which of its own arguments a function that is ready also takes as `JoinedTexts`: what it only looks up in
+        tables.
+        """
+        _, body, _, captured = self._sessions[name]
+        return [
+            number
+            for number, tensor in enumerate(body.inputs[: len(body.inputs) - len(captured)])
+            if tensor.dtype is STRING and tensor not in body.outputs and _is_only_looked_up(tensor)
+        ]
 
     def _prepare(self, name: str) -> Callable[..., Sequence[Any]]:
         body, (fetches, targets), captured = self._body(name)
@@ -114,8 +130,18 @@ class ConcreteFunctions:
         given = [number for at, number in enumerate(bound, start=own) if at not in constants]
         shapes = [UNKNOWN_SHAPE] * own + [self.objects.shape(number) for number in given]
         body = function_body(function, library.functions, shapes=shapes, constants=constants)
-        always = (*body.controls, *(op for op in body.graph.operations if op.spec.schema.is_stateful))
+        if may_run:
+            body = unwrapped_body(body)
+        always = (*body.controls, *operations_that_always_run(body))
         return body, (list(body.outputs), list(always)), self.objects.values(given)
+
+
+def _is_only_looked_up(texts: Tensor) -> bool:
+    """Whether strings are the keys of lookups, and nothing else."""
+    takers = texts.consumers()
+    return bool(takers) and all(
+        op.type in _LOOKUPS and [tensor is texts for tensor in op.inputs] == [False, True, False] for op in takers
+    )
 
 
 @dataclass(frozen=True)

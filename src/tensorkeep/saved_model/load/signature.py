@@ -11,6 +11,7 @@ import numpy as np
 from tensorkeep.dtypes import STRING, DType, dtype_in_graph
 from tensorkeep.errors import DataLossError, InvalidArgumentError
 from tensorkeep.graph.messages.attrs import shape_of_proto
+from tensorkeep.native.texts import JoinedTexts
 from tensorkeep.proto.messages import SignatureDef, TensorInfo
 from tensorkeep.proto.tensors import array_of_tensor
 from tensorkeep.saved_model.files.structures import CompositeSpec, decode_type_spec, sparse_spec
@@ -19,6 +20,14 @@ from tensorkeep.shapes import Shape
 
 Spec: TypeAlias = TensorSpec | CompositeSpec
 Run: TypeAlias = Callable[[list[Any]], Sequence[Any]]
+
+
+@dataclass(frozen=True)
+class RunOfTexts:
+    """A run that takes the strings of some inputs as `JoinedTexts` too: which, by their numbers."""
+
+    run: Run
+    joined: frozenset[int]
 
 
 @dataclass(frozen=True)
@@ -84,10 +93,11 @@ class Signature:
     with all that is wrong and with what is accepted.
     """
 
-    def __init__(self, spec: SignatureSpec, prepare: Callable[[SignatureSpec], Run]) -> None:
+    def __init__(self, spec: SignatureSpec, prepare: Callable[[SignatureSpec], Run | RunOfTexts]) -> None:
         self._spec = spec
         self._prepare = prepare
         self._run: Run | None = None
+        self._joined: frozenset[int] = frozenset()
         self._plain = tuple(spec.inputs.items())
         self._exact = exact_arrays(spec.inputs)
         self._texts = [at for at, item in enumerate(spec.inputs.values()) if getattr(item, "dtype", None) is STRING]
@@ -121,8 +131,12 @@ class Signature:
 
     def prepare(self) -> Run:
         """Makes ready what runs it, as the first call does otherwise."""
-        run = self._run = self._run or self._prepare(self._spec)
-        return run
+        if self._run is None:
+            run = self._prepare(self._spec)
+            if isinstance(run, RunOfTexts):
+                self._joined, run = run.joined, run.run
+            self._run = run
+        return self._run
 
     def __call__(self, /, **values: Any) -> dict[str, Any]:
         run = self._run or self.prepare()
@@ -171,10 +185,15 @@ class Signature:
     def _encoded(self, arrays: list[Any]) -> list[Any]:
         """The same arrays, texts among them as bytes."""
         for at in self._texts:
+            texts = JoinedTexts.of(arrays[at]) if at in self._joined else None
+            if texts is not None:
+                arrays[at] = texts
+                continue
             try:
                 arrays[at] = string_array(arrays[at])
             except InvalidArgumentError:
-                return self._converted_values(dict(zip(self._spec.inputs, arrays, strict=True)))  # which names them all
+                given = [each.array() if isinstance(each, JoinedTexts) else each for each in arrays]
+                return self._converted_values(dict(zip(self._spec.inputs, given, strict=True)))  # which names them all
         return arrays
 
     def _converted_values(self, values: Mapping[str, Any]) -> list[Any]:
