@@ -27,7 +27,7 @@ _MOST_MODELS: Final = 4  # for other sets of variables, which functions are call
 _MOST_FAILURES: Final = 3  # runs that our kernels had to do, before ONNX Runtime is not asked any more
 _TIMED: Final = 3  # calls of each engine by which the faster one is found, at least
 _MOST_TIMED: Final = 12  # of short calls
-_ENOUGH: Final = 0.02  # seconds that timed calls take together, for no more of them to be needed
+_ENOUGH: Final = 0.1  # seconds that timed calls take together, for no more of them to be needed
 
 _BY_OUR_KERNELS: Final = ContextVar("whether a part around this one is run by our kernels", default=False)
 

@@ -107,9 +107,6 @@ class Table:
             )
         with self.lock:
             places = self._places_of(keys)
-            counted = self._counted_values(places, default)
-            if counted is not None:
-                return counted.reshape(whole)
             missing = places < 0
             is_any_missing = bool(missing.any())
             # Of a key that is not there, any row will do for now; a table without keys has none.
@@ -124,10 +121,6 @@ class Table:
         """Where the value of each key is in `_values`; -1 of one that is not there."""
         names = self._hashable(keys)
         return np.fromiter(map(self._places.get, names, repeat(-1)), np.int64, len(names))
-
-    def _counted_values(self, places: Array, default: Array) -> Array | None:
-        """The values at places, where they can be told from the places alone."""
-        return None
 
     def export(self) -> tuple[Array, Array]:
         """All keys, in the order in which they came, and their values."""
@@ -210,12 +203,6 @@ class StaticTable(Table):
             return super()._places_of(keys)
         return self._words.numbers(keys if isinstance(keys, JoinedTexts) else keys.reshape(-1).tolist())
 
-    def _counted_values(self, places: Array, default: Array) -> Array | None:
-        """Indices of a vocabulary count up from a first one. If the default is the one before it, that is what comes of
-        the place of a key that is not there.
-        """
-        return None if self._first is None or default.item() != self._first - 1 else places + self._first
-
     def _check_initialized(self) -> None:
         if not self.is_initialized:
             raise FailedPreconditionError("Table not initialized.")
@@ -253,6 +240,10 @@ class StaticTable(Table):
         self._check_initialized()
         if default.shape:
             raise InvalidArgumentError(f"Expected shape [] for default_value, got {list(default.shape)}")
+        # Indices of a vocabulary count up from a first one: if the default is the one before it, they are told from the
+        # places of the keys, and that of a key that is not there is -1.
+        if self._first is not None and default.item() == self._first - 1:
+            return (self._places_of(keys) + self._first).reshape(keys.shape)
         return super().find(keys, default)
 
     def export(self) -> tuple[Array, Array]:
