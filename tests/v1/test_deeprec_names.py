@@ -170,15 +170,6 @@ def test_settings_that_change_no_result_are_told_once(caplog: pytest.LogCaptureF
     assert [any(word in line for line in told) for word in words] == [True] * len(told) == [True] * 7
 
 
-def test_steps_of_several_batches_are_refused() -> None:
-    config = tf.ConfigProto()
-    config.graph_options.optimizer_options.micro_batch_num = 1
-    tf.Session(config=config).close()
-    config.graph_options.optimizer_options.micro_batch_num = 4
-    with pytest.raises(UnimplementedError, match=r"micro_batch_num is 4: .* batches of the whole size"):
-        tf.Session(config=config)
-
-
 def test_devices_and_threads_can_be_asked_for() -> None:
     (device,) = tf.config.experimental.list_physical_devices()
     assert tuple(device) == ("/physical_device/device:CPU:0", "CPU")

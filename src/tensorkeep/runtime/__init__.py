@@ -25,6 +25,7 @@ limits            how much a run may take: seconds, bytes and steps
 liveness          under which condition each operation of a plan runs, and in which loop
 lookups           rows of many tables side by side, as one call
 makers            which operations of a block make which values
+micro_batches     plans whose step is made of several batches, and sums their gradients
 names             names for all values of a plan: those it makes, those it is given, those that never change
 normalizing       the mean and the variance along the last axis, as one call
 operation_lines   the lines of a function as it is written, and those that operations become: a call or an operator

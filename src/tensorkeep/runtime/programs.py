@@ -7,6 +7,7 @@ from dataclasses import replace
 from threading import Lock
 from typing import Any
 
+from tensorkeep.errors import UnimplementedError
 from tensorkeep.graph.graph import Graph, Operation, Tensor
 from tensorkeep.graph.registry.capabilities import Allowed
 from tensorkeep.runtime.calling import Functions
@@ -15,6 +16,7 @@ from tensorkeep.runtime.context import KernelContext, Surroundings
 from tensorkeep.runtime.engines import Split, is_resource
 from tensorkeep.runtime.frames import SteppedRun
 from tensorkeep.runtime.kernels import Kernels
+from tensorkeep.runtime.micro_batches import make_plan_of_batches, sums_gradients, tell_other_updates
 from tensorkeep.runtime.plan import make_plan
 from tensorkeep.runtime.program import Program
 
@@ -23,13 +25,21 @@ class Programs:
     """Compiled plans whose kernels share surroundings. They are dropped when the graph or its resources change."""
 
     def __init__(
-        self, graph: Graph, surroundings: Surroundings, allowed: Allowed, check: Callable[[Sequence[Operation]], None]
+        self,
+        graph: Graph,
+        surroundings: Surroundings,
+        allowed: Allowed,
+        check: Callable[[Sequence[Operation]], None],
+        micro_batches: int = 1,
     ) -> None:
-        """`check` is told the operations of a plan before it is compiled, and raises if they cannot run."""
+        """`check` is told the operations of a plan before it is compiled, and raises if they cannot run. A step that
+        learns is of so many `micro_batches`.
+        """
         self._graph = graph
         self.surroundings = surroundings
         self._allowed = allowed
         self._check = check
+        self._micro_batches = micro_batches
         self._contexts: dict[Operation, KernelContext] = {}
         surroundings.caller = self._functions = Functions(graph, surroundings, self._contexts, allowed)
         self._compiled: dict[Any, Program] = {}
@@ -65,7 +75,12 @@ class Programs:
             with self._lock:
                 plan = make_plan(tensors, ops, feeds)
                 self._check(plan.ops)
-                given = zip(feeds, values, strict=True) if values is not None else ()
+                if self._micro_batches > 1:
+                    tell_other_updates(plan)
+                    if sums_gradients(plan):
+                        kept = self.surroundings.kept
+                        plan = make_plan_of_batches(tensors, ops, feeds, self._micro_batches, kept)
+                given = zip(plan.feeds, values, strict=True) if values is not None else ()
                 resources = {tensor: value for tensor, value in given if is_resource(tensor)}
                 compiler = Compiler(
                     plan, self.surroundings, self._contexts, self._allowed, binds_resources=True, resources=resources
@@ -77,6 +92,11 @@ class Programs:
         """A run that computes tensors and runs operations as the values of some tensors come."""
         plan = make_plan(tensors, ops, feeds, is_whole=True)
         self._check(plan.ops)
+        if self._micro_batches > 1 and sums_gradients(plan):
+            raise UnimplementedError(
+                "a partial run learns from one batch, and this session's micro_batch_num asks for "
+                f"{self._micro_batches}: run the step as a whole, or make a session without the setting"
+            )
         return SteppedRun(plan, Kernels(self.surroundings, self._contexts, self._allowed).bound)
 
     def shared_resource(self, op: Operation) -> object:
@@ -95,7 +115,7 @@ class Programs:
 
     def beside(self) -> Programs:
         """A new collection for the same graph and resources, whose kernels have a copy of the surroundings."""
-        return Programs(self._graph, replace(self.surroundings), self._allowed, self._check)
+        return Programs(self._graph, replace(self.surroundings), self._allowed, self._check, self._micro_batches)
 
     def clear(self) -> None:
         """Forgets them all, and what was compiled of the functions that they call."""

@@ -58,7 +58,8 @@ class Session:
     how many steps. Without `trusts_shapes` arrays of any shapes may be fed, whatever the graph says of them: the first
     operation that cannot take one fails. `engine` runs parts of what is run, in the place of our kernels. It is
     not asked where memory is limited or shapes are not trusted, and for no loops where time or steps are limited.
-    `threads` is how many threads a run may use at most, of our own and of the engine.
+    `threads` is how many threads a run may use at most, of our own and of the engine. A step that learns takes
+    `micro_batches` batches, and sums their gradients.
     """
 
     def __init__(
@@ -78,6 +79,7 @@ class Session:
         trusts_shapes: bool = True,
         engine: Engine | None = None,
         threads: int | None = None,
+        micro_batches: int = 1,
     ) -> None:
         keep_freed_memory()
         self._graph = graph
@@ -96,7 +98,9 @@ class Session:
         self._allowed = Allowed((_EVERYTHING if allow_io else frozenset()) | python) if allowed is None else allowed
         self.devices = devices
         self._logs_placement = logs_placement
-        self._programs = Programs(graph, self.surroundings, self._allowed, self._check_placement)
+        self.micro_batches = micro_batches
+        """How many batches a step that learns takes."""
+        self._programs = Programs(graph, self.surroundings, self._allowed, self._check_placement, micro_batches)
         self._spare: list[Programs] = []
         """Programs of runs that were told how to reach checkpoints, and are over."""
         self._fetch_plans: dict[Any, FetchPlan] = {}
@@ -312,6 +316,7 @@ class Session:
             limits=self.limits,
             trusts_shapes=self.surroundings.trusts_shapes,
             threads=self.threads,
+            micro_batches=self.micro_batches,
         )
 
     def _fetch_plan(self, fetches: Any) -> FetchPlan:

@@ -58,9 +58,13 @@ def _limits_of(milliseconds: int) -> Limits:
 
 
 def _options(config: ConfigProto | None) -> dict[str, Any]:
-    """What the core is told of a session's settings: threads, and how long a run may take."""
-    milliseconds = 0 if config is None else config.operation_timeout_in_ms
-    return {"threads": _threads(config), **({"limits": _limits_of(milliseconds)} if milliseconds > 0 else {})}
+    """What the core is told of a session's settings: threads, batches of a step, and how long a run may take."""
+    found: dict[str, Any] = {"threads": _threads(config)}
+    if config is not None:
+        found["micro_batches"] = session_settings.batches_of_step(config)
+        if config.operation_timeout_in_ms > 0:
+            found["limits"] = _limits_of(config.operation_timeout_in_ms)
+    return found
 
 
 _LIVE: Final[WeakSet[Session]] = WeakSet()

@@ -1,7 +1,6 @@
 """What is said of settings of sessions, DeepRec's above all, that have no effect here.
 
-Most of them only make steps faster there: results are the same without, which is told once. One changes what a step is,
-and is refused.
+They only make steps faster there: results are the same without, which is told once.
 """
 
 from __future__ import annotations
@@ -10,8 +9,6 @@ import logging
 from collections.abc import Callable
 from functools import cache
 from typing import Any, Final
-
-from tensorkeep.errors import UnimplementedError
 
 LOG: Final = logging.getLogger("tensorkeep")
 
@@ -47,14 +44,13 @@ def _of_graph(config: Any, name: str) -> Any:
     return getattr(config.graph_options.optimizer_options, name, None)
 
 
+def batches_of_step(config: Any) -> int:
+    """How many batches a step takes that learns, by DeepRec's `micro_batch_num`."""
+    return max(1, _of_graph(config, "micro_batch_num") or 1)
+
+
 def check_settings(config: Any) -> None:
-    """Tells, once each, which settings of a `ConfigProto` have no effect; UnimplementedError for one that would."""
-    batches = _of_graph(config, "micro_batch_num")
-    if batches and batches > 1:
-        raise UnimplementedError(
-            f"graph_options.optimizer_options.micro_batch_num is {batches}: DeepRec then makes one step of so many "
-            "batches, and a step is of one batch here. Leave it out, and give the dataset batches of the whole size"
-        )
+    """Tells, once each, which settings of a `ConfigProto` have no effect."""
     for name, (is_set, instead) in _WITHOUT_EFFECT.items():
         if is_set(config):
             _tell(name, instead)
