@@ -332,6 +332,35 @@ def dilated(tf: Any, keras: Any) -> tuple[Any, Any]:
     return [*facts, [layer.get_config().get("dilation_rate") for layer in model.layers]], numbers
 
 
+def libraries(tf: Any, keras: Any) -> tuple[Any, Any]:
+    """What libraries on Keras do: losses whose targets have another rank, functions with and without masks, marks."""
+    backend, layers = keras.backend, keras.layers
+
+    def by_class(target: Any, output: Any) -> Any:
+        classes = backend.reshape(target, backend.shape(output)[:-1])
+        return backend.sparse_categorical_crossentropy(classes, output)
+
+    def shifted(x: Any) -> Any:
+        mask = x * 2.0
+        return mask + 1.0
+
+    def masked(x: Any, mask: Any = None) -> Any:
+        return x * backend.cast(backend.expand_dims(mask), "float32")
+
+    inputs = keras.Input((6, 3))
+    inputs._marked = True
+    x = layers.Lambda(masked)(layers.Masking()(layers.Lambda(shifted)(inputs)))
+    x = layers.Lambda(lambda value, scale=2.0: value * scale)(x)
+    model = keras.Model(inputs, layers.Dense(4, activation="softmax")(x))
+    model.compile("sgd", by_class)
+    _set_weights(model)
+    classes = WORDS % 4
+    numbers = [[model.train_on_batch(SEQUENCES, classes) for _ in range(2)], model.get_weights()]
+    scaled = keras.Sequential([layers.Lambda(lambda value, scale=2.0: value * scale, input_shape=(3,))])
+    numbers.append(keras.models.model_from_json(scaled.to_json()).predict(SEQUENCES[0]))
+    return [model.count_params(), inputs._marked], numbers
+
+
 PROGRAMS: dict[str, Callable[[Any, Any], tuple[Any, Any]]] = {
     "images": images,
     "classes": classes,
@@ -339,6 +368,7 @@ PROGRAMS: dict[str, Callable[[Any, Any], tuple[Any, Any]]] = {
     "words": words,
     "shared": shared,
     "own layers": own_layers,
+    "libraries": libraries,
     "chains": chains,
     "films": films,
     "places": places,

@@ -362,6 +362,14 @@ def _place(op: Operation) -> None:
         op.decorate("_class", tuple(sorted(groups)))
 
 
+def current_device(graph: Graph) -> str:
+    """The device that is in force by name, of which inner parts win; functions of operations have no part in it."""
+    found = ""
+    for place in reversed(graph.scopes.devices):
+        found = found if callable(place) else merge_devices(place, found)
+    return found
+
+
 def _apply_devices(op: Operation) -> None:
     for place in reversed(op.graph.scopes.devices):
         wanted = place(op) if callable(place) else merge_devices(place, op.device)

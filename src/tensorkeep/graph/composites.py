@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, final
 
 from tensorkeep.dtypes import INT64, DType
 from tensorkeep.errors import FailedPreconditionError, WrongTypeError
@@ -18,10 +18,11 @@ if TYPE_CHECKING:
     from tensorkeep.graph.arguments import SessionLike, ShapeLike, TensorLike
 
 
+@final
 class IndexedSlices:
     """Rows of a tensor that is zero elsewhere: `values[i]` is at `indices[i]`; equal indices add up."""
 
-    __slots__ = ("dense_shape", "indices", "values")
+    __slots__ = ("__dict__", "dense_shape", "indices", "values")
 
     def __init__(self, values: Tensor, indices: Tensor, dense_shape: Tensor | None = None) -> None:
         self.values = values
@@ -74,7 +75,7 @@ class SparseParts(Protocol):
 class SparseTensor:
     """A tensor given by the places that are not zero: `values[i]` is at `indices[i]`, a row of coordinates."""
 
-    __slots__ = ("_told", "dense_shape", "indices", "values")
+    __slots__ = ("__dict__", "_told", "dense_shape", "indices", "values")
 
     def __init__(self, indices: TensorLike, values: TensorLike, dense_shape: TensorLike) -> None:
         with name_scope("SparseTensor", graph_of((indices, values, dense_shape))):

@@ -52,7 +52,7 @@ class HandleShape(Shape):
 class Tensor:
     """One output of an operation. Its value exists only while a session runs."""
 
-    __slots__ = ("__weakref__", "_consumers", "_shape", "dtype", "index", "op")
+    __slots__ = ("__dict__", "__weakref__", "_consumers", "_shape", "dtype", "index", "op")
     __array_priority__ = 100  # NumPy leaves arithmetic with tensors to us
 
     def __init__(self, op: Operation, index: int, dtype: DType) -> None:

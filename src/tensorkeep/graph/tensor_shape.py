@@ -142,6 +142,11 @@ class TensorShape:
         self.plain = plain_shape(dims)
 
     @property
+    def _dims(self) -> list[Dimension] | None:
+        """The same under the name that Keras and other libraries ask for."""
+        return self.dims
+
+    @property
     def dims(self) -> list[Dimension] | None:
         """The dimensions as TensorFlow 1 gives them, or None if not even their number is known."""
         return None if self.plain.dims is None else [Dimension(size) for size in self.plain.dims]

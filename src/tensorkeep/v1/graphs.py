@@ -9,6 +9,7 @@ from typing import Any
 from tensorkeep.graph import building, collections
 from tensorkeep.graph.arguments import DeviceLike, DTypeLike, TensorSource
 from tensorkeep.graph.creating import create_operation
+from tensorkeep.graph.devices import DeviceSpec
 from tensorkeep.graph.graph import Graph as CoreGraph
 from tensorkeep.graph.graph import Operation, Tensor
 from tensorkeep.graph.messages.graph_def import export_graph
@@ -47,6 +48,14 @@ class Graph(CoreGraph):
 
     def device(self, device_name_or_function: DeviceLike) -> AbstractContextManager[None]:
         return building.device(device_name_or_function, self)
+
+    def _apply_device_functions(self, op: Any) -> None:
+        """Tells an object the device in force, as Keras asks for it; nothing if there is none."""
+        if device := building.current_device(self):
+            if hasattr(op, "_set_device_from_string"):
+                op._set_device_from_string(device)
+            else:
+                op._set_device(DeviceSpec.from_string(device))
 
     def control_dependencies(self, control_inputs: Sequence[Any] | None) -> AbstractContextManager[None]:
         return building.control_dependencies(control_inputs, self)

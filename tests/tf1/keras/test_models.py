@@ -11,6 +11,7 @@ import pytest
 
 import tensorkeep.v1 as tf
 from tensorkeep.errors import InvalidArgumentError, TensorKeepError, UnimplementedError
+from tensorkeep.tf1.keras.layers import function_texts
 
 keras = tf.keras
 layers = tf.keras.layers
@@ -199,11 +200,74 @@ def test_a_damaged_file_is_told(tmp_path: Path) -> None:
         keras.models.load_model(str(tmp_path / "none.h5"))
 
 
-def test_functions_without_a_name_are_not_loaded() -> None:
-    model = keras.Sequential([layers.Lambda(lambda x: x + 1, input_shape=(2,))])
-    assert keras.models.clone_model(model).predict(np.zeros((1, 2))).tolist() == [[1.0, 1.0]]
-    with pytest.raises(InvalidArgumentError, match="bytecode"):
-        keras.models.model_from_json(model.to_json())
+def test_functions_without_a_name_are_loaded_by_the_process_that_wrote_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    added = 2.0
+    model = keras.Sequential([layers.Lambda(lambda x, y=1: X.shape[0] * x + y + added, input_shape=(2,))])
+    assert keras.models.clone_model(model).predict(np.zeros((1, 2))).tolist() == [[3.0, 3.0]]
+    text = model.to_json()
+    assert keras.models.model_from_json(text).predict(np.ones((1, 2))).tolist() == [[11.0, 11.0]]
+    monkeypatch.setattr(function_texts, "_OWN_CODE", {})  # as in another process
+    with pytest.raises(InvalidArgumentError, match="another process has stored as Python's bytecode"):
+        keras.models.model_from_json(text)
+
+
+def test_a_function_is_told_of_masks_if_that_is_an_argument_of_it() -> None:
+    def shifted(x: Any) -> Any:
+        mask = x * 2.0
+        return mask + 1.0
+
+    def masked(x: Any, mask: Any = None) -> Any:
+        return x * keras.backend.cast(keras.backend.expand_dims(mask), "float32")
+
+    steps = keras.Input((3, 1))
+    found = layers.Lambda(masked)(layers.Masking()(layers.Lambda(shifted)(steps)))
+    values = np.array([[[1.0], [-0.5], [2.0]]])
+    assert keras.Model(steps, found).predict(values).ravel().tolist() == [3.0, 0.0, 5.0]
+
+
+def test_losses_of_a_program_take_targets_of_another_rank_than_the_output() -> None:
+    def by_class(target: Any, output: Any) -> Any:
+        classes = keras.backend.reshape(target, keras.backend.shape(output)[:-1])
+        return keras.backend.sparse_categorical_crossentropy(classes, output)
+
+    classes = np.random.RandomState(0).randint(0, 3, (8, 5))
+    inputs = np.random.RandomState(1).normal(size=(8, 5, 2))
+    losses = []
+    for loss, targets in ((by_class, classes), ("sparse_categorical_crossentropy", classes[..., None])):
+        model = keras.Sequential(
+            [layers.Dense(3, "softmax", input_shape=(5, 2), kernel_initializer="ones", name="classes")]
+        )
+        model.compile(keras.optimizers.SGD(0.5), loss)
+        losses.append([model.train_on_batch(inputs, targets) for _ in range(3)])
+    np.testing.assert_allclose(losses[0], losses[1], rtol=1e-6)
+    assert losses[0][2] < losses[0][0]
+
+
+def test_layers_inside_of_a_layer_may_be_called_in_a_branch() -> None:
+    class Pooled(layers.Layer):
+        def build(self, input_shape: Any) -> None:
+            self.scale = keras.backend.variable(2.0)
+
+        def call(self, inputs: Any, training: Any = None) -> Any:
+            def pooled() -> Any:
+                return layers.MaxPool1D(1)(inputs * self.scale)
+
+            return keras.backend.in_train_phase(pooled, inputs, training=training)
+
+    model = keras.Sequential([Pooled(input_shape=(4, 1))])
+    values = np.arange(4.0).reshape(1, 4, 1)
+    assert model.predict(values).ravel().tolist() == [0.0, 1.0, 2.0, 3.0]
+    trained = keras.backend.function([*model.inputs, keras.backend.learning_phase()], model.outputs)
+    assert trained([values, 1])[0].ravel().tolist() == [0.0, 2.0, 4.0, 6.0]
+
+
+def test_libraries_on_keras_write_on_tensors_and_read_their_shapes() -> None:
+    tensor = keras.Input((3,))
+    tensor._uses_learning_phase = True
+    assert tensor._uses_learning_phase
+    assert [size.value for size in tensor.shape._dims] == [None, 3]
+    assert tf.TensorShape(None)._dims is None
+    assert keras.backend.get_graph() is tf.get_default_graph()
 
 
 def test_json_says_of_which_layers_a_model_is() -> None:

@@ -27,10 +27,10 @@ from tensorkeep.tf1.keras.backend.numbers import (
 )
 from tensorkeep.tf1.keras.backend.recurrence import rnn
 from tensorkeep.tf1.keras.backend.sessions import (
-    backend, clear_session, count_params, eval, function, get_session, get_uid, get_value, gradients, is_keras_tensor,
-    is_placeholder, is_sparse, learning_phase_scope, manual_variable_initialization, moving_average_update, name_scope,
-    placeholder, random_normal_variable, random_uniform_variable, reset_uids, set_session, set_value, to_dense, update,
-    update_add, update_sub, variable,
+    backend, clear_session, count_params, eval, function, get_graph, get_session, get_uid, get_value, gradients,
+    is_keras_tensor, is_placeholder, is_sparse, learning_phase_scope, manual_variable_initialization,
+    moving_average_update, name_scope, placeholder, random_normal_variable, random_uniform_variable, reset_uids,
+    set_session, set_value, to_dense, update, update_add, update_sub, variable,
 )
 from tensorkeep.tf1.keras.backend.settings import (
     cast_to_floatx, epsilon, floatx, image_data_format, set_epsilon, set_floatx, set_image_data_format,
@@ -44,8 +44,8 @@ __all__ = [
     "categorical_crossentropy", "clear_session", "clip", "concatenate", "constant", "conv1d", "conv2d",
     "conv2d_transpose", "conv3d", "cos", "count_params", "ctc_batch_cost", "ctc_decode", "ctc_label_dense_to_sparse",
     "cumprod", "cumsum", "depthwise_conv2d", "dot", "dropout", "dtype", "elu", "epsilon", "equal", "eval", "exp",
-    "expand_dims", "eye", "flatten", "floatx", "foldl", "foldr", "function", "gather", "get_session", "get_uid",
-    "get_value", "gradients", "greater", "greater_equal", "hard_sigmoid", "identity", "image_data_format",
+    "expand_dims", "eye", "flatten", "floatx", "foldl", "foldr", "function", "gather", "get_graph", "get_session",
+    "get_uid", "get_value", "gradients", "greater", "greater_equal", "hard_sigmoid", "identity", "image_data_format",
     "in_test_phase", "in_top_k", "in_train_phase", "int_shape", "is_keras_tensor", "is_placeholder", "is_sparse",
     "l2_normalize", "learning_phase", "learning_phase_scope", "less", "less_equal", "local_conv1d", "local_conv2d",
     "log", "logsumexp", "manual_variable_initialization", "map_fn", "max", "maximum", "mean", "min", "minimum",

@@ -88,8 +88,9 @@ KERAS_PARTS: Final[dict[str, Table]] = {
         """,
         "tensorkeep.tf1.keras.backend.recurrence": "rnn",
         "tensorkeep.tf1.keras.backend.sessions": """
-            backend clear_session count_params eval function get_session get_uid get_value gradients is_keras_tensor
-            is_placeholder is_sparse learning_phase_scope manual_variable_initialization moving_average_update
+            backend clear_session count_params eval function get_graph get_session get_uid get_value gradients
+            is_keras_tensor is_placeholder is_sparse learning_phase_scope manual_variable_initialization
+            moving_average_update
             name_scope placeholder random_normal_variable random_uniform_variable reset_uids set_session set_value
             to_dense update update_add update_sub variable
         """,

@@ -16,7 +16,7 @@ from tensorkeep.graph.building import building, control_dependencies, current_gr
 from tensorkeep.graph.building import name_scope as open_scope
 from tensorkeep.graph.composites import SparseTensor
 from tensorkeep.graph.conversion import convert
-from tensorkeep.graph.graph import Operation, Tensor
+from tensorkeep.graph.graph import Graph, Operation, Tensor
 from tensorkeep.tf1.functions.arrays import shapes
 from tensorkeep.tf1.functions.control.grouping import group
 from tensorkeep.tf1.functions.gradients.reverse_walk import gradients as reverse_gradients
@@ -53,6 +53,11 @@ def set_session(session: Any) -> None:
 def clear_session() -> None:
     """Begins a new graph and a new session."""
     surroundings().clear()
+
+
+def get_graph() -> Graph:
+    """The graph being built."""
+    return current_graph()
 
 
 def get_uid(prefix: str = "") -> int:

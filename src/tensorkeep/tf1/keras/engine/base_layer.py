@@ -720,6 +720,11 @@ def _training_told(
 
 
 def _needs_history(inputs: Any) -> bool:
+    """Whether a model whose layer this becomes would lack the operations before it. Never inside of another layer's
+    call: that layer has them.
+    """
+    if _calls.get():
+        return False
     items = [item for item in flatten(inputs) if isinstance(item, Tensor)]
     if not items or not has_any_history(items[0].graph) or all(history_of(item) is not None for item in items):
         return False

@@ -160,6 +160,14 @@ class Compiled:
             with building(self.graph):
                 self._build()
 
+    def take_targets(self, targets: Sequence[Any]) -> None:
+        """Makes other placeholders for targets of another rank than their output, and builds losses anew."""
+        with building(self.graph):
+            pairs = list(zip(self.fed_targets, targets, strict=True))
+            changed = [end for end, value in pairs if isinstance(value, np.ndarray) and end.take_rank(value.ndim)]
+            if changed:
+                self._build()
+
     def use_weights(self, weights: Sequence[Any]) -> None:
         """Weighs items by tensors of the program's own, one for each output that has a target."""
         wanted = [endpoint for endpoint in self.endpoints if endpoint.has_target]

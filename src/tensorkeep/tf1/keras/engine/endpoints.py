@@ -63,10 +63,23 @@ class Endpoint:
         if tensor is not None:
             self.target = tensor
             return
+        self._make_place(self.output.get_shape().rank)
+
+    def take_rank(self, rank: int) -> bool:
+        """Makes another place if targets have another rank, which a loss of the program's own may take; whether it did.
+
+        TensorFlow feeds them to the same placeholder, whose static shape is then wrong.
+        """
+        known = self.target.static_shape.rank if isinstance(self.target, Tensor) else None
+        if not self.is_fed or self.target_shape is not None or known in (None, rank):
+            return False
+        self._make_place(rank)
+        return True
+
+    def _make_place(self, rank: int | None) -> None:
         kind = floatx() if not isinstance(self.output, Tensor) else self.output.dtype.base_dtype
         if _is_sparse(self.loss_fn):
             kind = "int32"
-        rank = self.output.get_shape().rank
         shape = None if rank is None else [None] * rank
         self.target = placeholder(kind, shape=shape, name=f"{self.name}_target")
         self.is_fed = True

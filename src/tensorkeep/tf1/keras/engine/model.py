@@ -192,6 +192,7 @@ class Model(Network):
         ]
         batch = Batch(inputs, targets, weights)
         check_lengths(batch)
+        compiled.take_targets(targets)
         compiled.take_weights(weights)
         return batch
 

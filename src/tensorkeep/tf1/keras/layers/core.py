@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from inspect import getfullargspec
 from math import prod
 from typing import Any
 
@@ -270,6 +271,13 @@ class ActivityRegularization(Layer):
         return input_shape
 
 
+def _argument_names(function: Function) -> set[str]:
+    try:
+        return set(getfullargspec(function).args)
+    except TypeError:  # of what is written in C, nothing is known
+        return set()
+
+
 class Lambda(Layer):
     """A function of a program's own as a layer. Variables that it uses are not the layer's."""
 
@@ -289,8 +297,7 @@ class Lambda(Layer):
         self.mask = mask
         self.supports_masking = mask is not None
         self._output_shape = output_shape
-        names = function.__code__.co_varnames if hasattr(function, "__code__") else ()
-        self._takes = {name for name in ("training", "mask") if name in names}
+        self._takes = {"training", "mask"} & _argument_names(function)
 
     def compute_output_shape(self, input_shape: Any) -> Any:
         told = self._output_shape
