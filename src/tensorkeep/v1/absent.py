@@ -11,6 +11,10 @@ from tensorkeep.graph.registry.opspec import find_op
 
 _LITE: Final = "graphs are frozen by tf.graph_util and `tensorkeep saved-model freeze`, for a converter of your choice"
 _LOAD: Final = "tensorkeep.load_saved_model runs what it exported"
+_ONE_REPLICA: Final = (
+    "sessions run in this process: MirroredStrategy and OneDeviceStrategy have one replica; tensorkeep.cluster trains "
+    "in several processes"
+)
 _ONE_PROCESS: Final = "sessions run in this process, on one machine"
 
 _AVERAGES: Final = "tf.contrib.opt.MovingAverageOptimizer averages over steps; tensorkeep.cluster trains in processes"
@@ -39,7 +43,6 @@ INSTEAD: Final[dict[str, str]] = {
     "contrib.copy_graph": "tf.train.export_meta_graph and import_meta_graph copy graphs",
     "contrib.cudnn_rnn": "cuDNN needs a GPU: tf.contrib.rnn.LSTMBlockFusedCell and GRUBlockCellV2 do the same on any",
     "contrib.decision_trees": _TREES,
-    "contrib.distribute": _ONE_PROCESS,
     "contrib.eager": "there is no eager mode: build a graph and run it in a session",
     "contrib.factorization": "scikit-learn has k-means, mixtures and matrix factorization",
     "contrib.ffmpeg": "tf.audio.decode_wav reads sounds",
@@ -82,10 +85,12 @@ INSTEAD: Final[dict[str, str]] = {
     "contrib.tensorrt": "tensorkeep.export_onnx writes what TensorRT reads",
     "contrib.text": "tf.strings.split and tf.contrib.lookup make words numbers",
     "contrib.timeseries": "write the model with tf.nn.dynamic_rnn",
-    "distribute.MirroredStrategy": _ONE_PROCESS,
-    "distribute.Strategy": _ONE_PROCESS,
+    "distribute.Strategy": _ONE_REPLICA,
     "distribute.cluster_resolver": _ONE_PROCESS,
-    "distribute.experimental": _ONE_PROCESS,
+    "distribute.experimental": _ONE_REPLICA,
+    "estimator.BoostedTreesClassifier": f"{_TREES}; {_LOAD}",
+    "estimator.BoostedTreesEstimator": f"{_TREES}; {_LOAD}",
+    "estimator.BoostedTreesRegressor": f"{_TREES}; {_LOAD}",
     "experimental": "what is not experimental any more is in tf itself",
     "keras.mixed_precision": "cast by tf.cast",
     "keras.models.model_from_yaml": "YAML can make any object of Python: use to_json, and model_from_json",
@@ -110,6 +115,7 @@ INSTEAD: Final[dict[str, str]] = {
 # By namespace that is here: what to use instead of the names that it lacks, and that have no row above.
 IN_PLACE_OF_OTHERS: Final[dict[str, str]] = {
     "contrib.cluster_resolver": _ONE_PROCESS,
+    "contrib.distribute": _ONE_REPLICA,
     "contrib.data": "tf.data and tf.data.experimental have datasets, readers and transformations",
     "contrib.distributions": _DISTRIBUTIONS,
     "contrib.estimator": "tf.estimator and the hooks of tf.train have the usual ones",

@@ -22,6 +22,7 @@ from tensorkeep.proto.messages import SavedModel
 from tensorkeep.tf1.estimators import exporting
 
 estimator: Any = tf.estimator
+MIRRORED: Any = tf.distribute.MirroredStrategy()
 Modes: Any = estimator.ModeKeys
 X = np.linspace(-1, 1, 40, dtype=np.float32).reshape(-1, 1)
 Y = 3 * X + 1
@@ -476,3 +477,47 @@ def test_a_loss_that_is_no_number_stops_training(tmp_path: Path) -> None:
 
     with pytest.raises(tf.train.NanLossDuringTrainingError):
         lines(tmp_path).train(input_fn, steps=3)
+
+
+def test_an_estimator_with_more_metrics_and_features_in_its_predictions(tmp_path: Path) -> None:
+    def shifted(labels: Any, predictions: Any, config: Any) -> dict[str, Any]:
+        assert config.model_dir == str(tmp_path)
+        return {"largest": tf.metrics.mean(tf.reduce_max(labels))}
+
+    def line_model(features: Any, labels: Any, mode: str) -> Any:
+        found = tf.layers.dense(features["x"], 1, kernel_initializer=tf.ones_initializer())
+        if mode == Modes.PREDICT:
+            outputs = {"serving_default": estimator.export.PredictOutput({"y": found})}
+            return estimator.EstimatorSpec(mode, predictions={"y": found}, export_outputs=outputs)
+        loss = tf.losses.mean_squared_error(labels, found)
+        optimizer = tf.contrib.estimator.clip_gradients_by_norm(tf.train.GradientDescentOptimizer(1.0), 1e-6)
+        return estimator.EstimatorSpec(mode, loss=loss, train_op=optimizer.minimize(loss, tf.train.get_global_step()))
+
+    def batches() -> Any:
+        return tf.data.Dataset.from_tensor_slices(({"x": X, "key": np.arange(40)}, Y)).batch(20)
+
+    plain = estimator.Estimator(line_model, str(tmp_path), estimator.RunConfig(train_distribute=MIRRORED))
+    model = tf.contrib.estimator.forward_features(estimator.add_metrics(plain, shifted), "key")
+    model.train(batches)
+    assert abs(model.get_variable_value("dense/kernel").item() - 1) <= 2.1e-6  # two steps of clipped gradients
+    assert model.evaluate(batches)["largest"] == pytest.approx((Y[:20].max() + Y[20:].max()) / 2)
+    assert [int(found["key"]) for found in model.predict(batches)] == list(range(40))
+    placed = {"x": (tf.float32, [None, 1]), "key": (tf.int64, [None])}
+
+    def receiver() -> Any:
+        return estimator.export.ServingInputReceiver(*[{name: tf.placeholder(*of) for name, of in placed.items()}] * 2)
+
+    path = model.export_saved_model(str(tmp_path / "export"), receiver)
+    served = tk.load_saved_model(path.decode()).signatures["serving_default"]
+    assert sorted(served(x=X[:2], key=np.arange(2))) == ["key", "y"]
+    with pytest.raises(InvalidArgumentError, match=r"not expected args: \['weights'\]"):
+        estimator.add_metrics(plain, lambda weights: {})
+
+
+def test_strategies_have_one_replica() -> None:
+    with tf.distribute.OneDeviceStrategy("/cpu:0").scope() as strategy:
+        assert strategy.num_replicas_in_sync == 1
+        assert strategy.experimental_run_v2(lambda a, b: a + b, (1,), {"b": 2}) == 3
+    assert tf.contrib.distribute.MirroredStrategy(num_gpus=1).reduce("sum", 5) == 5
+    with pytest.raises(UnimplementedError, match="asks for 2 devices"):
+        tf.distribute.MirroredStrategy(["/gpu:0", "/gpu:1"])

@@ -9,6 +9,7 @@ evaluating          one evaluation of a checkpoint, and its report in an event f
 export_outputs      what a model offers when it is served, and signatures of it
 exporters           what is exported after which evaluation
 exporting           an estimator's model as a SavedModel
+extending           estimators made of others: with further metrics, or whose predictions also have features
 heads               what all heads do: losses, weights, labels, reports
 inputs              inputs of arrays and of data frames
 keras_models        models of Keras as estimators
@@ -22,6 +23,7 @@ parsing             how to parse the examples of a classifier or regressor
 receivers           what a served model is fed
 regression          heads of numbers
 run_config          how an estimator runs: folder, seeds, how often it saves
+strategies          distribution strategies, which have one replica
 surroundings        the graphs, sessions and savers that estimators use
 tpu                 TPU estimators, which run on the CPU
 train_and_evaluate  training with evaluations in between

@@ -46,13 +46,14 @@ def linear_logit_fn_builder(
             scalar("bias", bias[0][0])
         weights = [weight for found in variables.values() for weight in found if not is_embedding_variable(weight)]
         if weights:
-            scalar("fraction_of_zero_weights", _fraction_of_zero(weights))
+            scalar("fraction_of_zero_weights", fraction_of_zero(weights))
         return logits
 
     return linear_logit_fn
 
 
-def _fraction_of_zero(weights: Sequence[Any]) -> Tensor:
+def fraction_of_zero(weights: Sequence[Any]) -> Tensor:
+    """How much of some variables, together, is zero."""
     with name_scope("zero_fraction"):
         sizes = [cast(size(weight, out_type=INT64), FLOAT32) for weight in weights]
         zeros = [zero_fraction(weight) * count for weight, count in zip(weights, sizes, strict=True)]

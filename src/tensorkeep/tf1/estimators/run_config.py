@@ -16,6 +16,7 @@ from tensorkeep.errors import InvalidArgumentError, UnimplementedError, WrongTyp
 from tensorkeep.io.files.filesystem import PathLike, path_text
 from tensorkeep.io.machine.resources import environment_variable
 from tensorkeep.proto.session_config import ConfigProto
+from tensorkeep.tf1.estimators.strategies import OneReplicaStrategy
 from tensorkeep.tf1.training.loops.device_setter import ClusterSpec
 from tensorkeep.tf1.training.loops.monitored_training import USE_DEFAULT, Interval, steps_or_seconds
 
@@ -130,10 +131,11 @@ class RunConfig:
 
 
 def _refuse_strategies(*strategies: object) -> None:
-    if any(strategy is not None for strategy in strategies):
+    if any(not (strategy is None or isinstance(strategy, OneReplicaStrategy)) for strategy in strategies):
         raise UnimplementedError(
-            "distribution strategies are not here: an estimator trains in this process, on one machine. Leave "
-            "train_distribute, eval_distribute and experimental_distribute out"
+            "distribution strategies are not here, but for those with one replica (tf.distribute.MirroredStrategy, "
+            "OneDeviceStrategy): an estimator trains in this process, on one machine. Leave train_distribute, "
+            "eval_distribute and experimental_distribute out"
         )
 
 

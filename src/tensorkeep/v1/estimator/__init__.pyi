@@ -1,5 +1,6 @@
 # Written by tools/write_stubs.py. Where the names are is said in tables.
 
+from tensorkeep.tf1.estimators.extending import add_metrics
 from tensorkeep.tf1.estimators.keys import ModeKeys
 from tensorkeep.tf1.estimators.parsing import classifier_parse_example_spec, regressor_parse_example_spec
 from tensorkeep.tf1.training.loops.hooks import (
@@ -30,6 +31,6 @@ __all__ = [
     "NanLossDuringTrainingError", "NanTensorHook", "PoissonRegressionHead", "ProfilerHook", "RegressionHead",
     "RunConfig", "SecondOrStepTimer", "SessionRunArgs", "SessionRunContext", "SessionRunHook", "SessionRunValues",
     "StepCounterHook", "StopAtStepHook", "SummarySaverHook", "TrainSpec", "VocabInfo", "WarmStartSettings",
-    "classifier_parse_example_spec", "experimental", "export", "inputs", "regressor_parse_example_spec", "tpu",
-    "train_and_evaluate",
+    "add_metrics", "classifier_parse_example_spec", "experimental", "export", "inputs", "regressor_parse_example_spec",
+    "tpu", "train_and_evaluate",
 ]

@@ -50,6 +50,7 @@ ABOUT: Final = {
     "config": "the devices there are, and where operations may be put",
     "config.experimental": "what TensorFlow calls experimental of the devices",
     "config.threading": "how many threads runs may use",
+    "contrib.distribute": "strategies with one replica",
     "contrib.distributions": "distributions, with some that `tf.distributions` lacks",
     "data": "datasets, and iterators over them",
     "data.experimental": "datasets and their transformations that TensorFlow calls experimental",

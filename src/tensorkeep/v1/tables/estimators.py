@@ -24,6 +24,7 @@ ESTIMATORS: Final[dict[str, Table]] = {
             make_early_stopping_hook read_eval_metrics stop_if_higher_hook stop_if_lower_hook stop_if_no_decrease_hook
             stop_if_no_increase_hook
         """,
+        "tensorkeep.tf1.estimators.extending": "add_metrics clip_gradients_by_norm forward_features",
         "tensorkeep.v1.estimators": """
             BaselineEstimator DNNEstimator DNNLinearCombinedEstimator LinearEstimator dnn_logit_fn_builder
             linear_logit_fn_builder binary_classification_head=BinaryClassHead
@@ -31,6 +32,9 @@ ESTIMATORS: Final[dict[str, Table]] = {
             multi_class_head=MultiClassHead multi_head=MultiHead multi_label_head=MultiLabelHead
             poisson_regression_head=PoissonRegressionHead regression_head=RegressionHead
         """,
+    },
+    "contrib.distribute": {
+        "tensorkeep.tf1.estimators.strategies": "MirroredStrategy OneDeviceStrategy",
     },
     "contrib.feature_column": {
         "tensorkeep.tf1.columns.sequence": """
@@ -41,6 +45,7 @@ ESTIMATORS: Final[dict[str, Table]] = {
     },
     "contrib.tpu": _TPU,
     "estimator": {
+        "tensorkeep.tf1.estimators.extending": "add_metrics",
         "tensorkeep.tf1.estimators.keys": "ModeKeys",
         "tensorkeep.tf1.estimators.parsing": "classifier_parse_example_spec regressor_parse_example_spec",
         "tensorkeep.tf1.training.loops.hooks": """

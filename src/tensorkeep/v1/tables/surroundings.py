@@ -47,6 +47,7 @@ SURROUNDINGS: Final[dict[str, Table]] = {
         "tensorkeep.tf1.functions.ragged.dispatch": "assert_type check_numerics is_finite is_inf is_nan",
     },
     "distribute": {
+        "tensorkeep.tf1.estimators.strategies": "MirroredStrategy OneDeviceStrategy",
         "tensorkeep.v1.internals.execution": """
             get_loss_reduction get_replica_context get_strategy has_strategy in_cross_replica_context
         """,

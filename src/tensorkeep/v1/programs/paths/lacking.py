@@ -43,7 +43,7 @@ LACKING: Final = {
 
 _CONTRIB: Final = """
     all_reduce autograph batching bayesflow bigtable boosted_trees checkpoint cloud cluster_resolver coder compiler
-    constrained_optimization copy_graph crf cudnn_rnn data decision_trees deprecated distribute distributions eager
+    constrained_optimization copy_graph crf cudnn_rnn data decision_trees deprecated distributions eager
     estimator factorization feature_column ffmpeg framework fused_conv gan gdr graph_editor grid_rnn hadoop hooks ignite
     image input_pipeline integrate kafka keras kernel_methods kinesis kfac labeled_tensor layers learn legacy_seq2seq
     libsvm linalg linear_optimizer lite lookup losses makefile memory_stats meta_graph_transform metrics mixed_precision

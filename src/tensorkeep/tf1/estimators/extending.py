@@ -1,0 +1,117 @@
+"""Estimators made of others: with further metrics, or whose predictions also have features; and clipped gradients."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from inspect import signature
+from typing import Any, Final
+
+from tensorkeep.errors import InvalidArgumentError, WrongTypeError
+from tensorkeep.graph.composites import SparseTensor
+from tensorkeep.tf1.estimators.estimator import Estimator
+from tensorkeep.tf1.estimators.export_outputs import PredictOutput
+from tensorkeep.tf1.estimators.keys import ModeKeys
+from tensorkeep.tf1.estimators.model_specs import EstimatorSpec
+from tensorkeep.tf1.functions.numbers.clipping import clip_by_global_norm
+from tensorkeep.tf1.functions.sparse.tensors import sparse_tensor_to_dense
+from tensorkeep.tf1.training.optimizers.base import Optimizer
+
+_TOLD_TO_METRICS: Final = ("labels", "features", "predictions", "config")
+
+
+def add_metrics(estimator: Any, metric_fn: Callable[..., Mapping[str, Any]]) -> Estimator:
+    """An estimator whose evaluations also have what `metric_fn` gives of some of labels, features, predictions and
+    config, by its arguments.
+    """
+    wanted = set(signature(metric_fn).parameters)
+    if unknown := sorted(wanted - set(_TOLD_TO_METRICS)):
+        raise InvalidArgumentError(
+            f"metric_fn ({metric_fn}) has following not expected args: {unknown}; it is told {list(_TOLD_TO_METRICS)}"
+        )
+
+    def model_fn(features: Any, labels: Any, mode: str, config: Any) -> EstimatorSpec:
+        spec: EstimatorSpec = estimator.model_fn(features, labels, mode, config)
+        if mode != ModeKeys.EVAL:
+            return spec
+        known = {"labels": labels, "features": features, "predictions": spec.predictions, "config": config}
+        new = metric_fn(**{name: value for name, value in known.items() if name in wanted})
+        return spec._replace(eval_metric_ops={**(spec.eval_metric_ops or {}), **new})
+
+    return _beside(estimator, model_fn)
+
+
+def forward_features(
+    estimator: Any, keys: str | Sequence[str] | None = None, sparse_default_values: Mapping[str, Any] | None = None
+) -> Estimator:
+    """An estimator whose predictions also have features, all or those of some names, such as the keys of examples.
+
+    Sparse features need a value in `sparse_default_values` for the places where they have none.
+    """
+    chosen = [keys] if isinstance(keys, str) else keys
+    if chosen is not None and not (isinstance(chosen, list | tuple) and all(isinstance(key, str) for key in chosen)):
+        raise WrongTypeError(f"keys should be either a string or a list of strings. Given: {type(keys)}")
+    defaults = dict(sparse_default_values or {})
+
+    def dense_feature(name: str, features: Mapping[str, Any]) -> Any:
+        feature = features[name]
+        if not isinstance(feature, SparseTensor):
+            return feature
+        if name not in defaults:
+            raise InvalidArgumentError(f"Feature ({name}) is expected to be a `Tensor`; give it a sparse_default_value")
+        return sparse_tensor_to_dense(feature, default_value=defaults[name])
+
+    def model_fn(features: Any, labels: Any, mode: str, config: Any) -> EstimatorSpec:
+        before = dict(features)  # the model function may take features out
+        spec: EstimatorSpec = estimator.model_fn(features, labels, mode, config)
+        if not isinstance(spec.predictions, dict):
+            raise InvalidArgumentError(
+                f"Predictions should be a dict to be able to forward features: {spec.predictions}"
+            )
+        names = sorted(before) if chosen is None else chosen
+        if missing := [name for name in names if name not in before]:
+            raise InvalidArgumentError(f"keys should be exist in features: {missing} are not among {sorted(before)}")
+        if taken := [name for name in names if name in spec.predictions]:
+            raise InvalidArgumentError(f"Forwarded feature keys ({taken}) are already exist in predictions")
+        added = {name: dense_feature(name, before) for name in names}
+        outputs = spec.export_outputs
+        if outputs is not None:
+            outputs = {
+                name: PredictOutput({**output.outputs, **added}) if isinstance(output, PredictOutput) else output
+                for name, output in outputs.items()
+            }
+        return spec._replace(predictions={**spec.predictions, **added}, export_outputs=outputs)
+
+    return _beside(estimator, model_fn)
+
+
+def _beside(estimator: Any, model_fn: Callable[..., EstimatorSpec]) -> Estimator:
+    return Estimator(model_fn, estimator.model_dir, estimator.config, warm_start_from=estimator._warm_start_settings)
+
+
+class ClippingOptimizer(Optimizer):
+    """Another optimizer, told gradients whose norm, of all together, is at most a number."""
+
+    def __init__(self, optimizer: Any, clip_norm: Any) -> None:
+        super().__init__(use_locking=False, name=f"ClipByNorm{optimizer.get_name()}")
+        self._optimizer = optimizer
+        self._clip_norm = clip_norm
+
+    def compute_gradients(self, *args: Any, **kwargs: Any) -> Any:
+        return self._optimizer.compute_gradients(*args, **kwargs)
+
+    def apply_gradients(self, grads_and_vars: Any, global_step: Any = None, name: str | None = None) -> Any:
+        pairs = list(grads_and_vars)
+        clipped, _ = clip_by_global_norm([gradient for gradient, _ in pairs], self._clip_norm)
+        told = [(gradient, variable) for gradient, (_, variable) in zip(clipped, pairs, strict=True)]
+        return self._optimizer.apply_gradients(told, global_step=global_step, name=name)
+
+    def get_slot(self, *args: Any, **kwargs: Any) -> Any:
+        return self._optimizer.get_slot(*args, **kwargs)
+
+    def get_slot_names(self, *args: Any, **kwargs: Any) -> Any:
+        return self._optimizer.get_slot_names(*args, **kwargs)
+
+
+def clip_gradients_by_norm(optimizer: Any, clip_norm: Any) -> ClippingOptimizer:
+    """An optimizer that clips the gradients it is told by their global norm."""
+    return ClippingOptimizer(optimizer, clip_norm)
