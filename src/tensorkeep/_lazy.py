@@ -88,6 +88,20 @@ def made_module(
     return made
 
 
+_MARK = "tensorkeep:"
+
+
+def package_path(path: str) -> list[str]:
+    """The `__path__` of a package without a folder, by which it is known under any name: `tensorkeep:keras`."""
+    return [f"{_MARK}{path}"]
+
+
+def below_package(package: Iterable[str], name: str) -> str | None:
+    """The path of a module in a package whose `__path__` is given; None if that is another kind of package."""
+    marked = next((item for item in package if item.startswith(_MARK)), None)
+    return None if marked is None else f"{marked.removeprefix(_MARK)}.{name}"
+
+
 def provide(word: str, module: str) -> None:
     """Says which module does what lower layers call by a word: they may not name what stands above them."""
     _PROVIDED[word] = module

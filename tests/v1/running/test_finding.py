@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 import tensorkeep.v1 as tf
+from tensorkeep.errors import UnimplementedError
 from tensorkeep.v1.programs.finding import is_lacking, is_there, module_at, path_of
 from tensorkeep.v1.programs.paths import LACKING, LACKING_WHOLE, PATHS
 
@@ -111,3 +112,67 @@ def test_modules_inside_of_contrib_offer_what_their_package_does() -> None:
     assert utils.convert_collection_to_dict is tf.contrib.layers.utils.convert_collection_to_dict
     assert module_at(path_of("tensorflow.contrib.slim.python.slim.learning") or "") is tf.contrib.slim.learning
     assert module_at("python.feature_column.feature_column").numeric_column is tf.feature_column.numeric_column  # type: ignore[union-attr]
+
+
+def test_a_module_that_offers_another_one_whole_lists_its_names() -> None:
+    cells, operations = module_at("python.ops.rnn_cell"), module_at("python.ops.math_ops")
+    assert {"GRUCell", "RNNCell", "linear"} <= set(cells.__all__)  # type: ignore[union-attr]
+    assert "reduce_sum" in operations.__all__  # type: ignore[union-attr]
+    assert not {"range", "abs", "__version__"} & set(operations.__all__)  # type: ignore[union-attr]
+
+
+def test_modules_of_python_are_attributes_of_it() -> None:
+    package: Any = module_at("python")
+    assert package.math_ops is module_at("python.ops.math_ops")
+    assert package.ops is module_at("python.ops")
+
+
+def test_a_class_that_is_not_here_says_so_where_it_is_asked_for() -> None:
+    missing_class: Any = module_at("python.tpu.tpu_feed")
+    with pytest.raises(UnimplementedError, match=r"tensorflow.python.tpu.tpu_feed is not here"):
+        isinstance(1, missing_class)
+
+
+def test_heads_of_canned_estimators_sum_their_losses() -> None:
+    heads: Any = module_at("estimator.canned.head")
+    assert heads._binary_logistic_head_with_sigmoid_cross_entropy_loss().loss_reduction == tf.losses.Reduction.SUM
+    assert heads._binary_logistic_or_multi_class_head(3, None, None, "weighted_sum").logits_dimension == 3
+    assert heads._regression_head(label_dimension=2).logits_dimension == 2
+    assert (heads._summary_key("a", "loss"), heads._summary_key(None, "loss")) == ("loss/a", "loss")
+    assert heads._linear_learning_rate(10**6) == 1e-3
+    assert issubclass(type(heads._poisson_regression_head()), heads._Head)
+
+
+def test_parts_of_keras_are_where_programs_look_for_them() -> None:
+    utils: Any = module_at("keras.utils.tf_utils")
+
+    class Doubling:
+        @utils.shape_type_conversion
+        def compute_output_shape(self, input_shape: Any) -> Any:
+            assert input_shape == (None, 3)
+            return [input_shape, (2,)]
+
+    found = Doubling().compute_output_shape(tf.TensorShape([None, 3]))
+    assert [shape.as_list() for shape in found] == [[None, 3], [2]]
+    with tf.Graph().as_default():
+        a = tf.constant(1.0)
+        b, c = a + 1.0, tf.constant(2.0)
+        assert b in utils.get_reachable_from_inputs([a], targets=[b])
+        assert c not in utils.get_reachable_from_inputs([a])
+        assert utils.count_params([tf.Variable(tf.zeros([2, 3]))]) == 6
+
+
+def test_a_graph_tells_keras_its_device() -> None:
+    class Device:
+        told: Any = None
+
+        def _set_device(self, device: Any) -> None:
+            self.told = device
+
+    outside, inside = Device(), Device()
+    graph: Any = tf.Graph()
+    graph._apply_device_functions(outside)
+    with graph.device("/job:a"), graph.device("/cpu:0"):
+        graph._apply_device_functions(inside)
+    assert outside.told is None
+    assert (inside.told.job, inside.told.device_type) == ("a", "CPU")

@@ -66,6 +66,27 @@ def test_every_way_to_import_leads_to_our_modules(run: Run, tmp_path: Path) -> N
     assert ended.returncode == 0
 
 
+ALIASES = """
+import sys
+import tensorflow as tf
+from tensorflow.python.ops.rnn_cell import *
+from tensorflow.python.ops.math_ops import *
+
+sys.modules["keras"] = tf.keras
+import keras.backend as K
+from keras.engine.topology import Layer
+
+assert K is tf.keras.backend and Layer is tf.keras.layers.Layer and GRUCell is tf.nn.rnn_cell.GRUCell
+assert list(range(2)) == [0, 1] and reduce_sum is tf.reduce_sum
+print(K.__name__)
+"""
+
+
+def test_modules_are_found_where_a_program_has_put_keras_under_another_name(run: Run) -> None:
+    done = run(ALIASES)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "tensorkeep.v1.keras.backend\n", "")
+
+
 def test_a_program_can_be_run_as_a_module_s_argument(run: Run) -> None:
     ended = run("import tensorflow, sys\nsys.exit(len(sys.argv))", "a", command=("tensorkeep.v1",))
     assert (ended.returncode, ended.stderr) == (2, "")

@@ -50,7 +50,7 @@ class Iterator:
         output_shapes: Any,
         output_classes: Any,
     ) -> None:
-        self._resource = iterator_resource
+        self._iterator_resource = iterator_resource
         self._initializer = initializer
         self._specs = specs_of(output_types, output_shapes, output_classes)
         self._string_handle = emit("IteratorToStringHandle", iterator_resource)
@@ -58,7 +58,7 @@ class Iterator:
     @classmethod
     def _of(cls, resource: Tensor, initializer: Operation | None, specs: Any) -> Iterator:
         made = cls.__new__(cls)
-        made._resource, made._initializer, made._specs = resource, initializer, specs
+        made._iterator_resource, made._initializer, made._specs = resource, initializer, specs
         made._string_handle = emit("IteratorToStringHandle", resource)
         return made
 
@@ -105,28 +105,28 @@ class Iterator:
                     f"Expected output shapes compatible with {self.output_shapes!r} but got dataset "
                     f"with output shapes {dataset.output_shapes!r}."
                 )
-        with colocate_with(self._resource):
+        with colocate_with(self._iterator_resource):
             return emit_operation(
-                "MakeIterator", dataset._variant_tensor, self._resource, name=name or "make_initializer"
+                "MakeIterator", dataset._variant_tensor, self._iterator_resource, name=name or "make_initializer"
             )
 
     def get_next(self, name: str | None = None) -> Any:
         """The next element; a run in which there is none raises OutOfRangeError."""
-        with colocate_with(self._resource):
-            found = emit_tensors("IteratorGetNext", self._resource, name=name, **flat_kinds(self._specs))
+        with colocate_with(self._iterator_resource):
+            found = emit_tensors("IteratorGetNext", self._iterator_resource, name=name, **flat_kinds(self._specs))
             return element_of(self._specs, found)
 
     def get_next_as_optional(self) -> Optional:
         """The next element, or that there is none."""
-        with colocate_with(self._resource):
-            variant = emit("IteratorGetNextAsOptional", self._resource, **flat_kinds(self._specs))
+        with colocate_with(self._iterator_resource):
+            variant = emit("IteratorGetNextAsOptional", self._iterator_resource, **flat_kinds(self._specs))
         return Optional(variant, self._specs)
 
     def string_handle(self, name: str | None = None) -> Tensor:
         """A string that stands for the iterator in a session, to be fed to a feedable one."""
         if name is None:
             return self._string_handle
-        return emit("IteratorToStringHandle", self._resource, name=name)
+        return emit("IteratorToStringHandle", self._iterator_resource, name=name)
 
     @property
     def element_spec(self) -> Any:
@@ -322,4 +322,4 @@ def make_saveable_from_iterator(iterator: Iterator, external_state_policy: Any =
     """What a saver saves of an iterator; add it to the collection of saveable objects, or hand it to the saver."""
     policies = {None: ExternalStatePolicy.FAIL, "fail": ExternalStatePolicy.FAIL, "warn": ExternalStatePolicy.WARN}
     policy = policies.get(external_state_policy, ExternalStatePolicy.IGNORE)
-    return IteratorSaveable(iterator._resource, iterator._resource.name, policy)
+    return IteratorSaveable(iterator._iterator_resource, iterator._iterator_resource.name, policy)

@@ -3,6 +3,7 @@
 The table of paths (`v1.programs.paths`) says which of TensorFlow's modules each name is in.
 
     arrays             what `array_ops`, `math_ops` and `control_flow_ops` have besides `tf`
+    canned_parts       what `estimator.canned` has for estimators of a program's own: heads, whose losses are sums
     decorators         `deprecation`, `tf_decorator`, `tf_export` and other decorators of functions
     defined_functions  `function.Defun`
     enumerations       the values of enumerations, which modules of messages have by their names
@@ -12,6 +13,7 @@ The table of paths (`v1.programs.paths`) says which of TensorFlow's modules each
     generated_ops      `gen_array_ops` and its like: ops as functions
     identity           containers by identity
     inspection         `tf_inspect`
+    keras_parts        what modules below `tensorflow.python.keras` have besides `tf.keras`
     layers             `tensorflow.python.layers.utils`
     nesting            `nest` whole
     recurrent          what `rnn` and `rnn_cell_impl` have besides `tf.nn`

@@ -11,6 +11,7 @@ from types import ModuleType
 from typing import Any, Final, TypeVar
 
 from tensorkeep.errors import InvalidArgumentError
+from tensorkeep.tf1.functions.gradients.derivatives import custom_gradient
 
 Decorated = TypeVar("Decorated", bound=Callable[..., Any])
 LOG: Final = logging.getLogger("tensorkeep")
@@ -19,6 +20,11 @@ LOG: Final = logging.getLogger("tensorkeep")
 def unchanged_function(function: Decorated) -> Decorated:
     """The function itself, for decorators that have nothing to do."""
     return function
+
+
+def call_with_own_gradient(f: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+    """What a function gives that also gives its gradient, called under `tf.custom_gradient`."""
+    return custom_gradient(f)(*args, **kwargs)
 
 
 def deprecated(date: str | None, instructions: str, warn_once: bool = True) -> Callable[[Decorated], Decorated]:

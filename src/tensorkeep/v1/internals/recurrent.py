@@ -70,6 +70,11 @@ def linear(
     return Linear(args, output_size, bias, bias_initializer, kernel_initializer)(args)
 
 
+def joined_sizes(prefix: ShapeLike, suffix: ShapeLike, static: bool = False) -> Tensor | list[int | None] | None:
+    """Two shapes, or sizes, one after the other: as a tensor, or if `static` what is known of it."""
+    return joined_static_shape(prefix, suffix) if static else joined_shape(prefix, suffix)
+
+
 def zero_state_tensors(state_size: Any, batch_size: Any, dtype: Any) -> Any:
     """Zeros for a state of some sizes."""
 

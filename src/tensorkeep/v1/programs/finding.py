@@ -11,8 +11,9 @@ is the module itself, under both names; the others are made here, once each, whe
 
 from __future__ import annotations
 
+import builtins
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import cache, partial
 from importlib import import_module
 from importlib.abc import Loader, MetaPathFinder
@@ -20,7 +21,7 @@ from importlib.machinery import ModuleSpec
 from types import ModuleType
 from typing import Final, NoReturn
 
-from tensorkeep._lazy import made_module
+from tensorkeep._lazy import Table, below_package, made_module, package_path
 from tensorkeep.errors import FailedPreconditionError, UnimplementedError
 from tensorkeep.v1.absent import advice, missing
 from tensorkeep.v1.defaults import allow_own_python
@@ -33,6 +34,8 @@ ROOTS: Final = ("tensorflow", "tensorflow_core", "tensorflow_estimator")
 _FACADE: Final = "tensorkeep.v1"
 _OWN_MODULES: Final = ("app", "flags", "logging", "resource_loader")
 _ALL: Final = "*"
+_WITH_MODULES: Final = {"python": ("python.framework", "python.ops", "python.training")}
+"""Packages that also have the modules of others as attributes, which they import themselves."""
 
 
 def path_of(name: str) -> str | None:
@@ -93,11 +96,24 @@ def _make_module(path: str) -> ModuleType:
     whole = [module for module, row in table.items() if row == _ALL]
     about = f"`{name}` of TensorFlow 1" + ("" if is_there(path) else ", which is not here: each of its names raises")
     made = made_module(name, f"{about}.", named, partial(_find_name, path, whole), is_package=True)
-    if not is_there(path):
-        made.__class__ = _LackingModule
-    elif any(is_there(f"{path}.{word}") for row in named.values() for word in row.split()):
-        made.__class__ = _NamesFirst
+    made.__path__ = package_path(path)
+    if whole:
+        _list_names_late(made, whole)
+    made.__class__ = _class_of(path, named)
     return made
+
+
+def _class_of(path: str, named: Table) -> type[ModuleType]:
+    if not is_there(path):
+        return _LackingModule
+    has_modules_of_these_names = any(is_there(f"{path}.{word}") for row in named.values() for word in row.split())
+    return _NamesFirst if has_modules_of_these_names else ModuleType
+
+
+def _list_names_late(made: ModuleType, whole: Sequence[str]) -> None:
+    """Has `__all__` of a module that offers others whole be found out when `import *` asks for it."""
+    own: list[str] = vars(made).pop("__all__")
+    made.__dict__["__getattr__"] = partial(_find_public_names, own, whole, vars(made)["__getattr__"])
 
 
 class _NamesFirst(ModuleType):
@@ -107,19 +123,34 @@ class _NamesFirst(ModuleType):
     """
 
     def __setattr__(self, name: str, value: object) -> None:
-        if not (isinstance(value, ModuleType) and name in vars(self)["__all__"]):
+        if not (isinstance(value, ModuleType) and name in self.__all__):
             super().__setattr__(name, value)
+
+
+def _find_public_names(own: Sequence[str], whole: Sequence[str], find: Callable[[str], object], name: str) -> object:
+    """`__all__` of a module that offers others whole, or what else it has. Names of Python are left out, such as
+    `range` and `bool` of `tf`: few modules of TensorFlow's have them, and `import *` hides nothing.
+    """
+    if name != "__all__":
+        return find(name)
+    offered = {public for module in whole for public in _public_names(import_module(module))}
+    return sorted((offered - vars(builtins).keys()).union(own))
+
+
+def _public_names(module: ModuleType) -> list[str]:
+    names: Iterable[str] = getattr(module, "__all__", None) or vars(module)
+    return [name for name in names if not name.startswith("_")]
 
 
 def _find_name(path: str, whole: Sequence[str], name: str) -> object:
     """What a module of TensorFlow's calls `name`: something of the modules it offers whole, or a module below it."""
     if not name.startswith("__"):
-        if is_there(below := f"{path}.{name}"):
-            return module_at(below)
-        for module in whole:
-            found = getattr(import_module(module), name, _ALL)
-            if found is not _ALL:
-                return found
+        for package in (path, *_WITH_MODULES.get(path, ())):
+            if is_there(below := f"{package}.{name}"):
+                return module_at(below)
+        offering = (module for module in map(import_module, whole) if hasattr(module, name))
+        if (module := next(offering, None)) is not None:
+            return getattr(module, name)
     if is_lacking(path) and advice(path) is None:
         raise AttributeError(f"tensorkeep has nothing of tensorflow.{path}, and so no {name!r}", name=name)
     raise missing(f"{ROOTS[0]}.{path}", name)
@@ -129,6 +160,9 @@ class _LackingModule(ModuleType):
     """A module, or anything below one, that TensorFlow has and we do not: what is done with it raises."""
 
     def __call__(self, *args: object, **kwargs: object) -> NoReturn:
+        raise _lacking(self.__name__)
+
+    def __instancecheck__(self, instance: object) -> NoReturn:
         raise _lacking(self.__name__)
 
     def __mro_entries__(self, bases: tuple[object, ...]) -> NoReturn:
@@ -178,6 +212,8 @@ class Finder(MetaPathFinder):
         self, fullname: str, path: Sequence[str] | None = None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
         below = path_of(fullname)
+        if below is None and path:  # `keras.backend`, where the program has put `tf.keras` under the name `keras`
+            below = below_package(path, fullname.rpartition(".")[2])
         module = None if below is None else module_at(below)
         return None if module is None else ModuleSpec(fullname, _Same(module), is_package=True)
 
@@ -195,6 +231,8 @@ def install() -> None:
             f"{', '.join(real)} has been imported already, and is TensorFlow's own: call tensorkeep.v1.install() "
             "before anything imports it"
         )
+    for path in SPACES.keys() - {""}:
+        import_module(f"{_FACADE}.{path}").__path__ = package_path(path)
     sys.meta_path.insert(0, Finder())
     sys.meta_path.append(TensorBoardFinder())
     allow_own_python()

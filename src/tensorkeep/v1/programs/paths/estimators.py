@@ -7,6 +7,23 @@ from typing import Final
 from tensorkeep._lazy import Table
 
 _ESTIMATOR: Final[Table] = {
+    "tensorkeep.tf1.estimators.heads": "LossSpec _Head=Head",
+    "tensorkeep.tf1.estimators.networks": """
+        _add_hidden_layer_summary=add_layer_summaries _add_layer_summary=add_layer_summaries
+    """,
+    "tensorkeep.tf1.estimators.linear": "_compute_fraction_of_zero=fraction_of_zero",
+    "tensorkeep.v1.contrib.estimator": """
+        _dnn_logit_fn_builder=dnn_logit_fn_builder _linear_logit_fn_builder=linear_logit_fn_builder
+        dnn_logit_fn_builder linear_logit_fn_builder
+    """,
+    "tensorkeep.v1.internals.canned_parts": """
+        _binary_logistic_head_with_sigmoid_cross_entropy_loss=binary_logistic_head
+        _binary_logistic_or_multi_class_head=binary_or_multi_class_head _linear_learning_rate=linear_learning_rate
+        _multi_class_head_with_softmax_cross_entropy_loss=multi_class_head
+        _multi_label_head=multi_label_head _poisson_regression_head=poisson_regression_head
+        _regression_head=regression_head _regression_head_with_mean_squared_error_loss=regression_head
+        _summary_key=summary_key
+    """,
     "tensorkeep.tf1.estimators.keys": "MetricKeys PredictionKeys",
     "tensorkeep.tf1.estimators.optimizers": "get_optimizer_instance=optimizer_of",
     "tensorkeep.v1.estimator": "*",
@@ -25,17 +42,35 @@ _COLUMNS: Final[Table] = {
     "tensorkeep.tf1.columns.categorical": """
         HashedCategoricalColumn IdentityCategoricalColumn VocabularyFileCategoricalColumn
         VocabularyListCategoricalColumn WeightedCategoricalColumn
+        _HashedCategoricalColumn=HashedCategoricalColumn _IdentityCategoricalColumn=IdentityCategoricalColumn
+        _VocabularyFileCategoricalColumn=VocabularyFileCategoricalColumn
+        _VocabularyListCategoricalColumn=VocabularyListCategoricalColumn
+        _WeightedCategoricalColumn=WeightedCategoricalColumn
+        _categorical_column_with_hash_bucket=categorical_column_with_hash_bucket
+        _categorical_column_with_identity=categorical_column_with_identity
+        _categorical_column_with_vocabulary_file=categorical_column_with_vocabulary_file
+        _categorical_column_with_vocabulary_list=categorical_column_with_vocabulary_list
+        _weighted_categorical_column=weighted_categorical_column
     """,
     "tensorkeep.tf1.columns.column": """
         CategoricalColumn DenseColumn FeatureColumn SequenceDenseColumn _CategoricalColumn=CategoricalColumn
-        _DenseColumn=DenseColumn _FeatureColumn=FeatureColumn
+        _DenseColumn=DenseColumn _FeatureColumn=FeatureColumn _SequenceDenseColumn=SequenceDenseColumn
     """,
-    "tensorkeep.tf1.columns.crossed": "CrossedColumn",
-    "tensorkeep.tf1.columns.embedding": "EmbeddingColumn IndicatorColumn",
+    "tensorkeep.tf1.columns.crossed": "CrossedColumn _CrossedColumn=CrossedColumn _crossed_column=crossed_column",
+    "tensorkeep.tf1.columns.embedding": """
+        EmbeddingColumn IndicatorColumn _EmbeddingColumn=EmbeddingColumn _IndicatorColumn=IndicatorColumn
+        _embedding_column=embedding_column _indicator_column=indicator_column
+    """,
     "tensorkeep.tf1.columns.input_layer": "_LazyBuilder=LazyBuilder",
-    "tensorkeep.tf1.columns.numeric": "BucketizedColumn NumericColumn",
-    "tensorkeep.tf1.columns.sequence": "SequenceCategoricalColumn SequenceNumericColumn",
-    "tensorkeep.tf1.columns.shared": "SharedEmbeddingColumn",
+    "tensorkeep.tf1.columns.numeric": """
+        BucketizedColumn NumericColumn _BucketizedColumn=BucketizedColumn _NumericColumn=NumericColumn
+        _bucketized_column=bucketized_column _numeric_column=numeric_column
+    """,
+    "tensorkeep.tf1.columns.sequence": """
+        SequenceCategoricalColumn SequenceNumericColumn _SequenceCategoricalColumn=SequenceCategoricalColumn
+        _SequenceNumericColumn=SequenceNumericColumn
+    """,
+    "tensorkeep.tf1.columns.shared": "SharedEmbeddingColumn _SharedEmbeddingColumn=SharedEmbeddingColumn",
     "tensorkeep.v1.feature_column": "*",
 }
 _TPU: Final[Table] = {"tensorkeep.v1.contrib.tpu": "*"}

@@ -46,8 +46,8 @@ _SAVED_MODEL_PARTS: Final = {
 
 _KERAS_LAYERS: Final[Table] = {"tensorkeep.v1.keras.layers": "*"}
 _LAYER_MODULES: Final = """
-    advanced_activations convolutional core dense_attention embeddings merge noise normalization pooling recurrent
-    wrappers
+    advanced_activations convolutional convolutional_recurrent core cudnn_recurrent dense_attention embeddings local
+    merge noise normalization pooling recurrent recurrent_v2 serialization wrappers
 """
 _ENGINE: Final[Table] = {
     "tensorkeep.tf1.keras.engine.base_layer": "Layer",
@@ -60,7 +60,42 @@ _ENGINE: Final[Table] = {
 }
 _ENGINE_MODULES: Final = "base_layer input_layer input_spec network node sequential topology training"
 
+_OPTIMIZERS: Final[Table] = {
+    "tensorkeep.tf1.keras.optimizers.optimizer": "OptimizerV2=Optimizer",
+    "tensorkeep.v1.keras.optimizers": "*",
+    "tensorkeep.v1.keras.optimizers.schedules": "*",
+}
+_OPTIMIZER_MODULES: Final = """
+    adadelta adagrad adam adamax ftrl gradient_descent learning_rate_schedule nadam optimizer_v2 rmsprop
+"""
+_SAVED_KERAS: Final[Table] = {
+    "tensorkeep.v1.internals.keras_parts": """
+        load_weights_from_hdf5_group load_weights_from_hdf5_group_by_name save_weights_to_hdf5_group
+    """,
+    "tensorkeep.tf1.keras.engine.saving.model_files": "load_model_from_hdf5=load_model save_model_to_hdf5=save_model",
+    "tensorkeep.v1.keras.models": "*",
+}
+_KERAS_UTILS: Final[Table] = {
+    "tensorkeep.tf1.functions.control.control_flow": "constant_value=smart_constant_value smart_cond",
+    "tensorkeep.tf1.keras.engine.summaries": "print_summary",
+    "tensorkeep.tf1.keras.losses": "ReductionV2=Reduction",
+    "tensorkeep.v1.internals.keras_parts": """
+        convert_shapes count_params get_reachable_from_inputs is_tensor_or_tensor_list shape_type_conversion
+    """,
+    "tensorkeep.v1.keras.utils": "*",
+}
+
 LEARNING: Final[dict[str, Table]] = {
+    "keras.backend_config": {"tensorkeep.v1.keras.backend": "*"},
+    "keras.callbacks_v1": {"tensorkeep.v1.keras.callbacks": "*"},
+    "keras.optimizer_v2": _OPTIMIZERS,
+    **{f"keras.optimizer_v2.{name}": _OPTIMIZERS for name in _OPTIMIZER_MODULES.split()},
+    "keras.saving": _SAVED_KERAS,
+    **{f"keras.saving.{name}": _SAVED_KERAS for name in ("hdf5_format", "model_config", "save")},
+    **{
+        f"keras.utils.{name}": _KERAS_UTILS
+        for name in ("io_utils", "layer_utils", "losses_utils", "multi_gpu_utils", "tf_utils", "vis_utils")
+    },
     "keras.engine": _ENGINE,
     **{f"keras.engine.{name}": _ENGINE for name in _ENGINE_MODULES.split()},
     **{f"keras.layers.{name}": _KERAS_LAYERS for name in _LAYER_MODULES.split()},

@@ -24,10 +24,10 @@ _METRICS: Final = {
     "tensorkeep.v1.metrics": "*",
 }
 _CELLS: Final = {
-    "tensorkeep.tf1.layers.cells": "LayerRNNCell _concat=joined_shape assert_like_rnncell=check_cell",
+    "tensorkeep.tf1.layers.cells": "LayerRNNCell assert_like_rnncell=check_cell",
     "tensorkeep.v1.internals.recurrent": """
         ASSERT_LIKE_RNNCELL_ERROR_REGEXP _BIAS_VARIABLE_NAME _LayerRNNCell=LayerRNNCell _Linear=Linear
-        _WEIGHTS_VARIABLE_NAME _linear=linear _zero_state_tensors=zero_state_tensors
+        _WEIGHTS_VARIABLE_NAME _concat=joined_sizes _linear=linear _zero_state_tensors=zero_state_tensors
     """,
     "tensorkeep.v1.old_names": "linear",
     "tensorkeep.v1.nn.rnn_cell": "*",
@@ -116,7 +116,10 @@ OPERATIONS: Final[dict[str, Table]] = {
     },
     "python.ops.control_flow_util": {"tensorkeep.v1.internals.recurrent": "*", **_TF},
     "python.ops.ctc_ops": _NN,
-    "python.ops.custom_gradient": _TF,
+    "python.ops.custom_gradient": {
+        "tensorkeep.v1.internals.decorators": "_graph_mode_decorator=call_with_own_gradient",
+        **_TF,
+    },
     "python.ops.data_flow_ops": {
         "tensorkeep.tf1.functions.data.staging_areas": "BaseStagingArea MapStagingArea StagingArea",
         **_TF,
