@@ -55,10 +55,18 @@ class Lifetimes:
         """The block in which a name is first defined."""
         return self._homes.get(name)
 
-    def is_wanted_after(self, name: str, block: Block, at: int) -> bool:
-        """Whether a name is used after some place of a block."""
+    def is_wanted_after(self, name: str, home: Block, block: Block, at: int) -> bool:
+        """Whether a name that `home` makes is used after some place of that block, or of one inside it.
+
+        Behind an inner block is also what is in it: it may be a loop, or have more items.
+        """
+        is_inner = block is not home
+        while block is not home:
+            if block.parent is None:
+                return False
+            block, at = block.parent, 2 * block.position + 1
         found, end = self._ends[name]
-        return name in self._kept or found is not block or end > at
+        return name in self._kept or found is not block or end > at or (is_inner and end == at)
 
     def ends(self) -> dict[tuple[Block, int], list[str]]:
         """The names that end after each item."""

@@ -217,14 +217,14 @@ class OperationLines:
         """After an update of a reference variable, writes lines that read it again, into the names of earlier reads.
 
         In TensorFlow both are the same memory, and programs rely on it: a constraint is applied to what was read
-        before the step.
+        before the step, and statistics are used that a branch has updated.
         """
         if not op.type.startswith(_UPDATES_IN_PLACE):
             return
         for tensor in op.inputs:
             if tensor.dtype.is_ref:
                 for name, reference, home in self._reads.get(_variable_of(tensor), ()):
-                    if home is block and self._lifetimes.is_wanted_after(name, block, at):
+                    if self._lifetimes.is_wanted_after(name, home, block, at):
                         self._lines.write(f"{name} = dereference({reference})", op)
 
 

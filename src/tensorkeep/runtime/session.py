@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
@@ -462,10 +463,10 @@ def _check_range(value: Any, dtype: DType) -> None:
 
 
 def _is_kept(value: float, dtype: DType) -> bool:
-    """Whether a type can hold a number as it is: an integer type cannot hold 1.5, nor bool 2."""
-    if dtype is BOOL:
-        return value in (0, 1)
-    return not dtype.is_integer or isinstance(value, int) or value.is_integer()
+    """Whether a number is fed: bool cannot hold 2, nor an integer type what is not finite. A fraction is dropped."""
+    if isinstance(value, int):
+        return dtype is not BOOL or value in (0, 1)
+    return not dtype.is_integer or math.isfinite(value)
 
 
 def _bytes_array(value: Any) -> Any:

@@ -77,9 +77,13 @@ class TestCase(unittest.TestCase):
         super().__init_subclass__(**kwargs)
         cls.__test__ = True
 
-    def setUp(self) -> None:
+    def __init__(self, methodName: str = "runTest") -> None:  # noqa: N803 - unittest's name
+        super().__init__(methodName)
+        # Here and not in setUp, which programs replace without calling this one.
         self._cached: Session | None = None
         self._folder: str | None = None
+
+    def setUp(self) -> None:
         random.seed(SEED)
         np.random.seed(SEED)
         reset_default_graph()

@@ -249,6 +249,11 @@ def path_text(path: PathLike) -> str:
     return text if is_in_store(text) and text.split(":", 1)[0].islower() else with_slashes(without_scheme(text))
 
 
+def path_text_of_bytes(path: PathLike | bytes) -> str:
+    """A path as `path_text` gives it, of bytes too: programs that began in Python 2 have such."""
+    return path_text(os.fsdecode(path) if isinstance(path, bytes) else path)
+
+
 def temporary_path(path: str) -> str:
     """A fresh name beside `path`, recognisable as ours."""
     return f"{path}.tensorkeep-{os.urandom(8).hex()}.tmp"

@@ -1,6 +1,6 @@
 """Event files: what training reports about itself, as TensorBoard reads it.
 
-events.out.tfevents.<seconds since 1970>.<host><suffix>    records, each an Event; the first one names the version
+<prefix>.out.tfevents.<seconds since 1970>.<host><suffix>    records, each an Event; the first one names the version
 """
 
 from __future__ import annotations
@@ -22,18 +22,23 @@ _WRITER: Final = "tensorflow.core.util.events_writer"
 class EventFile:
     """An event file being written. It begins with its first event, and each is in the file when `add` returns."""
 
-    def __init__(self, directory: str, suffix: str, clock: Callable[[], float], fs: FileSystem) -> None:
+    def __init__(
+        self, directory: str, suffix: str, clock: Callable[[], float], fs: FileSystem, prefix: str = "events"
+    ) -> None:
         self._directory = directory
+        self._prefix = prefix
         self._suffix = suffix
         self._clock = clock
         self._fs = fs
         self._file: WritableFile | None = None
+        self._path = ""
         self._lock = threading.Lock()
 
-    def open(self) -> None:
-        """Begins the file now, unless that is done."""
+    def open(self) -> str:
+        """Begins the file now, unless that is done. Gives its path."""
         with self._lock:
             self._begun()
+            return self._path
 
     def add(self, event: Event) -> None:
         with self._lock:
@@ -48,15 +53,16 @@ class EventFile:
         """A new file. Where one was begun in the same second, a later second makes the name another."""
         now = self._clock()
         seconds = int(now)
-        while self._fs.exists(path := self._path(seconds)):
+        while self._fs.exists(path := self._path_at(seconds)):
             seconds += 1
+        self._path = path
         file = self._fs.create(path)
         first = Event(wall_time=int(now), file_version=_VERSION, source_metadata=SourceMetadata(writer=_WRITER))
         file.write(encode_record(serialize(first)))
         return file
 
-    def _path(self, seconds: int) -> str:
-        name = f"events.out.tfevents.{seconds:010d}.{host_name()}{self._suffix}"
+    def _path_at(self, seconds: int) -> str:
+        name = f"{self._prefix}.out.tfevents.{seconds:010d}.{host_name()}{self._suffix}"
         return posixpath.join(self._directory, name)
 
     def close(self) -> None:

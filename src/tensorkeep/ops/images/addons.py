@@ -1,7 +1,8 @@
-"""Ops that TensorFlow 1 had in `tf.contrib` and that TensorFlow Addons has since: beams gathered, images resampled.
+"""Ops that TensorFlow 1 had in `tf.contrib`: beams gathered, boxes matched, images resampled.
 
-No TensorFlow registers them by itself, so models that hold them load elsewhere only with those packages. Both names of
-an op are the same op: `GatherTree` of TensorFlow 1's contrib, `Addons>GatherTree` of Addons.
+No TensorFlow registers them by itself, so models that hold them load elsewhere only with those packages. TensorFlow
+Addons has most of them since, and both names of an op are the same op: `GatherTree` of TensorFlow 1's contrib,
+`Addons>GatherTree` of Addons.
 """
 
 from __future__ import annotations
@@ -81,6 +82,44 @@ def _check_beams(step_ids: Any, parent_ids: Any, lengths: Any, end_token: Any) -
         raise InvalidArgumentError(
             f"max_sequence_lengths must be a vector of {step_ids.shape[1]}, saw shape: {list(np.shape(lengths))}"
         )
+
+
+# ---------------------------------------------------------------------------------------------------- Boxes
+
+bipartite_match = op(
+    "BipartiteMatch(distance_mat: float, num_valid_rows: float) "
+    "-> row_to_col_match_indices: int32, col_to_row_match_indices: int32",
+    "top_k: int = -1",
+)
+not_differentiable(bipartite_match)
+
+
+@bipartite_match.shape
+def bipartite_match_shape(distance_mat: Tensor, num_valid_rows: Tensor) -> tuple[Shape, Shape]:
+    distances = with_rank(distance_mat, 2)
+    return Shape((size_at(distances, 0),)), Shape((size_at(distances, 1),))
+
+
+@bipartite_match.kernel
+def bipartite_match_kernel(distance_mat: Array, num_valid_rows: Array, *, top_k: int) -> tuple[Array, Array]:
+    """Pairs rows and columns, those with the least distance first; -1 for what stays alone."""
+    if np.ndim(distance_mat) != 2:
+        raise InvalidArgumentError(f"The input distance_mat should be a matrix, and is {list(np.shape(distance_mat))}")
+    if np.size(num_valid_rows) != 1:
+        raise InvalidArgumentError(f"num_valid_rows should be one number, and has {np.size(num_valid_rows)}")
+    rows, columns = distance_mat.shape
+    said = float(np.reshape(num_valid_rows, ()))
+    valid = rows if not 0 <= said < rows else int(said)
+    row_to_column, column_to_row = np.full(rows, -1, np.int32), np.full(columns, -1, np.int32)
+    left = min(valid, columns) if top_k < 0 else min(top_k, valid, columns)
+    for place in np.argsort(distance_mat[:valid], axis=None, kind="stable"):
+        if left == 0:
+            break
+        row, column = divmod(int(place), columns)
+        if row_to_column[row] < 0 and column_to_row[column] < 0:
+            row_to_column[row], column_to_row[column] = column, row
+            left -= 1
+    return row_to_column, column_to_row
 
 
 # ---------------------------------------------------------------------------------------------------- Images

@@ -1,4 +1,4 @@
-"""`tf.contrib.image`: images rotated, shifted, and warped along flows of points.
+"""`tf.contrib.image`: images rotated, shifted, and warped along flows of points; boxes matched.
 
 A projective transform is a row a0 a1 a2 b0 b1 b2 c0 c1: the point (x, y) of the output has the value of the input at
 ((a0 x + a1 y + a2) / k, (b0 x + b1 y + b2) / k) with k = c0 x + c1 y + 1.
@@ -12,10 +12,11 @@ import numpy as np
 
 from tensorkeep.dtypes import FLOAT16, FLOAT32, FLOAT64, INT32, INT64, UINT8
 from tensorkeep.errors import InvalidArgumentError, WrongTypeError
-from tensorkeep.graph.arguments import ShapeLike, TensorLike
+from tensorkeep.graph.arguments import ShapeLike, TensorLike, emit_tensors
 from tensorkeep.graph.building import name_scope
 from tensorkeep.graph.conversion import convert
 from tensorkeep.graph.graph import Tensor
+from tensorkeep.ops.images.addons import bipartite_match as bipartite_match_op
 from tensorkeep.ops.images.warping import image_projective_transform_v2
 from tensorkeep.tf1.functions.arrays.shapes import (
     concat,
@@ -59,6 +60,23 @@ def _as_batch(images: TensorLike) -> tuple[Tensor, int]:
 def _unbatched_images(images: Tensor, rank: int) -> Tensor:
     found: Tensor = images[0, :, :, 0] if rank == 2 else images[0] if rank == 3 else images
     return found
+
+
+def bipartite_match(
+    distance_mat: TensorLike, num_valid_rows: TensorLike, top_k: int = -1, name: str = "bipartite_match"
+) -> tuple[Tensor, Tensor]:
+    """Pairs rows and columns of distances, the nearest first: of each row its column, and of each column its row.
+
+    What stays alone has -1: rows from `num_valid_rows` on, unless that is negative, and what comes after `top_k` pairs.
+    """
+    rows, columns = emit_tensors(
+        bipartite_match_op,
+        convert(distance_mat, FLOAT32, "distance_mat"),
+        cast(num_valid_rows, FLOAT32),
+        top_k=top_k,
+        name=name,
+    )
+    return rows, columns
 
 
 def transform(

@@ -13,8 +13,9 @@ from enum import IntEnum
 from typing import Any, Final, NamedTuple
 
 from tensorkeep.dtypes import BFLOAT16, FLOAT32, DType
-from tensorkeep.errors import InvalidArgumentError
+from tensorkeep.errors import InvalidArgumentError, UnimplementedError
 from tensorkeep.graph.building import control_dependencies
+from tensorkeep.graph.conversion import convert
 from tensorkeep.graph.graph import Operation, Tensor
 from tensorkeep.io.files.filesystem import PathLike
 from tensorkeep.tf1.estimators.estimator import Estimator, InputFunction, ModelFunction, arguments_of
@@ -24,7 +25,7 @@ from tensorkeep.tf1.estimators.run_config import RunConfig as PlainRunConfig
 from tensorkeep.tf1.functions.arrays.shapes import identity
 from tensorkeep.tf1.functions.control.grouping import no_op
 from tensorkeep.tf1.functions.numbers.elementwise import cast
-from tensorkeep.tf1.functions.structures import flatten
+from tensorkeep.tf1.functions.structures import flatten, pack_sequence_as
 from tensorkeep.tf1.training.loops.hooks import SessionRunHook
 from tensorkeep.tf1.training.optimizers.base import Optimizer
 from tensorkeep.tf1.variables.scope import VariableScope
@@ -292,6 +293,42 @@ def cross_replica_sum(x: Tensor, group_assignment: Any = None, name: str | None 
 def shard(computation: Callable[..., Any], inputs: Sequence[Any] | None = None, num_shards: int = 1, **_: Any) -> Any:
     """What a computation gives on all cores, of which there is one."""
     return computation(*(inputs or ()))
+
+
+def batch_parallel(
+    computation: Callable[..., Any], inputs: Sequence[Any] | None = None, num_shards: int = 1, **_: Any
+) -> Any:
+    """What a computation gives for the parts of a batch, of which there is one."""
+    return shard(computation, inputs, num_shards)
+
+
+def rewrite(computation: Callable[..., Any], inputs: Sequence[Any] | None = None, **_: Any) -> Any:
+    """What a computation gives, as one for a TPU does: one value in a list, an operation if there is no value."""
+    made = computation(*map(convert, inputs or ()))
+    parts = flatten(made) if made is not None else []
+    operations = [part for part in parts if isinstance(part, Operation)]
+    if len(operations) == len(parts):
+        with control_dependencies(operations):
+            return no_op()
+    with control_dependencies(operations):
+        values = [identity(part) for part in parts if not isinstance(part, Operation)]
+    is_flat = isinstance(made, list | tuple) and not any(isinstance(part, list | tuple | dict) for part in made)
+    if operations or is_flat or not isinstance(made, list | tuple | dict):
+        return values
+    return pack_sequence_as(made, values)
+
+
+def replicate(computation: Callable[..., Any], inputs: Sequence[Sequence[Any]] | None = None, **_: Any) -> Any:
+    """What a computation gives on each core for its inputs. There is one core."""
+    each = [[]] if inputs is None else list(inputs)
+    if len(each) != 1:
+        raise UnimplementedError(f"a computation is to run on {len(each)} cores, and there is one: call it for each")
+    return [rewrite(computation, each[0])]
+
+
+def outside_compilation(computation: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+    """What a computation gives that a TPU would leave to its host."""
+    return computation(*args, **kwargs)
 
 
 def initialize_system(*_: Any, **__: Any) -> Operation:

@@ -18,5 +18,6 @@ The table of paths (`v1.programs.paths`) says which of TensorFlow's modules each
     nesting            `nest` whole
     recurrent          what `rnn` and `rnn_cell_impl` have besides `tf.nn`
     test_helpers       decorators and functions of `test_util` and `googletest`
+    tpu_context        what `tpu_function` knows of TPUs
     variables          what `variables` and `variable_scope` have besides `tf`
 """

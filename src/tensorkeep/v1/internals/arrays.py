@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from tensorkeep.dtypes import INT32, DType
+from tensorkeep.errors import InvalidArgumentError
 from tensorkeep.graph.arguments import DTypeLike, ShapeLike, TensorLike, emit
+from tensorkeep.graph.composites import is_composite
 from tensorkeep.graph.graph import Tensor
 from tensorkeep.tf1.functions.arrays.shapes import rank, shape, size
 from tensorkeep.tf1.functions.arrays.slicing import getitem
 from tensorkeep.tf1.functions.constants import constant
-from tensorkeep.tf1.functions.control.contexts import switch_tensor
+from tensorkeep.tf1.functions.control.flow_gradients import merge_values, switch_value
 from tensorkeep.tf1.functions.numbers.elementwise import cast
 from tensorkeep.tf1.functions.numbers.elementwise import range as number_range
 from tensorkeep.v1.framework import convert_to_tensor
@@ -81,9 +83,32 @@ def noise_shape_of(x: Tensor, noise_shape: ShapeLike) -> Any:
     return [size if size is not None else mine for size, mine in zip(noise_shape, known, strict=True)]
 
 
-def switch(data: Any, pred: Tensor, dtype: DTypeLike | None = None, name: str | None = None) -> tuple[Any, Any]:
+class Switch(NamedTuple):
+    """A value where a condition is false, and where it is true: one of the two is there."""
+
+    output_false: Any
+    output_true: Any
+
+
+class Merge(NamedTuple):
+    """Whichever of some values is there, and which of them that is."""
+
+    output: Any
+    value_index: Tensor
+
+
+def switch(data: Any, pred: Tensor, dtype: DTypeLike | None = None, name: str | None = None) -> Switch:
     """The op Switch: two tensors. The first has the value if the condition is false, the second if it is true."""
-    return switch_tensor(convert_to_tensor(data, dtype), pred, name or "Switch")
+    value = data if is_composite(data) else convert_to_tensor(data, dtype)
+    return Switch(*switch_value(value, pred, name or "Switch"))
+
+
+def merge(inputs: Sequence[Any], name: str | None = None) -> Merge:
+    """The op Merge: whichever of the values is there, and its place among them. If one is of slices, all become it."""
+    if any(value is None for value in inputs):
+        raise InvalidArgumentError(f"None of the values to merge may be None: {inputs!r}")
+    values = [value if is_composite(value) else convert_to_tensor(value) for value in inputs]
+    return Merge(*merge_values(values, name or "Merge"))
 
 
 def variable_op_v2(

@@ -86,7 +86,6 @@ _FRAMEWORK: Final[Table] = {
         assert_global_step create_global_step get_global_step get_or_create_global_step
     """,
     "tensorkeep.tf1.variables.initializers": "zero_initializer=Zeros",
-    "tensorkeep.v1": "nest",
     "tensorkeep.v1.contrib_loops": "assign_from_checkpoint_fn",
     "tensorkeep.v1.checkpoints": """
         checkpoints_iterator init_from_checkpoint list_variables load_checkpoint load_variable
@@ -123,11 +122,10 @@ _ARG_SCOPES: Final = "tensorkeep.tf1.contrib.framework.arg_scopes"
 _TRAINING: Final = "tensorkeep.tf1.contrib.training.gradient_steps"
 _EVALUATION: Final = "tensorkeep.tf1.contrib.training.evaluation"
 
-_INCEPTION: Final[Table] = {
-    f"{_NETS}.inception_v1": "inception_v1 inception_v1_arg_scope inception_v1_base",
-    f"{_NETS}.inception_v2": "inception_v2 inception_v2_arg_scope inception_v2_base",
-    f"{_NETS}.inception_v3": "inception_v3 inception_v3_arg_scope inception_v3_base",
-}
+_INCEPTION_V1: Final[Table] = {f"{_NETS}.inception_v1": "inception_v1 inception_v1_arg_scope inception_v1_base"}
+_INCEPTION_V2: Final[Table] = {f"{_NETS}.inception_v2": "inception_v2 inception_v2_arg_scope inception_v2_base"}
+_INCEPTION_V3: Final[Table] = {f"{_NETS}.inception_v3": "inception_v3 inception_v3_arg_scope inception_v3_base"}
+_INCEPTION: Final[Table] = {**_INCEPTION_V1, **_INCEPTION_V2, **_INCEPTION_V3}
 _SLIM_LOSSES: Final[Table] = {
     "tensorkeep.tf1.contrib.slim.losses": """
         absolute_difference compute_weighted_loss cosine_distance get_total_loss hinge_loss log_loss
@@ -192,6 +190,9 @@ _SLIM: Final[dict[str, Table]] = {
     "contrib.slim.nets": {},
     "contrib.slim.nets.alexnet": {f"{_NETS}.plain": "alexnet_v2 alexnet_v2_arg_scope"},
     "contrib.slim.nets.inception": _INCEPTION,
+    "contrib.slim.nets.inception_v1": _INCEPTION_V1,
+    "contrib.slim.nets.inception_v2": _INCEPTION_V2,
+    "contrib.slim.nets.inception_v3": _INCEPTION_V3,
     "contrib.slim.nets.overfeat": {f"{_NETS}.plain": "overfeat overfeat_arg_scope"},
     "contrib.slim.nets.resnet_utils": {
         f"{_NETS}.resnet_units": "Block conv2d_same resnet_arg_scope stack_blocks_dense subsample",
@@ -364,8 +365,9 @@ _UTIL: Final[Table] = {
 
 _IMAGE: Final[Table] = {
     "tensorkeep.tf1.contrib.image": """
-        angles_to_projective_transforms compose_transforms dense_image_warp interpolate_bilinear interpolate_spline
-        rotate sparse_image_warp transform translate translations_to_projective_transforms
+        angles_to_projective_transforms bipartite_match compose_transforms dense_image_warp interpolate_bilinear
+        interpolate_spline matrices_to_flat_transforms rotate sparse_image_warp transform translate
+        translations_to_projective_transforms
     """,
 }
 _SUMMARY: Final[Table] = {
@@ -505,6 +507,9 @@ ABOUT_CONTRIB: Final = {
     "contrib.slim.nets": "networks",
     "contrib.slim.nets.alexnet": "AlexNet",
     "contrib.slim.nets.inception": "Inception networks",
+    "contrib.slim.nets.inception_v1": "Inception V1",
+    "contrib.slim.nets.inception_v2": "Inception V2",
+    "contrib.slim.nets.inception_v3": "Inception V3",
     "contrib.slim.nets.overfeat": "OverFeat",
     "contrib.slim.nets.resnet_utils": "what residual networks are made of",
     "contrib.slim.nets.resnet_v1": "residual networks",

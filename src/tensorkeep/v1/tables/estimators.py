@@ -8,8 +8,8 @@ from tensorkeep._lazy import Table
 
 _TPU: Final[Table] = {
     "tensorkeep.tf1.estimators.tpu": """
-        CrossShardOptimizer InputPipelineConfig TPUConfig bfloat16_scope cross_replica_sum initialize_system shard
-        shutdown_system
+        CrossShardOptimizer InputPipelineConfig TPUConfig batch_parallel bfloat16_scope cross_replica_sum
+        initialize_system outside_compilation replicate rewrite shard shutdown_system
     """,
     "tensorkeep.v1.estimators": "RunConfig=TPURunConfig TPUEstimator TPUEstimatorSpec",
 }
@@ -91,7 +91,8 @@ ESTIMATORS: Final[dict[str, Table]] = {
     },
     "tpu": {
         "tensorkeep.tf1.estimators.tpu": """
-            CrossShardOptimizer bfloat16_scope cross_replica_sum initialize_system shard shutdown_system
+            CrossShardOptimizer batch_parallel bfloat16_scope cross_replica_sum initialize_system
+            outside_compilation replicate rewrite shard shutdown_system
         """,
     },
 }

@@ -53,7 +53,7 @@ from tensorkeep.tf1.functions.control.contexts import (
     while_context_of,
 )
 from tensorkeep.tf1.functions.gradients.gradient_loops import GradientLoop, is_of_table, shape_node, source_of_handle
-from tensorkeep.tf1.functions.structures import flatten, map_structure, pack_sequence_as
+from tensorkeep.tf1.functions.structures import assert_same_structure, flatten, map_structure, pack_sequence_as
 
 # ---------------------------------------------------------------------------------------------------- Composites
 
@@ -78,18 +78,24 @@ def as_slices_alike(values: Sequence[Any], optimize: bool = True) -> list[Indexe
     return [IndexedSlices(item.values, cast(item.indices, INT64), item.dense_shape) for item in slices]
 
 
-def _merge_gradients(values: Sequence[Any], name: str = "Merge") -> Any:
-    """Whichever of the gradients is not dead. If one is of slices, all are."""
+def merge_values(values: Sequence[Any], name: str = "Merge") -> tuple[Any, Tensor]:
+    """Whichever of the values is not dead, and its place among them. If one is of slices, all are."""
     if all(isinstance(value, Tensor) for value in values):
-        return merge(values, name=name)[0]
+        output, index = merge(values, name=name)
+        return output, index
     with name_scope(name):
-        slices = as_slices_alike(values, optimize=False)
-        columns = zip(*(flatten(item, expand_composites=True) for item in slices), strict=True)
-        return pack_sequence_as(slices[0], [merge(column)[0] for column in columns], expand_composites=True)
+        alike = values
+        if all(isinstance(value, Tensor | IndexedSlices) for value in values):
+            alike = as_slices_alike(values, optimize=False)
+        for other in alike[1:]:
+            assert_same_structure(alike[0], other, expand_composites=True)
+        columns = zip(*(flatten(item, expand_composites=True) for item in alike), strict=True)
+        merged = [merge(column) for column in columns]
+        return pack_sequence_as(alike[0], [pair[0] for pair in merged], expand_composites=True), merged[0][1]
 
 
-def _switch_gradient(value: Any, pred: Tensor, name: str = "Switch") -> tuple[Any, Any]:
-    """Both ways that a gradient may go, one of them dead."""
+def switch_value(value: Any, pred: Tensor, name: str = "Switch") -> tuple[Any, Any]:
+    """Both ways that a value may go, one of them dead."""
     if isinstance(value, Tensor):
         return switch_tensor(value, pred, name)
     with colocate_with(value, ignore_existing=True):
@@ -128,17 +134,17 @@ def switch_gradient(op: Operation, *grads: Tensor | IndexedSlices | None) -> tup
             return None, None
         if grads[0] is None:
             return None, None
-        head = loop.switches[op] = _merge_gradients([grads[0], grads[0]], "b_switch")
+        head = loop.switches[op] = merge_values([grads[0], grads[0]], "b_switch")[0]
         return head, None
     if isinstance(context, CondContext):
         if grads[1 - context.branch] is None:
             if op.inputs[0].dtype is RESOURCE:
-                return _merge_gradients([grads[context.branch]] * 2, "cond_resource_grad"), None
+                return merge_values([grads[context.branch]] * 2, "cond_resource_grad")[0], None
             return None, None
-        return _merge_gradients(grads, "cond_grad"), None
+        return merge_values(grads, "cond_grad")[0], None
     off = _plain_switched(grads[0], op.inputs[1])[0]
     on = _plain_switched(grads[1], op.inputs[1])[1]
-    return _merge_gradients([off, on]), None
+    return merge_values([off, on])[0], None
 
 
 def _plain_switched(value: Any, pred: Tensor) -> Any:
@@ -165,15 +171,15 @@ def merge_gradient(
     in_force = current_context(op.graph)
     if isinstance(context, WhileContext):
         assert isinstance(in_force, WhileContext)
-        return _switch_gradient(grad, in_force.pivot)
+        return switch_value(grad, in_force.pivot)
     if isinstance(context, CondContext):
         pred = context.pred
         loop = _loop_in_force(op)
         if loop is not None:
             pred = _predicate(loop, pred)
-        return _switch_gradient(grad, pred, "cond_grad")
+        return switch_value(grad, pred, "cond_grad")
     chosen = [emit("Equal", op.outputs[1], i, name="Equal") for i in range(len(op.inputs))]
-    return [_switch_gradient(grad, pred)[1] for pred in chosen]
+    return [switch_value(grad, pred)[1] for pred in chosen]
 
 
 def _predicate(loop: GradientLoop, pred: Tensor) -> Tensor:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import posixpath
 import threading
 import time
 import warnings
@@ -15,7 +16,14 @@ from tensorkeep.graph.graph import Graph
 from tensorkeep.graph.messages.graph_def import export_graph
 from tensorkeep.io.coding.records import read_records
 from tensorkeep.io.files.everywhere import FILES
-from tensorkeep.io.files.filesystem import Durability, FileSystem, PathLike, path_text, prepare_directory
+from tensorkeep.io.files.filesystem import (
+    Durability,
+    FileSystem,
+    PathLike,
+    path_text,
+    path_text_of_bytes,
+    prepare_directory,
+)
 from tensorkeep.metagraph.exporting import create_meta_graph_def
 from tensorkeep.ops.files.event_files import EventFile
 from tensorkeep.proto.messages import (
@@ -47,7 +55,7 @@ class FileWriter:
 
     def __init__(
         self,
-        logdir: PathLike,
+        logdir: PathLike | bytes,
         graph: Graph | GraphDef | None = None,
         max_queue: int = 10,
         flush_secs: float = 120,
@@ -55,7 +63,7 @@ class FileWriter:
         filename_suffix: str | None = None,
         session: SessionLike | None = None,
     ) -> None:
-        self._logdir = path_text(logdir)
+        self._logdir = path_text_of_bytes(logdir)
         prepare_directory(self.filesystem, self._logdir, Durability.CACHE)
         self._events: EventFile | SessionEvents = (
             EventFile(self._logdir, filename_suffix or "", self.clock, self.filesystem)
@@ -170,6 +178,37 @@ class EventFileWriter(FileWriter):
         super().__init__(logdir, max_queue=max_queue, flush_secs=flush_secs, filename_suffix=filename_suffix)
 
 
+class EventsWriter:
+    """`pywrap_tensorflow.EventsWriter`: events into the file `<prefix>.out.tfevents.<seconds>.<host>`."""
+
+    def __init__(self, file_prefix: PathLike | bytes) -> None:
+        directory, prefix = posixpath.split(path_text_of_bytes(file_prefix))
+        prepare_directory(filesystem := FileWriter.filesystem, directory or ".", Durability.CACHE)
+        self._events = EventFile(directory, "", FileWriter.clock, filesystem, prefix)
+
+    def Init(self) -> bool:  # noqa: N802 - TensorFlow's name
+        """Begins the file now."""
+        self._events.open()
+        return True
+
+    def FileName(self) -> bytes:  # noqa: N802 - TensorFlow's name
+        """The file that events go to."""
+        return self._events.open().encode()
+
+    def WriteEvent(self, event: Event) -> None:  # noqa: N802 - TensorFlow's name
+        """Adds an event."""
+        self._events.add(event)
+
+    def Flush(self) -> bool:  # noqa: N802 - TensorFlow's name
+        """Whether all events are in the file, which they are."""
+        return True
+
+    def Close(self) -> bool:  # noqa: N802 - TensorFlow's name
+        """Ends the file."""
+        self._events.close()
+        return True
+
+
 class FileWriterCache:
     """One writer per folder, for all that report there."""
 
@@ -187,7 +226,7 @@ class FileWriterCache:
     @staticmethod
     def get(logdir: PathLike) -> FileWriter:
         """The writer of a folder; a new one begins with the graph being built."""
-        folder = path_text(logdir)
+        folder = path_text_of_bytes(logdir)
         with FileWriterCache._lock:
             found = FileWriterCache._cache.get(folder)
             if found is None:

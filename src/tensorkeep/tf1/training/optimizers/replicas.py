@@ -35,7 +35,7 @@ class SyncReplicasOptimizer(Optimizer):
             )
         self._opt = opt
         self._averages, self._averaged = variable_averages, variables_to_average
-        self._is_applied = False
+        self._gradients_applied = False
 
     def compute_gradients(self, *args: Any, **kwargs: Any) -> Any:
         return self._opt.compute_gradients(*args, **kwargs)
@@ -47,7 +47,7 @@ class SyncReplicasOptimizer(Optimizer):
         if global_step is None:
             raise InvalidArgumentError("Global step is required to check staleness")
         applied = self._opt.apply_gradients(grads_and_vars, global_step, name)
-        self._is_applied = True
+        self._gradients_applied = True
         if self._averages is None:
             return applied
         with control_dependencies([applied]):
@@ -69,10 +69,22 @@ class SyncReplicasOptimizer(Optimizer):
         return no_op()
 
     def make_session_run_hook(self, is_chief: bool, num_tokens: int = -1) -> SessionRunHook:
-        """A hook that does nothing: no replica waits for another."""
-        self._require_applied("make_session_run_hook()")
-        return SessionRunHook()
+        """A hook that only sees, when the session begins, that gradients are applied: no replica waits for another."""
+        return _ReplicasHook(self)
 
     def _require_applied(self, what: str) -> None:
-        if not self._is_applied:
+        if not self._gradients_applied:
             raise FailedPreconditionError(f"{what} should be called after apply_gradients().")
+
+
+class _ReplicasHook(SessionRunHook):
+    """What a session of synchronized replicas has for each of their optimizers."""
+
+    def __init__(self, sync_optimizer: SyncReplicasOptimizer) -> None:
+        self._sync_optimizer = sync_optimizer  # programs ask for it by this name
+
+    def begin(self) -> None:
+        if not self._sync_optimizer._gradients_applied:
+            raise InvalidArgumentError(
+                "SyncReplicasOptimizer.apply_gradients() should be called before using the hook."
+            )

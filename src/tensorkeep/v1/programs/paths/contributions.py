@@ -74,6 +74,7 @@ _MODULES: Final = {
 }
 
 _PACKAGES: Final[dict[str, Table]] = {
+    "contrib.framework.nest": {"tensorkeep.v1.internals.nesting": "*", "tensorkeep.v1.nest": "*"},
     "contrib.framework.python.framework": {"tensorkeep.v1.contrib.framework": "*"},
     "contrib.framework.python.ops": {
         "tensorkeep.tf1.contrib.framework.arg_scopes": "arg_scope",  # the function, although a module has that name
@@ -95,6 +96,12 @@ _PACKAGES: Final[dict[str, Table]] = {
         "tensorkeep.tf1.contrib.opt.signs": "get_cosine_decay_fn get_linear_decay_fn get_restart_decay_fn"
     },
     "contrib.layers.python.layers.utils": {"tensorkeep.v1.contrib.layers.utils": "*"},
+    "contrib.quantize.python.graph_matcher": {
+        "tensorkeep.tf1.contrib.quantize.graph_matcher": """
+            GraphMatcher MatchResult OneofPattern OpTypePattern Pattern
+        """,
+    },
+    "contrib.slim.python": {"tensorkeep.v1.contrib": "slim"},
 }
 
 _MORE: Final[dict[str, Table]] = {

@@ -74,6 +74,7 @@ _COLUMNS: Final[Table] = {
     "tensorkeep.v1.feature_column": "*",
 }
 _TPU: Final[Table] = {"tensorkeep.v1.contrib.tpu": "*"}
+_TPU_CONTEXT: Final[Table] = {"tensorkeep.v1.internals.tpu_context": "TpuContext get_tpu_context tpu_shard_context"}
 
 ESTIMATORS: Final[dict[str, Table]] = {
     **{f"estimator.{name}": _ESTIMATOR for name in _MODULES.split()},
@@ -94,8 +95,10 @@ ESTIMATORS: Final[dict[str, Table]] = {
         "tensorkeep.v1.contrib.feature_column": "*"
     },
     **{
-        f"contrib.tpu.python.tpu.{name}": _TPU
-        for name in ("tpu", "tpu_config", "tpu_estimator", "tpu_function", "tpu_optimizer")
+        f"{package}.{name}": _TPU_CONTEXT if name == "tpu_function" else _TPU
+        for package in ("contrib.tpu.python.tpu", "python.tpu")
+        for name in ("bfloat16", "tpu", "tpu_config", "tpu_estimator", "tpu_function", "tpu_optimizer")
     },
     "contrib.tpu.python.ops.tpu_ops": _TPU,
+    "python.tpu.ops.tpu_ops": _TPU,
 }  # fmt: skip

@@ -109,9 +109,9 @@ OPERATIONS: Final[dict[str, Table]] = {
         "tensorkeep.tf1.functions.control.contexts": """
             CondContext ControlFlowContext=Context WhileContext exit=exit_tensor
         """,
-        "tensorkeep.tf1.functions.control.control_flow": "merge=merge_tensors smart_cond",
+        "tensorkeep.tf1.functions.control.control_flow": "smart_cond",
         "tensorkeep.tf1.functions.control.grouping": "with_dependencies",
-        "tensorkeep.v1.internals.arrays": "switch",
+        "tensorkeep.v1.internals.arrays": "merge switch",
         **_TF,
     },
     "python.ops.control_flow_util": {"tensorkeep.v1.internals.recurrent": "*", **_TF},

@@ -14,6 +14,7 @@ _DATA: Final = {
 _DATA_EXPERIMENTAL: Final = {"tensorkeep.v1.data.experimental": "*"}
 _NEST: Final = {"tensorkeep.v1.internals.nesting": "*", "tensorkeep.v1.nest": "*"}
 _READER: Final = {
+    "tensorkeep.tf1.training.loops.events": "EventsWriter",
     "tensorkeep.v1.checkpoints": "CheckpointReader NewCheckpointReader",
     "tensorkeep.v1.errors": "*",
 }
