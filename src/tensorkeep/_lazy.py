@@ -17,8 +17,9 @@ here and `extract_sub_graph` there. In the row of the package itself stand those
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from importlib import import_module
 from importlib.machinery import ModuleSpec
-from types import ModuleType
+from types import FunctionType, ModuleType
 
+_NAMELESS = ".<locals>.function"
 _PROVIDED: dict[str, str] = {}
 
 Table = Mapping[str, str]
@@ -65,13 +66,24 @@ def on_first_use(
         if name in homes:
             module, source = homes[name]
             is_below = module == package
-            space[name] = import_module(f"{module}.{source}") if is_below else getattr(import_module(module), source)
-            return space[name]
+            found = import_module(f"{module}.{source}") if is_below else getattr(import_module(module), source)
+            space[name] = _called(found, source)
+            return found
         if otherwise is not None:
             return otherwise(name)
         raise AttributeError(f"module {package!r} has no attribute {name!r}", name=name)
 
     return find, lambda: sorted({*space, *homes}), sorted(name for name, _, _ in entries(table))
+
+
+def _called(value: object, name: str) -> object:
+    """A value; a function that another one has made, and which is called as it was there, gets the name it is kept by.
+
+    Programs keep functions by `__name__`, as they register and print activations.
+    """
+    if isinstance(value, FunctionType) and value.__qualname__.endswith(_NAMELESS):
+        value.__qualname__ = value.__name__ = name
+    return value
 
 
 def made_module(

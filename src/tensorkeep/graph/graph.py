@@ -52,6 +52,7 @@ class HandleShape(Shape):
 class Tensor:
     """One output of an operation. Its value exists only while a session runs."""
 
+    # `__dict__` is for programs, which keep things of their own at tensors and operations.
     __slots__ = ("__dict__", "__weakref__", "_consumers", "_shape", "dtype", "index", "op")
     __array_priority__ = 100  # NumPy leaves arithmetic with tensors to us
 
@@ -268,6 +269,7 @@ class Operation:
     """A node of a graph."""
 
     __slots__ = (
+        "__dict__",
         "__weakref__",
         "_attrs",
         "_control_outputs",

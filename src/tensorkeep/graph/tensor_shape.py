@@ -111,9 +111,22 @@ class Dimension:
     def __div__(self, other: SizeLike) -> Dimension:
         return self._combine(floordiv, self, other)
 
+    def __truediv__(self, other: SizeLike) -> Dimension:
+        raise WrongTypeError(
+            f"unsupported operand type(s) for /: 'Dimension' and '{type(other).__name__}', please use // instead"
+        )
+
+    def __rtruediv__(self, other: SizeLike) -> Dimension:
+        raise WrongTypeError(
+            f"unsupported operand type(s) for /: '{type(other).__name__}' and 'Dimension', please use // instead"
+        )
+
     @staticmethod
     def _combine(operation: Callable[[int, int], int], left: Any, right: Any) -> Dimension:
-        first, second = as_dimension(left).value, as_dimension(right).value
+        try:
+            first, second = as_dimension(left).value, as_dimension(right).value
+        except (TypeError, ValueError):  # the other side may know what to do: a list repeats itself
+            return cast(Dimension, NotImplemented)
         return Dimension(None if first is None or second is None else operation(first, second))
 
     def is_compatible_with(self, other: SizeLike) -> bool:
@@ -136,7 +149,7 @@ def as_dimension(value: SizeLike) -> Dimension:
 class TensorShape:
     """A shape in TensorFlow's words."""
 
-    __slots__ = ("plain",)
+    __slots__ = ("__dict__", "plain")  # programs keep things of their own at shapes
 
     def __init__(self, dims: ShapeLike | TensorShapeProto) -> None:
         self.plain = plain_shape(dims)

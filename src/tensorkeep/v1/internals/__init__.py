@@ -8,6 +8,7 @@ The table of paths (`v1.programs.paths`) says which of TensorFlow's modules each
     defined_functions  `function.Defun`
     enumerations       the values of enumerations, which modules of messages have by their names
     execution          `tensorflow.python.eager` and `distribution_strategy_context`: graphs, and one replica
+    fetching           how sessions take fetches apart
     file_io            `tensorflow.python.lib.io.file_io`
     framework          what `framework.ops` and its neighbours have besides `tf`
     generated_ops      `gen_array_ops` and its like: ops as functions
@@ -20,4 +21,5 @@ The table of paths (`v1.programs.paths`) says which of TensorFlow's modules each
     test_helpers       decorators and functions of `test_util` and `googletest`
     tpu_context        what `tpu_function` knows of TPUs
     variables          what `variables` and `variable_scope` have besides `tf`
+    walking            what `graph_editor` and `op_selector` find in graphs
 """

@@ -27,6 +27,11 @@ def call_with_own_gradient(f: Callable[..., Any], *args: Any, **kwargs: Any) -> 
     return custom_gradient(f)(*args, **kwargs)
 
 
+def do_not_convert(func: Any = None, *_: Any, **__: Any) -> Any:
+    """The function as it is, as all are here: AutoGraph does not rewrite any."""
+    return unchanged_function if func is None else func
+
+
 def deprecated(date: str | None, instructions: str, warn_once: bool = True) -> Callable[[Decorated], Decorated]:
     """Decorates a function that will go: its first call says so in the log."""
 

@@ -198,12 +198,14 @@ _SLIM: Final[dict[str, Table]] = {
         f"{_NETS}.resnet_units": "Block conv2d_same resnet_arg_scope stack_blocks_dense subsample",
     },
     "contrib.slim.nets.resnet_v1": {
+        "tensorkeep.v1.contrib.slim.nets": "resnet_utils",
         f"{_NETS}.resnet_units": "resnet_arg_scope",
         f"{_NETS}.resnet_v1": """
             bottleneck resnet_v1 resnet_v1_101 resnet_v1_152 resnet_v1_200 resnet_v1_50 resnet_v1_block
         """,
     },
     "contrib.slim.nets.resnet_v2": {
+        "tensorkeep.v1.contrib.slim.nets": "resnet_utils",
         f"{_NETS}.resnet_units": "resnet_arg_scope",
         f"{_NETS}.resnet_v2": """
             bottleneck resnet_v2 resnet_v2_101 resnet_v2_152 resnet_v2_200 resnet_v2_50 resnet_v2_block

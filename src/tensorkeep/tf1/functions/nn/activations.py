@@ -7,6 +7,8 @@ from collections.abc import Callable
 from numbers import Real
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from tensorkeep.dtypes import FLOAT32, INT32, INT64, DType
 from tensorkeep.errors import InvalidArgumentError
 from tensorkeep.graph.arguments import AxisLike, DTypeLike, ShapeLike, TensorLike, emit, emit_tensors
@@ -39,6 +41,7 @@ from tensorkeep.tf1.functions.numbers.elementwise import (
     cast,
     erf,
     less,
+    maximum,
     multiply,
     not_equal,
     realdiv,
@@ -100,13 +103,15 @@ def relu6(features: TensorLike, name: str | None = None) -> Tensor:
         return emit(activations.relu6, convert(features, name="features"), name=scope)
 
 
-def leaky_relu(features: TensorLike, alpha: float = 0.2, name: str | None = None) -> Tensor:
-    """The features, those below zero times `alpha`."""
+def leaky_relu(features: TensorLike, alpha: Tensor | float = 0.2, name: str | None = None) -> Tensor:
+    """The features, those below zero times `alpha`; if that is a tensor, as TensorFlow before 1.12 takes it, below 1."""
     with scope_of(name, "LeakyRelu", features) as scope:
         features = convert(features, name="features")
         if features.dtype.is_integer:
             features = cast(features, FLOAT32)
-        return emit(activations.leaky_relu, features, alpha=float(alpha), name=scope)
+        if isinstance(alpha, Real | np.ndarray):
+            return emit(activations.leaky_relu, features, alpha=float(alpha), name=scope)
+        return maximum(convert(alpha, features.dtype, "alpha") * features, features, name=scope)
 
 
 def crelu(features: TensorLike, name: str | None = None, axis: int = -1) -> Tensor:

@@ -69,16 +69,16 @@ def _complex_l2_normalize(x: Tensor, axis: Any, epsilon: float, scope: str) -> T
 
 def local_response_normalization(
     input: TensorLike,
-    depth_radius: int = 5,
-    bias: float = 1,
-    alpha: float = 1,
-    beta: float = 0.5,
+    depth_radius: int | None = 5,
+    bias: float | None = 1,
+    alpha: float | None = 1,
+    beta: float | None = 0.5,
     name: str | None = None,
 ) -> Tensor:
     """Each element divided by a power of the weighted sum of the squares of its neighbours among the channels."""
-    return emit(
-        ops.lrn, input, depth_radius=depth_radius, bias=float(bias), alpha=float(alpha), beta=float(beta), name=name
-    )
+    given = {"bias": bias, "alpha": alpha, "beta": beta}
+    options = {key: float(value) for key, value in given.items() if value is not None}
+    return emit(ops.lrn, input, depth_radius=5 if depth_radius is None else depth_radius, name=name, **options)
 
 
 lrn = local_response_normalization

@@ -73,6 +73,8 @@ _MODULES: Final = {
     "util": "python.util",
 }
 
+_WALKING: Final = {"tensorkeep.v1.internals.walking": "get_backward_walk_ops get_forward_walk_ops"}
+
 _PACKAGES: Final[dict[str, Table]] = {
     "contrib.framework.nest": {"tensorkeep.v1.internals.nesting": "*", "tensorkeep.v1.nest": "*"},
     "contrib.framework.python.framework": {"tensorkeep.v1.contrib.framework": "*"},
@@ -80,6 +82,8 @@ _PACKAGES: Final[dict[str, Table]] = {
         "tensorkeep.tf1.contrib.framework.arg_scopes": "arg_scope",  # the function, although a module has that name
         "tensorkeep.v1.contrib.framework": "*",
     },
+    "contrib.graph_editor": _WALKING,
+    "contrib.graph_editor.select": _WALKING,
     "contrib.layers.python.layers": {"tensorkeep.v1.contrib.layers": "*"},
     "contrib.learn.python.learn": {"tensorkeep.v1.contrib.learn": "*"},
     "contrib.learn.python.learn.datasets": {"tensorkeep.v1.contrib.learn.datasets": "*"},

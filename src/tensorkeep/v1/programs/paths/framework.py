@@ -40,7 +40,11 @@ FRAMEWORK: Final[dict[str, Table]] = {
     "python": _TF,
     "python.client.client_lib": _TF,
     "python.client.device_lib": {"tensorkeep.v1.device_specs": "list_local_devices"},
-    "python.client.session": {"tensorkeep.v1.sessions": "BaseSession=Session", **_TF},
+    "python.client.session": {
+        "tensorkeep.v1.internals.fetching": "_FetchHandler=FetchHandler register_session_run_conversion_functions",
+        "tensorkeep.v1.sessions": "BaseSession=Session",
+        **_TF,
+    },
     "python.client.timeline": {"tensorkeep.tf1.training.loops.timelines": "Timeline"},
     "python.eager.backprop": {"tensorkeep.v1.internals.execution": "GradientTape"},
     "python.eager.context": {

@@ -22,7 +22,7 @@ LACKING: Final = {
         accumulate_n_benchmark array_grad batch_norm_benchmark batch_ops boosted_trees_ops clustering_ops
         collective_ops cond_v2 control_flow_grad control_flow_state critical_section_ops cudnn_rnn_grad
         data_flow_grad image_grad inplace_ops linalg_grad list_ops logging_ops_v2 manip_grad math_grad nccl_ops
-        nn_fused_batchnorm_test nn_grad op_selector optional_grad proto_ops random_grad rnn_grad sdca_ops sparse_grad
+        nn_fused_batchnorm_test nn_grad optional_grad proto_ops random_grad rnn_grad sdca_ops sparse_grad
         state_grad stateful_random_ops string_grad tensor_array_grad tensor_forest_ops while_v2
     """,
     "python.platform": "self_check status_bar tf_stack",

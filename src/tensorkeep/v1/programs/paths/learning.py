@@ -32,8 +32,8 @@ _SAVEABLES: Final = {
 _PLAIN_TRAINING: Final = """
     adadelta adagrad adagrad_da adagrad_decay adagrad_decay_v2 adam adam_async basic_loops basic_session_run_hooks
     checkpoint_management checkpoint_utils coordinator device_setter ftrl gradient_descent input
-    learning_rate_decay momentum monitored_session optimizer proximal_adagrad proximal_gradient_descent queue_runner
-    queue_runner_impl rmsprop server_lib session_manager session_run_hook summary_io supervisor
+    learning_rate_decay momentum optimizer proximal_adagrad proximal_gradient_descent queue_runner
+    queue_runner_impl rmsprop server_lib session_manager session_run_hook supervisor
     sync_replicas_optimizer training training_util warm_starting_util weight_decay_optimizers
 """
 _SAVED_MODEL_SPACES: Final = """
@@ -132,6 +132,19 @@ LEARNING: Final[dict[str, Table]] = {
     "python.summary.writer.writer_cache": _SUMMARY,
     "python.training": _TRAIN,
     **{f"python.training.{name}": {**_TRAIN, **_TF} for name in _PLAIN_TRAINING.split()},
+    "python.training.monitored_session": {
+        "tensorkeep.tf1.training.loops.monitored": """
+            _CoordinatedSession _HookedSession _MonitoredSession=BaseMonitoredSession _RecoverableSession
+            _WrappedSession
+        """,
+        **_TRAIN,
+        **_TF,
+    },
+    "python.training.summary_io": {
+        "tensorkeep.tf1.training.loops.events": "SummaryWriterCache=FileWriterCache",
+        **_SUMMARY,
+        **_TRAIN,
+    },
     "python.training.distribute": _ONE_REPLICA,
     "python.training.distribution_strategy_context": _ONE_REPLICA,
     "python.distribute.distribution_strategy_context": _ONE_REPLICA,

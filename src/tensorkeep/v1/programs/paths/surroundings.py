@@ -33,7 +33,13 @@ _DATA_OPS: Final = """
     parsing_ops prefetching_ops random_ops readers resampling scan_ops shuffle_ops take_while_ops unique writers
 """
 
+_AS_IT_IS: Final = {"tensorkeep.v1.internals.decorators": "do_not_convert"}
+
 SURROUNDINGS: Final[dict[str, Table]] = {
+    "autograph.experimental": _AS_IT_IS,
+    "contrib.autograph": _AS_IT_IS,
+    "python.autograph": _AS_IT_IS,
+    "python.autograph.impl.api": _AS_IT_IS,
     "examples.tutorials.mnist": {},
     "examples.tutorials.mnist.input_data": {"tensorkeep.tf1.training.inputs.mnist_files": "*"},
     "examples.tutorials.mnist.mnist": {"tensorkeep.tf1.training.mnist_network": "*"},
