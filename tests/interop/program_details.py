@@ -186,6 +186,114 @@ def gradients_are_checked(tf: Any, module: Any) -> Any:
         return [exact, np.round(measured, 4), tf.test.compute_gradient_error(x, [2], y, [], start) < 1e-4]
 
 
+def values_are_merged(tf: Any, module: Any) -> Any:
+    flow = module("python.ops.control_flow_ops")
+    image, chosen = tf.placeholder(tf.float32, [None, 4, 3]), tf.constant(1)
+    ways = [flow.switch(image, tf.equal(chosen, case)).output_true * float(case) for case in range(2)]
+    merged = flow.merge(ways)
+    slices = tf.IndexedSlices(tf.constant([[1.0]]), tf.constant([2]), tf.constant([3, 1]))
+    off, on = flow.switch(slices, tf.constant(True))
+    rows = flow.merge([off, on])
+    dense = flow.merge(
+        [tf.zeros([3, 1]), tf.IndexedSlices(tf.constant([[1.0]]), tf.constant([2]), tf.constant([3, 1]))]
+    )[0]
+    found = tf.Session().run([merged.output, merged.value_index, rows[0].values, rows[1]], {image: np.ones((2, 4, 3))})
+    known = [list(tensor.shape.as_list()) for tensor in (merged.output, flow.merge([ways[0], tf.zeros([2, 4, 3])])[0])]
+    return [*found, known, type(dense).__name__, type(merged).__name__]
+
+
+def variables_are_read_again_behind_branches(tf: Any, module: Any) -> Any:
+    """A reference is the memory of its variable: what was read before an update is what is there after it."""
+    results, session = [], tf.Session()
+    for number, update in enumerate((tf.assign_add, tf.assign, lambda v, x: tf.scatter_add(v, [0], x[:1]))):
+        variable = tf.get_variable(f"v{number}", initializer=tf.ones([3]), use_resource=False)
+        session.run(variable.initializer)
+        is_on = tf.placeholder_with_default(True, [])
+        changed = tf.cond(is_on, lambda: tf.group(update(variable, tf.fill([3], 5.0))), tf.no_op)  # noqa: B023
+        with tf.control_dependencies([changed]):
+            behind = [variable * 1.0, tf.identity(variable), tf.reduce_sum(variable)]
+        results += [session.run(behind), session.run(behind, {is_on: False})]
+
+    def doubled(x: Any) -> Any:
+        with tf.control_dependencies([counter.assign(counter * 2.0)]):
+            return x * counter
+
+    counter = tf.get_variable("counter", initializer=1.0, use_resource=False)
+    session.run(counter.initializer)
+    return [*results, session.run(tf.map_fn(doubled, tf.ones([4]), parallel_iterations=1))]
+
+
+def programs_keep_things_at_tensors(tf: Any, module: Any) -> Any:
+    tensor = tf.ones([1, 2])
+    kept = [tensor, tensor.op, tensor.shape, tf.IndexedSlices(tensor, [0]), tf.SparseTensor([[0]], [1.0], [1])]
+    for number, item in enumerate(kept):
+        item.mine = number
+    functions = [tf.tanh, tf.exp, tf.multiply, tf.minimum, tf.segment_sum, tf.cholesky, tf.nn.relu, tf.nn.tanh]
+    return [[item.mine for item in kept], [function.__name__ for function in functions]]
+
+
+def names_that_tensorflow_means_for_itself(tf: Any, module: Any) -> Any:
+    x = tf.zeros([2, 3], name="x")
+    y = tf.add(x, 1.0, name="y")
+    other = tf.no_op("other")
+    y.op._add_control_input(other)
+    y.op._set_attr("_mine", tf.AttrValue(b=True))
+    found = [x._shape_tuple(), x._rank(), x.op.name, y.op.get_attr("_mine"), [op.name for op in y.op.control_inputs]]
+    return [*found, y.op._get_control_flow_context(), [tensor.name for tensor in y.op.outputs]]
+
+
+def fractions_are_fed_to_whole_numbers(tf: Any, module: Any) -> Any:
+    step, on = tf.placeholder(tf.int32), tf.placeholder(tf.bool)
+    session = tf.Session()
+    return [session.run([step + 1, on], {step: value, on: value}) for value in (0.5, 2.75, 3.0)]
+
+
+def sizes_repeat_lists(tf: Any, module: Any) -> Any:
+    size = tf.ones([2, 3]).shape[1]
+    return [[0] * size, size * [0], (1,) * size, "a" * size, int(size * 2), int(2 * size)]
+
+
+def sessions_take_fetches_apart(tf: Any, module: Any) -> Any:
+    session_module, monitored = module("python.client.session"), module("python.training.monitored_session")
+
+    class Holder:
+        def __init__(self, tensor: Any) -> None:
+            self.tensor = tensor
+
+    session_module.register_session_run_conversion_functions(
+        Holder, lambda held: ([held.tensor], lambda values: values[0]), lambda held, value: [(held.tensor, value)]
+    )
+    held, done = Holder(tf.placeholder_with_default(2.0, [])), tf.no_op("done")
+    handler = session_module._FetchHandler(tf.get_default_graph(), {"a": held, "b": [done, held.tensor]}, {})
+    hooked = monitored._HookedSession(tf.Session(), [])
+    run = [hooked.run([held, held.tensor * 3.0]), tf.Session().run(held.tensor * 2.0, {held: 5.0})]
+    run.append(list(hooked.run({"a": held, "b": held.tensor * 2.0}).values()))
+    return [*run, [tensor.name for tensor in handler.fetches()], [op.name for op in handler.targets()]]
+
+
+def graphs_are_walked(tf: Any, module: Any) -> Any:
+    select = module("python.ops.op_selector")
+    a = tf.constant(1.0, name="a")
+    b = tf.add(a, 1.0, name="b")
+    c = tf.multiply(b, tf.to_float(tf.constant(2, name="two"), name="cast"), name="c")
+    back = [select.get_backward_walk_ops([c.op], stop_at_ts=[a], only_differentiable=only) for only in (False, True)]
+    return [sorted(op.name for op in ops) for ops in back]
+
+
+def options_that_are_none(tf: Any, module: Any) -> Any:
+    x = tf.reshape(tf.range(8.0), [1, 1, 2, 4])
+    return np.round(tf.Session().run(tf.nn.lrn(x, depth_radius=None, bias=None, alpha=None, beta=None)), 5)
+
+
+def cores_of_a_tpu(tf: Any, module: Any) -> Any:
+    return [module("python.tpu.tpu_function").get_tpu_context().number_of_shards, tf.ones([2]).shape.as_list()]
+
+
+BEFORE_2 = {function.__name__: function for function in (values_are_merged, variables_are_read_again_behind_branches)}
+"""Those of control flow and variables as TensorFlow 1 has them unless told otherwise."""
+
 DETAILS: dict[str, Callable[..., Any]] = {
-    name: value for name, value in list(globals().items()) if callable(value) and name not in ("Any", "Callable")
+    name: value
+    for name, value in list(globals().items())
+    if callable(value) and name not in ("Any", "Callable", *BEFORE_2)
 }

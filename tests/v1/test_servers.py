@@ -51,9 +51,12 @@ def test_one_replica_trains_as_its_optimizer_does() -> None:
     step = tf.train.get_or_create_global_step()
     optimizer = tf.train.SyncReplicasOptimizer(tf.train.MomentumOptimizer(0.1, 0.9), 1, total_num_replicas=1)
     with pytest.raises(tf.errors.FailedPreconditionError, match="after apply_gradients"):
-        optimizer.make_session_run_hook(True)
+        optimizer.get_init_tokens_op()
+    with pytest.raises(ValueError, match="before using the hook"):
+        optimizer.make_session_run_hook(True).begin()
     train = optimizer.minimize(weight * weight, global_step=step)
     hook = optimizer.make_session_run_hook(is_chief=True)
+    assert hook._sync_optimizer is optimizer
     assert optimizer.get_slot_names() == ["momentum"]
     with tf.train.MonitoredTrainingSession(hooks=[hook]) as session:
         session.run(train)

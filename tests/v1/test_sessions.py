@@ -358,3 +358,10 @@ def test_a_name_that_is_not_here_says_what_to_use_instead(name):
 def test_a_name_that_nobody_knows_is_not_there():
     with pytest.raises(AttributeError, match=r"module 'tensorkeep\.v1' has no attribute 'nosuch'$"):
         _ = tf.nosuch
+
+
+def test_views_of_dictionaries_are_fetched_as_lists() -> None:
+    with tf.Graph().as_default(), tf.Session() as session:
+        parts = {"a": tf.constant(1), "b": tf.constant([2, 3])}
+        found = session.run([parts.values(), {parts["a"]: 0}.keys()])
+    assert [[value.tolist() for value in row] for row in found] == [[1, [2, 3]], [1]]

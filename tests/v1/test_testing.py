@@ -113,6 +113,20 @@ def test_a_test_has_a_folder_of_its_own(case: tf.test.TestCase) -> None:
     assert folder.parent == Path(tf.test.get_temp_dir())
 
 
+def test_a_test_case_may_have_a_set_up_of_its_own() -> None:
+    class Own(tf.test.TestCase):
+        def setUp(self) -> None: ...  # without TensorFlow's
+
+        def runTest(self) -> None:  # noqa: N802 - unittest's name
+            assert Path(self.get_temp_dir()).is_dir()
+            with self.test_session() as session:
+                assert session.run(tf.constant(1)) == 1
+
+    result = unittest.TestResult()
+    Own().run(result)
+    assert result.wasSuccessful(), (result.errors, result.failures)
+
+
 def test_it_is_a_test_case_of_unittest() -> None:
     assert issubclass(tf.test.TestCase, unittest.TestCase)
     assert not tf.test.is_gpu_available()

@@ -1,13 +1,13 @@
 """Fetches of any structure: what to compute for them, and how to give the results the same structure.
 
 fetch = tensor | operation | name | variable | None
-      | list | tuple | namedtuple | dict | attrs class of fetches
+      | list | tuple | namedtuple | dict | view of a dict's keys or values | attrs class of fetches
       | anything registered with `register_fetch`: SparseTensor, IndexedSlices, …
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, KeysView, Mapping, Sequence, ValuesView
 from typing import Any, Final, TypeAlias
 
 from tensorkeep.errors import InvalidArgumentError, WrongTypeError
@@ -56,6 +56,8 @@ class FetchPlan:
             return self._mapping(fetch)
         if isinstance(fetch, list | tuple):
             return self._sequence(list(fetch), _contract_like(fetch))
+        if isinstance(fetch, KeysView | ValuesView):  # lists in Python 2
+            return self._sequence(list(fetch), list)
         if hasattr(type(fetch), "__attrs_attrs__"):
             names = [attribute.name for attribute in type(fetch).__attrs_attrs__]
             return self._sequence([getattr(fetch, name) for name in names], lambda items: type(fetch)(*items))

@@ -18,6 +18,7 @@ _ONE_REPLICA: Final = (
 _ONE_PROCESS: Final = "sessions run in this process, on one machine"
 
 _AVERAGES: Final = "tf.contrib.opt.MovingAverageOptimizer averages over steps; tensorkeep.cluster trains in processes"
+_BRANCHES: Final = "write tf.cond and tf.while_loop"
 _CANNED: Final = "tf.estimator has it under the same name, with columns of tf.feature_column"
 _DISTRIBUTIONS: Final = (
     "tf.distributions has the usual ones; of others write log probabilities by tf.math (lgamma, log_softmax, square), "
@@ -32,10 +33,8 @@ _TREES: Final = "scikit-learn, XGBoost and LightGBM grow trees"
 # By name below `tf`: what to use instead.
 INSTEAD: Final[dict[str, str]] = {
     "LMDBReader": "other readers are tf.TFRecordReader, tf.TextLineReader, tf.WholeFileReader",
-    "autograph": "write tf.cond and tf.while_loop",
     "config.optimizer": "graphs run as they are, and runs are compiled without asking",
     "contrib.all_reduce": _ONE_PROCESS,
-    "contrib.autograph": "write tf.cond and tf.while_loop",
     "contrib.batching": "`tensorkeep serve` batches requests",
     "contrib.bayesflow": _DISTRIBUTIONS,
     "contrib.boosted_trees": f"{_TREES}; {_LOAD}",
@@ -48,7 +47,6 @@ INSTEAD: Final[dict[str, str]] = {
     "contrib.ffmpeg": "tf.audio.decode_wav reads sounds",
     "contrib.fused_conv": "tf.nn.conv2d, bias_add and relu run as one where they follow each other",
     "contrib.gan": "write both losses, and one optimizer with var_list for each",
-    "contrib.graph_editor": "tf.graph_util.extract_sub_graph and tf.import_graph_def(input_map=) change graphs",
     "contrib.grid_rnn": "use the cells of tf.contrib.rnn",
     "contrib.hadoop": "sequence files are read by other programs: write record files",
     "contrib.hooks": "tf.train.ProfilerHook profiles",
@@ -114,12 +112,17 @@ INSTEAD: Final[dict[str, str]] = {
 
 # By namespace that is here: what to use instead of the names that it lacks, and that have no row above.
 IN_PLACE_OF_OTHERS: Final[dict[str, str]] = {
+    "autograph": _BRANCHES,
+    "autograph.experimental": _BRANCHES,
+    "autograph.impl.api": _BRANCHES,
+    "contrib.autograph": _BRANCHES,
     "contrib.cluster_resolver": _ONE_PROCESS,
     "contrib.distribute": _ONE_REPLICA,
     "contrib.data": "tf.data and tf.data.experimental have datasets, readers and transformations",
     "contrib.distributions": _DISTRIBUTIONS,
     "contrib.estimator": "tf.estimator and the hooks of tf.train have the usual ones",
     "contrib.framework": "tf and tf.train have variables, checks and checkpoints",
+    "contrib.graph_editor": "tf.graph_util.extract_sub_graph and tf.import_graph_def(input_map=) change graphs",
     "contrib.image": "tf.image has functions of images; SciPy's scipy.ndimage, by tf.py_func, others",
     "contrib.layers": "tf.layers and tf.feature_column have layers and columns",
     "contrib.learn": "tf.estimator and tf.data have taken its place",

@@ -25,6 +25,7 @@ from tensorkeep.tf1.training.inputs import queue_runner
 from tensorkeep.tf1.variables import embedding_blocks, embedding_store, hash_table_lookup, hash_table_store
 from tensorkeep.v1 import defaults, keras_defaults
 from tensorkeep.v1.absent import missing
+from tensorkeep.v1.internals import private_names
 from tensorkeep.v1.op_functions import RawOp, function_of
 from tensorkeep.v1.tables import ABOUT, SPACES
 
@@ -43,6 +44,7 @@ INSTALLED = (
     hash_table_lookup,
     hash_table_store,
     keras_defaults,
+    private_names,
     queue_runner,
     ragged_info,
 )

@@ -1,6 +1,6 @@
 """`tf.test.TestCase`: a test case of unittest with sessions, and with comparisons of arrays, messages and devices."""
 
-# ruff: noqa: N802, PT009, PT028 - the names are TensorFlow's, and what they do is unittest's
+# ruff: noqa: N802, PT009 - the names are TensorFlow's, and what they do is unittest's
 
 from __future__ import annotations
 

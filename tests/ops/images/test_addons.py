@@ -118,3 +118,33 @@ def _expect_differences(prefix: str, data: Any, warp: Any, weights: Any, gradien
                     ends.append(lost(*values))
                 found[at] = (ends[0] - ends[1]) / 2e-6
             np.testing.assert_allclose(gradient, found, atol=1e-6)
+
+
+# ---------------------------------------------------------------------------------------------------- Boxes
+
+
+def matched(distances: Any, rows: float = -1.0, top_k: int = -1) -> list[Any]:
+    with tf.Graph().as_default(), tf.Session() as session:
+        pair = tf.contrib.image.bipartite_match(distances, rows, top_k)
+        assert [list(tensor.shape.as_list()) for tensor in pair] == [[len(distances)], [len(distances[0])]]
+        return [found.tolist() for found in session.run(pair)]
+
+
+def test_rows_and_columns_are_paired_with_the_nearest_first() -> None:
+    distances = [[0.5, 0.1, 0.9], [0.2, 0.3, 0.8]]
+    assert matched(distances) == [[1, 0], [1, 0, -1]]
+    assert matched(distances, top_k=1) == [[1, -1], [-1, 0, -1]]
+    assert matched(distances, rows=1) == [[1, -1], [-1, 0, -1]]
+    assert matched([[0.1, 0.2], [0.15, 0.9], [0.3, 0.4]]) == [[0, -1, 1], [0, 2]]
+    assert matched([[1.0, 1.0], [1.0, 1.0]]) == [[0, 1], [0, 1]]
+
+
+def test_distances_are_a_matrix() -> None:
+    op = get_op("BipartiteMatch")
+    with tf.Graph().as_default(), tf.Session() as session:
+        pair = op(tf.placeholder_with_default([1.0], None), 1.0)
+        with pytest.raises(InvalidArgumentError, match=r"should be a matrix, and is \[1\]"):
+            session.run(pair[0])
+        pair = op([[1.0]], tf.placeholder_with_default([1.0, 2.0], None))
+        with pytest.raises(InvalidArgumentError, match="should be one number, and has 2"):
+            session.run(pair[0])

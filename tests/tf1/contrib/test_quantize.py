@@ -11,6 +11,7 @@ import pytest
 
 import tensorkeep.v1 as tf
 from tensorkeep.errors import InvalidArgumentError
+from tensorkeep.v1.programs.finding import module_at
 
 slim = tf.contrib.slim
 quantize = tf.contrib.quantize
@@ -307,3 +308,27 @@ def test_channels_have_to_come_last() -> None:
     tf.identity(slim.conv2d(x, 3, [1, 1], data_format="NCHW", normalizer_fn=slim.batch_norm, normalizer_params=norm))
     with pytest.raises(InvalidArgumentError, match="NHWC"):
         quantize.create_training_graph()
+
+
+def test_patterns_are_found_in_graphs() -> None:
+    matcher = module_at("contrib.quantize.python.graph_matcher")
+    assert matcher is not None
+    x, kernel = images(), tf.ones([1, 1, 3, 2])
+    made = tf.nn.relu(tf.nn.bias_add(tf.nn.conv2d(x, kernel, [1, 1, 1, 1], "SAME"), [1.0, 2.0]))
+    tf.nn.relu6(made + 1.0)
+    weights = matcher.OpTypePattern("*", name="weights")
+    product = matcher.OpTypePattern("Conv2D|MatMul", name="product", inputs=[weights, "*"], ordered_inputs=False)
+    bias = matcher.OpTypePattern("BiasAdd", inputs=[product, "*"])
+    last = matcher.OpTypePattern("*", name="last", inputs=[matcher.OneofPattern([matcher.OpTypePattern("Add"), bias])])
+    found = list(matcher.GraphMatcher(last).match_graph(tf.get_default_graph()))
+    assert [result.get_op("last").type for result in found] == ["Relu"]
+    (result,) = found
+    assert result.get_op(bias) is made.op.inputs[0].op
+    assert result.get_tensor("product") is made.op.inputs[0].op.inputs[0]
+    assert result.get_tensor(weights) is x
+    assert result.get_op("other") is result.get_tensor("last") is None
+    assert matcher.GraphMatcher(product).match_op(made.op) is None
+    with pytest.raises(ValueError, match="Expect Pattern or str"):
+        result.get_op(3)
+    with pytest.raises(ValueError, match="Only < 8 inputs"):
+        matcher.OpTypePattern("AddN", inputs=["*"] * 9, ordered_inputs=False)

@@ -11,6 +11,7 @@ import pytest
 
 import tensorkeep.v1 as tf
 from tensorkeep.errors import InvalidArgumentError
+from tensorkeep.v1.programs.finding import module_at
 
 tpu: Any = tf.contrib.tpu
 X = np.linspace(-1, 1, 40, dtype=np.float32).reshape(-1, 1)
@@ -94,3 +95,29 @@ def test_what_is_done_on_all_cores_is_done_on_one() -> None:
             variable = tf.get_variable("v", [2], dtype=tf.bfloat16, initializer=tf.ones_initializer())
         assert variable.dtype == tf.bfloat16
         assert [(item.op.name, item.dtype.base_dtype) for item in tf.global_variables()] == [("v", tf.float32)]
+
+
+def test_computations_for_a_tpu_run_where_they_are() -> None:
+    written = tf.Variable(1.0)
+    with tf.Session() as session:
+        session.run(written.initializer)
+        assert session.run(tpu.rewrite(lambda x: x + 1.0, [2.0])) == [3.0]
+        assert session.run(tpu.rewrite(lambda: {"a": tf.constant(1.0)})) == {"a": 1.0}
+        assert session.run(tpu.rewrite(lambda: (tf.constant(4.0), written.assign(2.0).op))) == [4.0]
+        assert session.run(tpu.rewrite(lambda: written.assign(3.0).op)) is None
+        assert session.run(written) == 3.0
+        assert session.run(tpu.replicate(lambda x: (x, x), [[5.0]])) == [[5.0, 5.0]]
+        assert session.run(tpu.batch_parallel(lambda x: x * 2.0, [tf.ones([2])])).tolist() == [2.0, 2.0]
+        assert session.run(tpu.outside_compilation(tf.add, 1.0, y=2.0)) == 3.0
+    with pytest.raises(tf.errors.UnimplementedError, match="on 2 cores, and there is one"):
+        tpu.replicate(lambda x: x, [[1.0], [2.0]])
+
+
+def test_how_many_cores_there_are_is_known_within_a_block() -> None:
+    function = module_at("python.tpu.tpu_function")
+    assert function is not None
+    with function.tpu_shard_context(8):
+        assert function.get_tpu_context().number_of_shards == 8
+        with pytest.raises(tf.errors.FailedPreconditionError, match="cannot be nested"), function.tpu_shard_context(2):
+            pass
+    assert function.get_tpu_context().number_of_shards is None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import warnings
 from typing import Any
 
@@ -16,7 +17,7 @@ from tensorkeep.io.machine.resources import host_name
 from tensorkeep.proto.messages import Event, GraphDef, MetaGraphDef, SessionLog, Summary, SummaryMetadata
 from tensorkeep.runtime.session import Session
 from tensorkeep.tf1.functions.constants import constant
-from tensorkeep.tf1.training.loops.events import FileWriter, FileWriterCache, summary_iterator
+from tensorkeep.tf1.training.loops.events import EventsWriter, FileWriter, FileWriterCache, summary_iterator
 
 
 class Writer(FileWriter):
@@ -155,3 +156,22 @@ def test_a_writer_of_a_session_writes_by_operations_of_its_graph() -> None:
     steps = [[event.step for event in summary_iterator(f"logs/{file}", fs=fs)] for file in (first, second)]
     assert sorted(steps) == [[0, 1, 2], [0, 4]]
     assert "filewriter_1/ImportEvent" in session.graph
+
+
+def test_events_are_written_to_a_file_of_a_given_beginning(tmp_path: Any) -> None:
+    writer = EventsWriter(os.fsencode(tmp_path / "logs" / "mine"))
+    assert writer.Init()
+    writer.WriteEvent(Event(wall_time=2.0, step=3, summary=_summary(1.5)))
+    path = writer.FileName().decode()
+    assert path.startswith(f"{tmp_path.as_posix()}/logs/mine.out.tfevents.")
+    assert writer.Flush()
+    assert writer.Close()
+    first, second = summary_iterator(path)
+    assert first.file_version == "brain.Event:2"
+    assert (second.step, second.summary.value[0].simple_value) == (3, 1.5)
+
+
+def test_a_folder_may_be_bytes(tmp_path: Any) -> None:
+    writer = FileWriter(os.fsencode(tmp_path))
+    assert writer.get_logdir() == tmp_path.as_posix()
+    writer.close()

@@ -27,7 +27,6 @@ from tensorkeep.tf1.variables.global_step import (
     assert_global_step, create_global_step, get_global_step, get_or_create_global_step,
 )
 from tensorkeep.tf1.variables.initializers import Zeros as zero_initializer
-from tensorkeep.v1 import nest
 from tensorkeep.v1.checkpoints import (
     checkpoints_iterator, init_from_checkpoint, list_variables, load_checkpoint, load_variable,
 )
@@ -46,7 +45,7 @@ __all__ = [
     "get_variable_full_name", "get_variables", "get_variables_by_name", "get_variables_by_suffix",
     "get_variables_to_restore", "global_variable", "has_arg_scope", "init_from_checkpoint", "is_non_decreasing",
     "is_numeric_tensor", "is_strictly_increasing", "is_tensor", "list_variables", "load_checkpoint", "load_variable",
-    "local_variable", "model_variable", "nest", "prepend_name_scope", "py_func", "reduce_sum_n",
+    "local_variable", "model_variable", "prepend_name_scope", "py_func", "reduce_sum_n",
     "remove_squeezable_dimensions", "smart_case", "smart_cond", "smart_constant_value", "sort", "strip_name_scope",
     "variable", "with_same_shape", "with_shape", "zero_initializer",
 ]

@@ -17,6 +17,7 @@ The table of paths (`v1.programs.paths`) says which of TensorFlow's modules each
     keras_parts        what modules below `tensorflow.python.keras` have besides `tf.keras`
     layers             `tensorflow.python.layers.utils`
     nesting            `nest` whole
+    private_names      names of tensors and operations that TensorFlow means for itself
     recurrent          what `rnn` and `rnn_cell_impl` have besides `tf.nn`
     test_helpers       decorators and functions of `test_util` and `googletest`
     tpu_context        what `tpu_function` knows of TPUs

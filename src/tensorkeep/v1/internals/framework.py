@@ -15,7 +15,7 @@ from tensorkeep.graph.composites import IndexedSlices, SparseTensor
 from tensorkeep.graph.constants import constant_shape
 from tensorkeep.graph.graph import Graph, Operation, Tensor
 from tensorkeep.graph.registry.capabilities import tensorflow_ops
-from tensorkeep.graph.tensor_shape import TensorShape
+from tensorkeep.graph.tensor_shape import Dimension, TensorShape
 from tensorkeep.metagraph import collections as proto_functions
 from tensorkeep.metagraph.op_list import known_op_def
 from tensorkeep.proto.messages import OpDef
@@ -256,3 +256,22 @@ def ShapeEquals(tensor_proto: Any, shape: Any) -> bool:  # noqa: N802 - as Tenso
 
 def set_shapes_for_outputs(op: Operation) -> None:
     """Nothing to do: an operation knows its shapes from its making."""
+
+
+def tensor_of_shape(
+    s: TensorShape, dtype: DTypeLike | None = None, name: str | None = None, as_ref: bool = False
+) -> Tensor:
+    """The tensor of a shape that is wholly known."""
+    return convert_to_tensor(s, dtype, name or "shape_as_tensor")
+
+
+def tensor_of_dimension(
+    d: Dimension, dtype: DTypeLike | None = None, name: str | None = None, as_ref: bool = False
+) -> Tensor:
+    """The tensor of a size that is known."""
+    return convert_to_tensor(d, dtype, name)
+
+
+def tensor_of_constant(v: Any, dtype: DTypeLike | None = None, name: str | None = None, as_ref: bool = False) -> Tensor:
+    """The tensor of a value of Python or NumPy."""
+    return convert_to_tensor(v, dtype, name)

@@ -1,4 +1,4 @@
-"""What leads to operations, and what they lead to: `graph_editor` and `op_selector` of TensorFlow, as far as it looks."""
+"""What leads to operations, and what they lead to: where `graph_editor` and `op_selector` of TensorFlow look."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable
 from typing import Any, TypeAlias
 
 from tensorkeep.graph.graph import Operation, Tensor
+from tensorkeep.tf1.functions.gradients.reverse_walk import gradient_function
 
 Seeds: TypeAlias = "Operation | Tensor | Iterable[Operation | Tensor]"
 
@@ -23,9 +24,8 @@ def get_backward_walk_ops(
     stopped = set(_tensors(stop_at_ts))
 
     def before(op: Operation) -> Iterable[Operation]:
-        for tensor in op.inputs:
-            if tensor not in stopped and not (only_differentiable and not _is_differentiable(tensor)):
-                yield tensor.op
+        if not only_differentiable or _is_differentiable(op):
+            yield from (tensor.op for tensor in op.inputs if tensor not in stopped)
         if control_inputs:
             yield from op.control_inputs
 
@@ -90,5 +90,8 @@ def _tensors(items: Any) -> list[Tensor]:
     return [items] if isinstance(items, Tensor) else list(items)
 
 
-def _is_differentiable(tensor: Tensor) -> bool:
-    return tensor.dtype.is_floating or tensor.dtype.is_complex
+def _is_differentiable(op: Operation) -> bool:
+    try:
+        return gradient_function(op) is not None
+    except LookupError:
+        return False

@@ -55,7 +55,7 @@ _PYTHON_2_MODULES: Final = {
 }
 _OLD_NUMPY: Final = """
     bool int float complex object str long unicode bool8 float_ product cumproduct alltrue sometrue in1d row_stack trapz
-    asscalar NaN Inf Infinity infty string_ unicode_
+    asscalar NAN NaN Inf Infinity infty string_ unicode_
 """
 _VIEWS: Final = r"'(dict_keys|dict_values|dict_items|map|zip|filter|range)'"
 _LIST: Final = "Python 3 gives a view: put list(…) around it"
@@ -82,12 +82,17 @@ _ATTRIBUTES: Final = {
     r"'scipy.misc' has no attribute '(imread|imsave|imresize|toimage|imrotate)'": (
         "SciPy since 1.2 has no images: imageio and Pillow read and resize them"
     ),
+    r"'(DataFrame|Series)' object has no attribute 'as_matrix'": "pandas since 1.0 has to_numpy()",
+    r"'(ImageDraw|FreeTypeFont)' object has no attribute '(textsize|getsize)'": (
+        "Pillow since 10 has textbbox and getbbox, which give left, top, right and bottom"
+    ),
     r"module 'PIL.Image' has no attribute '(ANTIALIAS|LINEAR|CUBIC)'": "Pillow since 10 has Image.LANCZOS and others",
 }
 
 # By what a TypeError says: what to write instead.
 _ARGUMENTS: Final = {
     r"reshape\(\) got (an unexpected|some positional-only).*'newshape'": "NumPy of today has shape= instead",
+    r"only 0-dimensional arrays can be converted": "NumPy since 2.4 wants a.item() for an array of one number",
     r"load\(\) missing 1 required positional argument: 'Loader'": "PyYAML since 6 wants yaml.safe_load",
     rf"{_VIEWS} object (is not subscriptable|does not support item)": _LIST,
     rf"unsupported operand type\(s\) for .*{_VIEWS}": _LIST,

@@ -34,8 +34,6 @@ ROOTS: Final = ("tensorflow", "tensorflow_core", "tensorflow_estimator")
 _FACADE: Final = "tensorkeep.v1"
 _OWN_MODULES: Final = ("app", "flags", "logging", "resource_loader")
 _ALL: Final = "*"
-_WITH_MODULES: Final = {"python": ("python.framework", "python.ops", "python.training")}
-"""Packages that also have the modules of others as attributes, which they import themselves."""
 
 
 def path_of(name: str) -> str | None:
@@ -62,6 +60,9 @@ def _with_packages(paths: Iterable[str]) -> frozenset[str]:
     return frozenset(".".join(names[:length]) for names in parts for length in range(1, len(names) + 1))
 
 
+_WITH_IMPORTS: Final = ("contrib.", "python.")
+_IMPORTED: Final = ("python.ops", "python.framework", "python.training", "python.util", "python.layers")
+"""Packages whose modules others import by their own names."""
 _THERE: Final = _with_packages((*PATHS, *SPACES.keys() - {""}, *_OWN_MODULES))
 _LACKING: Final = _with_packages(
     (*LACKING_WHOLE, *(f"{package}.{name}" for package, row in LACKING.items() for name in row.split()))
@@ -145,15 +146,24 @@ def _public_names(module: ModuleType) -> list[str]:
 def _find_name(path: str, whole: Sequence[str], name: str) -> object:
     """What a module of TensorFlow's calls `name`: something of the modules it offers whole, or a module below it."""
     if not name.startswith("__"):
-        for package in (path, *_WITH_MODULES.get(path, ())):
-            if is_there(below := f"{package}.{name}"):
-                return module_at(below)
-        offering = (module for module in map(import_module, whole) if hasattr(module, name))
-        if (module := next(offering, None)) is not None:
-            return getattr(module, name)
+        if is_there(below := f"{path}.{name}"):
+            return module_at(below)
+        for module in whole:
+            found = getattr(import_module(module), name, _ALL)
+            if found is not _ALL:
+                return found
+        if (imported := _imported_module(path, name)) is not None:
+            return imported
     if is_lacking(path) and advice(path) is None:
         raise AttributeError(f"tensorkeep has nothing of tensorflow.{path}, and so no {name!r}", name=name)
     raise missing(f"{ROOTS[0]}.{path}", name)
+
+
+def _imported_module(path: str, name: str) -> ModuleType | None:
+    """A module that TensorFlow's module of this path may have imported: programs take `rnn_cell_impl` from `rnn`."""
+    if f"{path}.".startswith(_WITH_IMPORTS) and is_there(path):
+        return next((module_at(f"{home}.{name}") for home in _IMPORTED if is_there(f"{home}.{name}")), None)
+    return None
 
 
 class _LackingModule(ModuleType):

@@ -45,7 +45,7 @@ class MovingAverageOptimizer(Optimizer):
     ) -> None:
         super().__init__(use_locking=False, name="MovingAverageOptimizer")
         self._optimizer = opt
-        self._average = ExponentialMovingAverage(average_decay, num_updates)
+        self._ema = ExponentialMovingAverage(average_decay, num_updates)
         self._averaged: list[Any] | None = None
         self._is_sequential = sequential_update
 
@@ -57,7 +57,7 @@ class MovingAverageOptimizer(Optimizer):
         applied = self._optimizer.apply_gradients(pairs, global_step=global_step, name=name)
         self._averaged = [item for _, item in pairs]
         with control_dependencies([applied] if self._is_sequential else []):
-            averaged = self._average.apply(self._averaged)
+            averaged = self._ema.apply(self._averaged)
         return group(applied, averaged, name="train_with_avg")
 
     def swapping_saver(self, var_list: Any = None, name: str = "swapping_saver", **kwargs: Any) -> Any:
@@ -68,7 +68,7 @@ class MovingAverageOptimizer(Optimizer):
         stored = dict(given) if isinstance(given, Mapping) else {item.op.name: item for item in given}
         swapped = dict(stored)
         for item in self._averaged:
-            own, average = item.op.name, self._average.average_name(item)
+            own, average = item.op.name, self._ema.average_name(item)
             if own not in stored or average not in stored:
                 missing = own if own not in stored else average
                 raise NotFoundError(f"Variable {missing} to swap is not part of variables to save.")

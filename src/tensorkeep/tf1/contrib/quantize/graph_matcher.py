@@ -1,8 +1,8 @@
 """`graph_matcher` of `tf.contrib.quantize`: parts of graphs found by what their operations are and take.
 
-    pattern = OpTypePattern("BiasAdd", inputs=[OpTypePattern("Conv2D|MatMul", name="product"), "*"])
-    for result in GraphMatcher(pattern).match_graph(graph):
-        result.get_op("product")
+pattern = OpTypePattern("BiasAdd", inputs=[OpTypePattern("Conv2D|MatMul", name="product"), "*"])
+for result in GraphMatcher(pattern).match_graph(graph):
+    result.get_op("product")
 """
 
 from __future__ import annotations

@@ -104,7 +104,7 @@ def relu6(features: TensorLike, name: str | None = None) -> Tensor:
 
 
 def leaky_relu(features: TensorLike, alpha: Tensor | float = 0.2, name: str | None = None) -> Tensor:
-    """The features, those below zero times `alpha`; if that is a tensor, as TensorFlow before 1.12 takes it, below 1."""
+    """The features, those below zero times `alpha`. TensorFlow before 1.12 takes tensors below one for it too."""
     with scope_of(name, "LeakyRelu", features) as scope:
         features = convert(features, name="features")
         if features.dtype.is_integer:

@@ -60,7 +60,14 @@ FRAMEWORK: Final[dict[str, Table]] = {
         "tensorkeep.v1.internals.framework": "unchanged_shape unknown_shape",
         "tensorkeep.tf1.functions.arrays.shapes": "broadcast_shape=broadcast_static_shape",
     },
-    "python.framework.constant_op": {"tensorkeep.v1": "*"},
+    "python.framework.constant_op": {
+        "tensorkeep.v1.internals.framework": """
+            _constant_tensor_conversion_function=tensor_of_constant
+            _dimension_tensor_conversion_function=tensor_of_dimension
+            _tensor_shape_tensor_conversion_function=tensor_of_shape
+        """,
+        **_TF,
+    },
     "python.framework.device": {
         "tensorkeep.graph.devices": "canonical_name=canonical_device",
         "tensorkeep.v1.device_specs": "DeviceSpec check_valid is_device_spec merge_device",

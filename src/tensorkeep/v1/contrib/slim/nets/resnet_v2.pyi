@@ -4,8 +4,9 @@ from tensorkeep.tf1.contrib.slim.nets.resnet_units import resnet_arg_scope
 from tensorkeep.tf1.contrib.slim.nets.resnet_v2 import (
     bottleneck, resnet_v2, resnet_v2_101, resnet_v2_152, resnet_v2_200, resnet_v2_50, resnet_v2_block,
 )
+from tensorkeep.v1.contrib.slim.nets import resnet_utils
 
 __all__ = [
-    "bottleneck", "resnet_arg_scope", "resnet_v2", "resnet_v2_101", "resnet_v2_152", "resnet_v2_200", "resnet_v2_50",
-    "resnet_v2_block",
+    "bottleneck", "resnet_arg_scope", "resnet_utils", "resnet_v2", "resnet_v2_101", "resnet_v2_152", "resnet_v2_200",
+    "resnet_v2_50", "resnet_v2_block",
 ]
