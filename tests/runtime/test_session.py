@@ -217,12 +217,21 @@ class TestFeeds:
         with pytest.raises(InvalidArgumentError, match="as a string"):
             session.run(identity(x), {x: value})
 
+    @pytest.mark.parametrize(("dtype", "value", "kept"), [("int32", 1.5, 1), ("bool", 0.5, True)])
+    def test_a_fraction_is_dropped_and_told_once(
+        self, session: Session, dtype: str, value: float, kept: object, caplog: pytest.LogCaptureFixture
+    ) -> None:
+        x = placeholder(dtype=dtype, name="x")
+        with caplog.at_level("WARNING", "tensorkeep"):
+            assert [session.run(x, {x: value}), session.run(x, {x: value})] == [kept, kept]
+        assert caplog.messages == [f'{value} is fed to "x:0" as {dtype}: the fraction is dropped']
+
     @pytest.mark.parametrize(
         ("dtype", "value"),
         [
-            *(("int32", value) for value in (1.5, float("nan"), float("inf"), 2**31)),
+            *(("int32", value) for value in (float("nan"), float("inf"), 2**31)),
             *(("int8", value) for value in (300, [1, 300], [[1], [-129]], (2**70,))),
-            *(("bool", value) for value in (2, 0.5)),
+            ("bool", 2),
         ],
     )
     def test_a_number_that_would_be_cut_off_is_refused(self, session: Session, dtype: str, value: object) -> None:

@@ -410,7 +410,7 @@ def _feed_value(tensor: Tensor, value: Any, checks_shape: bool) -> Any:
     if isinstance(value, JoinedTexts):
         value = value.array()
     fits = type(value) is np.ndarray and value.dtype == dtype.array_dtype and dtype is not STRING
-    array = value if fits else _as_array(value, dtype, tensor.name)
+    array = value if fits else _as_array(value, dtype, tensor)
     if checks_shape and not fits_shape(array.shape, tensor.static_shape.dims):
         raise InvalidArgumentError(
             f"Cannot feed value of shape {array.shape} for Tensor {tensor.name}, which has shape {tensor.shape}"
@@ -418,6 +418,7 @@ def _feed_value(tensor: Tensor, value: Any, checks_shape: bool) -> Any:
     return array
 
 
+_FRACTION: Final = "fraction_dropped"
 _TOLD: Final = 200  # characters of a value that an error shows
 
 
@@ -433,11 +434,14 @@ def _takes_all(tensor: Tensor, checked: tuple[DType, Shape] | None) -> bool:
     )
 
 
-def _as_array(value: Any, dtype: DType, name: str) -> Any:
+def _as_array(value: Any, dtype: DType, tensor: Tensor) -> Any:
     if dtype is STRING:
         return as_strings(_bytes_array(value))
-    if isinstance(value, int | float) and not isinstance(value, bool) and not _is_kept(value, dtype):
-        raise WrongTypeError(f"Type of feed value {value} is not compatible with Tensor type {dtype}.")
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        if not _is_kept(value, dtype):
+            raise WrongTypeError(f"Type of feed value {value} is not compatible with Tensor type {dtype}.")
+        if value % 1 and (dtype is BOOL or dtype.is_integer):
+            _tell_of_fraction(value, dtype, tensor)
     try:
         with np.errstate(all="ignore"):
             _check_range(value, dtype)
@@ -445,7 +449,8 @@ def _as_array(value: Any, dtype: DType, name: str) -> Any:
     except (TypeError, ValueError, OverflowError) as error:
         remedy = ". Lists of one dimension have to be equally long: pad them" if "inhomogeneous" in str(error) else ""
         raise InvalidArgumentError(
-            f"cannot feed {type(value).__name__} {_shortened_text(value)} for Tensor {name} as {dtype}: {error}{remedy}"
+            f"cannot feed {type(value).__name__} {_shortened_text(value)} for Tensor {tensor.name} as {dtype}: "
+            f"{error}{remedy}"
         ) from None
 
 
@@ -462,8 +467,16 @@ def _check_range(value: Any, dtype: DType) -> None:
             raise OverflowError(f"it holds {dtype.min} to {dtype.max}")
 
 
+def _tell_of_fraction(value: float, dtype: DType, tensor: Tensor) -> None:
+    """Says in the log, once for a tensor, that a fraction is dropped, as TensorFlow drops it."""
+    extras = tensor.op.extras
+    if not extras.get(_FRACTION):
+        extras[_FRACTION] = True
+        LOG.warning('%s is fed to "%s" as %s: the fraction is dropped', value, tensor.name, dtype)
+
+
 def _is_kept(value: float, dtype: DType) -> bool:
-    """Whether a number is fed: bool cannot hold 2, nor an integer type what is not finite. A fraction is dropped."""
+    """Whether a number can be fed: bool cannot hold 2, nor an integer type what is not finite."""
     if isinstance(value, int):
         return dtype is not BOOL or value in (0, 1)
     return not dtype.is_integer or math.isfinite(value)

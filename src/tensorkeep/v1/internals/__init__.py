@@ -22,5 +22,4 @@ The table of paths (`v1.programs.paths`) says which of TensorFlow's modules each
     test_helpers       decorators and functions of `test_util` and `googletest`
     tpu_context        what `tpu_function` knows of TPUs
     variables          what `variables` and `variable_scope` have besides `tf`
-    walking            what `graph_editor` and `op_selector` find in graphs
 """

@@ -144,19 +144,24 @@ def _public_names(module: ModuleType) -> list[str]:
 
 
 def _find_name(path: str, whole: Sequence[str], name: str) -> object:
-    """What a module of TensorFlow's calls `name`: something of the modules it offers whole, or a module below it."""
-    if not name.startswith("__"):
-        if is_there(below := f"{path}.{name}"):
-            return module_at(below)
-        for module in whole:
-            found = getattr(import_module(module), name, _ALL)
-            if found is not _ALL:
-                return found
-        if (imported := _imported_module(path, name)) is not None:
-            return imported
+    """What a module of TensorFlow's calls `name`; AttributeError if it is not here."""
+    found = _ALL if name.startswith("__") else _found_name(path, whole, name)
+    if found is not _ALL:
+        return found
     if is_lacking(path) and advice(path) is None:
         raise AttributeError(f"tensorkeep has nothing of tensorflow.{path}, and so no {name!r}", name=name)
     raise missing(f"{ROOTS[0]}.{path}", name)
+
+
+def _found_name(path: str, whole: Sequence[str], name: str) -> object:
+    """A module below, something of the modules that one offers whole, or a module that it imports; else `_ALL`."""
+    if is_there(below := f"{path}.{name}"):
+        return module_at(below)
+    for module in whole:
+        found = getattr(import_module(module), name, _ALL)
+        if found is not _ALL:
+            return found
+    return _imported_module(path, name) or _ALL
 
 
 def _imported_module(path: str, name: str) -> ModuleType | None:

@@ -3,5 +3,6 @@
 derivatives         gradients of one's own making, and second derivatives
 function_gradients  gradients of what calls functions of the graph's library: branches, loops, plain calls
 gradient_loops      the loops that undo loops
+graph_walks         what leads to operations, and what they lead to
 reverse_walk        gradients: the reverse walk, which adds to the graph the operations that compute them
 """

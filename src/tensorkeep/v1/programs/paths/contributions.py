@@ -73,7 +73,7 @@ _MODULES: Final = {
     "util": "python.util",
 }
 
-_WALKING: Final = {"tensorkeep.v1.internals.walking": "get_backward_walk_ops get_forward_walk_ops"}
+_WALKING: Final = {"tensorkeep.tf1.functions.gradients.graph_walks": "get_backward_walk_ops get_forward_walk_ops"}
 
 _PACKAGES: Final[dict[str, Table]] = {
     "contrib.framework.nest": {"tensorkeep.v1.internals.nesting": "*", "tensorkeep.v1.nest": "*"},

@@ -181,7 +181,9 @@ OPERATIONS: Final[dict[str, Table]] = {
     },
     "python.ops.numerics": _TF,
     "python.ops.parsing_ops": {"tensorkeep.v1.io": "*", **_TF},
-    "python.ops.op_selector": {"tensorkeep.v1.internals.walking": "get_backward_walk_ops get_forward_walk_ops"},
+    "python.ops.op_selector": {
+        "tensorkeep.tf1.functions.gradients.graph_walks": "get_backward_walk_ops get_forward_walk_ops"
+    },
     "python.ops.partitioned_variables": _TF,
     "python.ops.ragged": {"tensorkeep.v1.ragged": "*", **_TF},
     **{f"python.ops.ragged.ragged_{name}": {"tensorkeep.v1.ragged": "*", **_TF} for name in _RAGGED.split()},
