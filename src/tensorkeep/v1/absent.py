@@ -33,6 +33,7 @@ _TREES: Final = "scikit-learn, XGBoost and LightGBM grow trees"
 # By name below `tf`: what to use instead.
 INSTEAD: Final[dict[str, str]] = {
     "LMDBReader": "other readers are tf.TFRecordReader, tf.TextLineReader, tf.WholeFileReader",
+    "compat.v2": "this is TensorFlow 1: `import tensorflow.compat.v1 as tf`, or write the program for TensorFlow 2",
     "config.optimizer": "graphs run as they are, and runs are compiled without asking",
     "contrib.all_reduce": _ONE_PROCESS,
     "contrib.batching": "`tensorkeep serve` batches requests",
@@ -83,6 +84,7 @@ INSTEAD: Final[dict[str, str]] = {
     "contrib.tensorrt": "tensorkeep.export_onnx writes what TensorRT reads",
     "contrib.text": "tf.strings.split and tf.contrib.lookup make words numbers",
     "contrib.timeseries": "write the model with tf.nn.dynamic_rnn",
+    "debug": "tf.Print, tf.py_func and tf.add_check_numerics_ops show values while a session runs",
     "distribute.Strategy": _ONE_REPLICA,
     "distribute.cluster_resolver": _ONE_PROCESS,
     "distribute.experimental": _ONE_REPLICA,
@@ -104,6 +106,7 @@ INSTEAD: Final[dict[str, str]] = {
     "summary.event_file_inspector": _EVENTS,
     "summary.event_multiplexer": _EVENTS,
     "tensorboard": _EVENTS,
+    "tools": "tf.graph_util, and optimize_for_inference_lib of tensorflow.python.tools, change graphs",
     "train.experimental": "cast by tf.cast",
     "wrap_function": "use tf.function",
     "xla": "runs are compiled without asking",

@@ -194,7 +194,8 @@ COMPUTING_OPS: Final[dict[str, str]] = {
     """,
     "colors, sizes, boxes and warping of images": """
         Addons>GatherTree Addons>Resampler Addons>ResamplerGrad AdjustContrast AdjustContrastv2 AdjustHue
-        AdjustSaturation CombinedNonMaxSuppression CropAndResize CropAndResizeGradBoxes CropAndResizeGradImage
+        AdjustSaturation BipartiteMatch CombinedNonMaxSuppression CropAndResize CropAndResizeGradBoxes
+        CropAndResizeGradImage
         DrawBoundingBoxes DrawBoundingBoxesV2 ExtractGlimpse ExtractGlimpseV2 GenerateBoundingBoxProposals HSVToRGB
         ImageProjectiveTransformV2 ImageProjectiveTransformV3 NonMaxSuppression NonMaxSuppressionV2 NonMaxSuppressionV3
         NonMaxSuppressionV4 NonMaxSuppressionV5 NonMaxSuppressionWithOverlaps RGBToHSV Resampler ResamplerGrad
