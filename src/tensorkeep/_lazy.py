@@ -14,6 +14,7 @@ here and `extract_sub_graph` there. In the row of the package itself stand those
 `tools/write_stubs.py` writes the stubs by which editors and type checkers know the names.
 """
 
+import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from importlib import import_module
 from importlib.machinery import ModuleSpec
@@ -67,7 +68,7 @@ def on_first_use(
             module, source = homes[name]
             is_below = module == package
             found = import_module(f"{module}.{source}") if is_below else getattr(import_module(module), source)
-            space[name] = _called(found, source)
+            space[name] = _called(found, module, source)
             return found
         if otherwise is not None:
             return otherwise(name)
@@ -76,13 +77,13 @@ def on_first_use(
     return find, lambda: sorted({*space, *homes}), sorted(name for name, _, _ in entries(table))
 
 
-def _called(value: object, name: str) -> object:
-    """A value; a function that another one has made, and which is called as it was there, gets the name it is kept by.
-
-    Programs keep functions by `__name__`, as they register and print activations.
-    """
-    if isinstance(value, FunctionType) and value.__qualname__.endswith(_NAMELESS):
-        value.__qualname__ = value.__name__ = name
+def _called(value: object, module: str, name: str) -> object:
+    """A value. A function that another one has made is called as it is kept: programs print, register and pickle it."""
+    if isinstance(value, FunctionType):
+        if value.__qualname__.endswith(_NAMELESS):
+            value.__name__ = name
+        if getattr(sys.modules.get(value.__module__), value.__qualname__, None) is not value:
+            value.__module__, value.__qualname__ = module, name
     return value
 
 

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import pickle
 from collections.abc import Callable
 from typing import Any
 
@@ -230,6 +231,21 @@ def programs_keep_things_at_tensors(tf: Any, module: Any) -> Any:
         item.mine = number
     functions = [tf.tanh, tf.exp, tf.multiply, tf.minimum, tf.segment_sum, tf.cholesky, tf.nn.relu, tf.nn.tanh]
     return [[item.mine for item in kept], [function.__name__ for function in functions]]
+
+
+def functions_are_pickled(tf: Any, module: Any) -> Any:
+    functions = [
+        tf.tanh,
+        tf.exp,
+        tf.nn.relu,
+        tf.nn.elu,
+        tf.reduce_sum,
+        tf.multiply,
+        tf.nn.softmax,
+        tf.concat,
+        tf.matmul,
+    ]
+    return [pickle.loads(pickle.dumps(function)) is function for function in functions]
 
 
 def names_that_tensorflow_means_for_itself(tf: Any, module: Any) -> Any:

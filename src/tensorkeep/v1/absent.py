@@ -117,7 +117,6 @@ INSTEAD: Final[dict[str, str]] = {
 IN_PLACE_OF_OTHERS: Final[dict[str, str]] = {
     "autograph": _BRANCHES,
     "autograph.experimental": _BRANCHES,
-    "autograph.impl.api": _BRANCHES,
     "contrib.autograph": _BRANCHES,
     "contrib.cluster_resolver": _ONE_PROCESS,
     "contrib.distribute": _ONE_REPLICA,

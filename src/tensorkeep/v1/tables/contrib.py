@@ -160,7 +160,9 @@ _METRICS: Final[Table] = {
 _SLIM: Final[dict[str, Table]] = {
     "contrib.slim": {
         **_LAYERS,
-        _ARG_SCOPES: "add_arg_scope arg_scope arg_scoped_arguments current_arg_scope has_arg_scope",
+        _ARG_SCOPES: """
+            add_arg_scope arg_scope arg_scope_func_key arg_scoped_arguments current_arg_scope has_arg_scope
+        """,
         **_VARIABLES,
     },
     "contrib.slim.data_decoder": {"tensorkeep.tf1.contrib.slim.decoders": "DataDecoder"},
