@@ -68,7 +68,7 @@ def on_first_use(
             module, source = homes[name]
             is_below = module == package
             found = import_module(f"{module}.{source}") if is_below else getattr(import_module(module), source)
-            space[name] = _called(found, module, source)
+            space[name] = _with_kept_name(found, module, source)
             return found
         if otherwise is not None:
             return otherwise(name)
@@ -77,7 +77,7 @@ def on_first_use(
     return find, lambda: sorted({*space, *homes}), sorted(name for name, _, _ in entries(table))
 
 
-def _called(value: object, module: str, name: str) -> object:
+def _with_kept_name(value: object, module: str, name: str) -> object:
     """A value. A function that another one has made is called as it is kept: programs print, register and pickle it."""
     if isinstance(value, FunctionType):
         if value.__qualname__.endswith(_NAMELESS):

@@ -22,7 +22,7 @@ class Pattern:
 
     name: str | None = None
 
-    def found(self, op: Operation, tensor: Tensor | None) -> _Found | None:
+    def find(self, op: Operation, tensor: Tensor | None) -> _Found | None:
         """The operations that were found, where this is the last one; None if it is not."""
         raise NotImplementedError
 
@@ -46,7 +46,7 @@ class OpTypePattern(Pattern):
         if not ordered_inputs and self._inputs is not None and len(self._inputs) > 8:
             raise InvalidArgumentError("Only < 8 inputs are allowed when not ordered.")
 
-    def found(self, op: Operation, tensor: Tensor | None) -> _Found | None:
+    def find(self, op: Operation, tensor: Tensor | None) -> _Found | None:
         if self._types is not None and op.type not in self._types:
             return None
         if self._inputs is None:
@@ -67,9 +67,9 @@ class OneofPattern(Pattern):
     def __init__(self, sub_patterns: Sequence[Pattern]) -> None:
         self._choices = tuple(sub_patterns)
 
-    def found(self, op: Operation, tensor: Tensor | None) -> _Found | None:
+    def find(self, op: Operation, tensor: Tensor | None) -> _Found | None:
         for choice in self._choices:
-            if (inner := choice.found(op, tensor)) is not None:
+            if (inner := choice.find(op, tensor)) is not None:
                 return inner
         return None
 
@@ -77,7 +77,7 @@ class OneofPattern(Pattern):
 def _found_inputs(patterns: Iterable[Pattern], inputs: Sequence[Tensor]) -> _Found | None:
     found: _Found = {}
     for pattern, tensor in zip(patterns, inputs, strict=True):
-        inner = pattern.found(tensor.op, tensor)
+        inner = pattern.find(tensor.op, tensor)
         if inner is None:
             return None
         found.update(inner)
@@ -117,7 +117,7 @@ class GraphMatcher:
 
     def match_op(self, op: Operation) -> MatchResult | None:
         """What is found where an operation is the last one of the pattern."""
-        found = self._pattern.found(op, None)
+        found = self._pattern.find(op, None)
         return None if found is None else MatchResult(found)
 
     def match_ops(self, ops: Iterable[Operation]) -> Iterator[MatchResult]:

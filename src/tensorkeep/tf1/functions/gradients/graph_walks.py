@@ -29,7 +29,7 @@ def get_backward_walk_ops(
         if control_inputs:
             yield from op.control_inputs
 
-    seeds = [item if isinstance(item, Operation) else item.op for item in _listed(seed_ops) if item not in stopped]
+    seeds = [item if isinstance(item, Operation) else item.op for item in _as_list(seed_ops) if item not in stopped]
     return _walk(seeds, before, inclusive, within_ops, within_ops_fn)
 
 
@@ -52,7 +52,7 @@ def get_forward_walk_ops(
             yield from op.control_outputs
 
     seeds: list[Operation] = []
-    for item in _listed(seed_ops):
+    for item in _as_list(seed_ops):
         if isinstance(item, Operation):
             seeds.append(item)
         elif item not in stopped:
@@ -82,7 +82,7 @@ def _walk(
     return [op for op in found if op not in beginning]
 
 
-def _listed(items: Any) -> list[Any]:
+def _as_list(items: Any) -> list[Any]:
     return [items] if isinstance(items, Operation | Tensor) else list(items)
 
 
