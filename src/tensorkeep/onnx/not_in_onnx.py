@@ -169,6 +169,7 @@ _OPS: Final[Mapping[str, tuple[str, str]]] = {
         ("DestroyTemporaryVariable", "ResourceStridedSliceAssign", "StridedSliceAssign", "TemporaryVariable"), _KEEPS
     ),
     "RefSelect": ("which of its variables it gives is known while the model runs, and not before", CUT),
+    "BipartiteMatch": ("ONNX has no operator that pairs boxes, which is done to train", LEAVE),
     "DrawBoundingBoxes": ("ONNX has no operator that draws on images", LEAVE),
     "DrawBoundingBoxesV2": ("ONNX has no operator that draws on images", LEAVE),
     "ExtractGlimpse": ("ONNX has no operator that fills what lies beyond images with noise", CUT),
