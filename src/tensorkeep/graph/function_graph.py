@@ -3,13 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, Final
 
 from tensorkeep.graph.building import building, unique_name
+from tensorkeep.graph.collections import GraphKeys
 from tensorkeep.graph.functions import function_def
 from tensorkeep.graph.graph import Graph, HandleShape, Tensor
 from tensorkeep.graph.registry.opspec import get_op
 from tensorkeep.proto.messages import FunctionDef
+
+
+_SHARED_COLLECTIONS: Final = (
+    GraphKeys.EMBEDDING_VARIABLES,
+    GraphKeys.GLOBAL_VARIABLES,
+    GraphKeys.LOCAL_VARIABLES,
+    GraphKeys.TRAINABLE_VARIABLES,
+)
+"""Collections that a body adds to as the graph around it does; summaries, losses and others of a body stay inside."""
 
 
 class FunctionGraph(Graph):
@@ -19,7 +29,8 @@ class FunctionGraph(Graph):
         super().__init__()
         self.outer = outer
         self.seed = outer.seed
-        self.collections = outer.collections
+        self.collections = {name: list(items) for name, items in outer.collections.items()}
+        self.collections |= {name: outer.collections.setdefault(name, []) for name in _SHARED_COLLECTIONS}
         self.functions = outer.functions
         self.captured: dict[Tensor, Tensor] = {}  # tensors from outside, and the arguments that stand for them
 
@@ -48,8 +59,14 @@ class FunctionGraph(Graph):
         return function_def(name, self, [self.capture(tensor) for tensor in arguments], outputs)
 
 
+def function_graph(outer: Graph) -> FunctionGraph:
+    """An empty body of a function that is built inside a graph, with the methods that this graph has."""
+    made: FunctionGraph = (outer.body_class or FunctionGraph)(outer)
+    return made
+
+
 def trace_function(function: Callable[[], Any], outer: Graph) -> tuple[FunctionGraph, Any]:
     """The graph of what a Python function builds, and what it gave."""
-    graph = FunctionGraph(outer)
+    graph = function_graph(outer)
     with building(graph):
         return graph, function()

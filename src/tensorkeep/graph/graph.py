@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Final, NoReturn
+from typing import TYPE_CHECKING, Any, ClassVar, Final, NoReturn
 
 from tensorkeep.dtypes import DType
 from tensorkeep.errors import FailedPreconditionError, InvalidArgumentError, NotFoundError
@@ -52,7 +52,7 @@ class HandleShape(Shape):
 class Tensor:
     """One output of an operation. Its value exists only while a session runs."""
 
-    # `__dict__` is for programs, which keep things of their own at tensors and operations.
+    # Invariant: `__dict__` is for what programs hang onto tensors; it is not made before they do.
     __slots__ = ("__dict__", "__weakref__", "_consumers", "_shape", "dtype", "index", "op")
     __array_priority__ = 100  # NumPy leaves arithmetic with tensors to us
 
@@ -103,6 +103,15 @@ class Tensor:
             if self._shape != known:
                 self.op.graph.edits += 1
 
+    def _shape_as_list(self) -> list[int | None] | None:
+        """Private in TensorFlow, and used by programs: the sizes that are known, None if their number is not."""
+        dims = self.static_shape.dims
+        return None if dims is None else list(dims)
+
+    def _rank(self) -> int | None:
+        dims = self.static_shape.dims
+        return None if dims is None else len(dims)
+
     def consumers(self) -> list[Operation]:
         """The operations that take this tensor as an input."""
         return list(dict.fromkeys(self._consumers))
@@ -139,10 +148,14 @@ class Tensor:
     @property
     def assign(self) -> Callable[..., Any]:
         """Of a part of a variable, such as `variable[1:]`: assigns to that part. Other tensors have no such thing."""
-        found: Callable[..., Any] | None = self.op.extras.get("assign")
+        found: Callable[..., Any] | None = vars(self).get("assign")
         if found is None:
             raise AttributeError(f'"{self.name}" is no part of a variable: nothing can be assigned to it')
         return found
+
+    @assign.setter
+    def assign(self, found: Callable[..., Any]) -> None:
+        vars(self)["assign"] = found
 
     def eval(self, feed_dict: Mapping[Any, Any] | None = None, session: SessionLike | None = None) -> Any:
         """The value, from `session` or from the session in force."""
@@ -269,7 +282,7 @@ class Operation:
     """A node of a graph."""
 
     __slots__ = (
-        "__dict__",
+        "__dict__",  # for what programs hang onto operations; it is not made before they do
         "__weakref__",
         "_attrs",
         "_control_outputs",
@@ -448,6 +461,44 @@ class Operation:
         self.control_inputs = []
         self.graph.changed()
 
+    # What is private in TensorFlow, and programs that change graphs use all the same.
+
+    _original_op: Operation | None = None
+
+    @property
+    def _id(self) -> int:
+        """A number that grows from one operation to the next."""
+        return self.index + 1
+
+    @property
+    def traceback(self) -> list[Any]:
+        """Nothing: where an operation was made is not kept."""
+        return []
+
+    def _add_control_input(self, op: Operation) -> None:
+        self.add_control_inputs([op])
+
+    def _add_control_inputs(self, ops: Iterable[Operation]) -> None:
+        self.add_control_inputs(ops)
+
+    def _remove_all_control_inputs(self) -> None:
+        self.clear_control_inputs()
+
+    def _update_input(self, index: int, tensor: Tensor) -> None:
+        self.set_input(index, tensor)
+
+    def _set_attr(self, attr_name: str, attr_value: AttrValue) -> None:
+        self.set_attr(attr_name, decode_attr(attr_value))
+
+    def _set_device(self, device: str) -> None:
+        self.device = str(device)
+
+    def _get_control_flow_context(self) -> ControlFlowContext | None:
+        return self.control_flow_context
+
+    def _set_control_flow_context(self, ctx: ControlFlowContext | None) -> None:
+        self.control_flow_context = ctx
+
     def colocation_groups(self) -> list[bytes]:
         """The groups this operation must share a device with; its own if it names none."""
         named = self.attr("_class")
@@ -471,6 +522,9 @@ def _edge(tensor: Tensor) -> str:
 
 class Graph:
     """Operations by name, and what goes with them: collections, functions, seed, versions."""
+
+    body_class: ClassVar[Any] = None
+    """The class of graphs for bodies of functions that are built inside of it; None for `FunctionGraph`."""
 
     def __init__(self) -> None:
         self._operations: dict[str, Operation] = {}

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping, Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
 from tensorkeep.graph import building, collections
 from tensorkeep.graph.arguments import DeviceLike, DTypeLike, TensorSource
 from tensorkeep.graph.creating import create_operation
 from tensorkeep.graph.devices import DeviceSpec
+from tensorkeep.graph.function_graph import FunctionGraph
 from tensorkeep.graph.graph import Graph as CoreGraph
 from tensorkeep.graph.graph import Operation, Tensor
+from tensorkeep.graph.messages.attrs import decode_attr
 from tensorkeep.graph.messages.graph_def import export_graph
 from tensorkeep.graph.messages.versions import versions_of
 from tensorkeep.proto.messages import GraphDef, Message, VersionDef
@@ -19,6 +21,13 @@ from tensorkeep.runtime.elements import element_of
 from tensorkeep.tf1.variables.scope import variable_state
 
 _RESOURCE_VARIABLES = [False]  # what `enable_resource_variables` says for graphs that are yet to be made
+
+
+def _attr_of(value: Any) -> Any:
+    """An attribute of a message, or the function that gives one for an operation."""
+    if callable(value):
+        return lambda op: None if (found := value(op.node_def)) is None else decode_attr(found)
+    return None if value is None else decode_attr(value)
 
 
 def use_resource_variables(enabled: bool) -> None:
@@ -114,6 +123,32 @@ class Graph(CoreGraph):
     def building_function(self) -> bool:
         return False
 
+    def _get_control_flow_context(self) -> Any:
+        """The branch or loop that operations are being added to; libraries look for XLA in it."""
+        return self.scopes.control_flow
+
+    def _set_control_flow_context(self, ctx: Any) -> None:
+        self.scopes.control_flow = ctx
+
+    @property
+    def _nodes_by_name(self) -> dict[str, Operation]:
+        return {op.name: op for op in self.operations}
+
+    @property
+    def _collections(self) -> dict[Any, list[Any]]:
+        return self.collections
+
+    def _unsafe_unfinalize(self) -> None:
+        self.unfinalize()
+
+    def _attr_scope(self, attr_map: Mapping[str, Any]) -> AbstractContextManager[None]:
+        """Operations made inside also have these attributes, given as messages."""
+        return building.attr_scope({name: _attr_of(value) for name, value in attr_map.items()}, self)
+
+    def _kernel_label_map(self, op_to_kernel_label_map: Mapping[str, str]) -> AbstractContextManager[None]:
+        """Operations made inside ask for kernels with labels, of which there are none here: without effect."""
+        return nullcontext()
+
     def is_feedable(self, tensor: Tensor) -> bool:
         return tensor not in self.unfeedable
 
@@ -144,3 +179,14 @@ class Graph(CoreGraph):
         As in TensorFlow the types of the outputs are those that the op says, whatever `dtypes` says.
         """
         return create_operation(self, op_type, inputs, name, attrs, op_def)
+
+
+class BodyGraph(FunctionGraph, Graph):
+    """The body of a function, while it is built."""
+
+    @property
+    def building_function(self) -> bool:
+        return True
+
+
+Graph.body_class = BodyGraph

@@ -88,8 +88,10 @@ def _parts(path: str) -> list[str]:
 
 def _find_path(module: str, name: str) -> object:
     """A module of TensorFlow's that is no namespace, such as `tf.python`; AttributeError if there is none."""
-    path = ".".join([*module.split(".")[2:], name])
-    if name.startswith("__") or not finding.is_there(path):
+    if name.startswith("__"):
+        raise missing(module, name)
+    path = finding.without_alias(".".join([*module.split(".")[2:], name]))
+    if not finding.is_there(path):
         raise missing(module, name)
     return finding.module_at(path)
 

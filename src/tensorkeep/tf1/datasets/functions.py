@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from tensorkeep.errors import WrongTypeError
 from tensorkeep.graph.building import building, current_graph
-from tensorkeep.graph.function_graph import FunctionGraph
+from tensorkeep.graph.function_graph import FunctionGraph, function_graph
 from tensorkeep.graph.functions import function_def, numbered_name
 from tensorkeep.graph.graph import Tensor
 from tensorkeep.graph.messages.attrs import FunctionRef
@@ -49,7 +49,7 @@ def trace_function(function: Callable[..., Any], specs: Any, name: str) -> Eleme
     `name` is that of the transformation, which becomes part of the function's.
     """
     outer = current_graph()
-    graph = FunctionGraph(outer)
+    graph = function_graph(outer)
     with building(graph):
         inputs = [
             placeholder(component_dtype(spec), told_shape(spec), name=f"args_{at}")

@@ -18,7 +18,7 @@ from tensorkeep.dtypes import INT32, RESOURCE
 from tensorkeep.errors import UnimplementedError
 from tensorkeep.graph.arguments import emit, emit_operation
 from tensorkeep.graph.building import building
-from tensorkeep.graph.function_graph import FunctionGraph
+from tensorkeep.graph.function_graph import FunctionGraph, function_graph
 from tensorkeep.graph.functions import function_def, numbered_name
 from tensorkeep.graph.graph import Operation, Tensor
 from tensorkeep.graph.tensor_shape import TensorShape
@@ -95,7 +95,7 @@ Built = tuple[Sequence[Tensor], Sequence[Operation]]
 
 
 def _function(name: str, handle: Tensor, build: Callable[[FunctionGraph], Built]) -> FunctionDef:
-    graph = FunctionGraph(handle.graph)
+    graph = function_graph(handle.graph)
     with building(graph):
         outputs, controls = build(graph)
     return function_def(name, graph, list(graph.captured.values()), outputs, controls=controls)

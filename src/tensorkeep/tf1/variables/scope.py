@@ -76,6 +76,20 @@ class VariableScope:
         self.use_resource = use_resource
         self.constraint = constraint
 
+    @property
+    def _reuse(self) -> Reuse:
+        """Private in TensorFlow, and set by programs: from here on variables are found, made, or either."""
+        return self.reuse
+
+    @_reuse.setter
+    def _reuse(self, reuse: Reuse) -> None:
+        self.reuse = reuse
+
+    @property
+    def _name_scope(self) -> str:
+        """The scope of names that was opened with this one; private in TensorFlow as well."""
+        return self.original_name_scope
+
     def reuse_variables(self) -> None:
         """From here on, variables are found and not made."""
         self.reuse = True

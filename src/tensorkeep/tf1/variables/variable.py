@@ -302,7 +302,7 @@ class Variable(metaclass=VariableType):
         """A part of the value. What it gives has a method `assign`, which changes that part of the variable."""
         part: Tensor = OPERATORS["getitem"](self.value(), key)
         if part.op.type == "StridedSlice":
-            part.op.extras["assign"] = _SlicedAssign(self, part)
+            part.assign = _SlicedAssign(self, part)
         return part
 
     __add__ = operator("__add__")

@@ -6,7 +6,22 @@ from collections.abc import Callable, Iterable, Sequence
 from itertools import count
 from typing import Any, Final
 
-from tensorkeep.dtypes import BOOL, FLOAT32, FLOAT64, INT32, INT64, STRING
+from tensorkeep.dtypes import (
+    BFLOAT16,
+    BOOL,
+    COMPLEX64,
+    COMPLEX128,
+    FLOAT16,
+    FLOAT32,
+    FLOAT64,
+    INT8,
+    INT16,
+    INT32,
+    INT64,
+    STRING,
+    UINT8,
+    UINT16,
+)
 from tensorkeep.errors import WrongTypeError
 from tensorkeep.graph import building
 from tensorkeep.graph.arguments import DTypeLike, TensorLike
@@ -29,6 +44,9 @@ _NUMBERS: Final = count()
 
 bool_ref, float32_ref, float64_ref = BOOL.ref, FLOAT32.ref, FLOAT64.ref
 int32_ref, int64_ref, string_ref = INT32.ref, INT64.ref, STRING.ref
+bfloat16_ref, float16_ref, half_ref, int8_ref = BFLOAT16.ref, FLOAT16.ref, FLOAT16.ref, INT8.ref
+int16_ref, uint8_ref, uint16_ref = INT16.ref, UINT8.ref, UINT16.ref
+complex64_ref, complex128_ref, double_ref = COMPLEX64.ref, COMPLEX128.ref, FLOAT64.ref
 
 
 class EagerTensor:

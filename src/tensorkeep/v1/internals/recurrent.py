@@ -9,6 +9,7 @@ from tensorkeep.errors import InvalidArgumentError
 from tensorkeep.graph.arguments import ShapeLike, TensorLike
 from tensorkeep.graph.graph import Operation, Tensor
 from tensorkeep.tf1.functions.arrays.shapes import concat, zeros
+from tensorkeep.tf1.functions.control.contexts import WhileContext
 from tensorkeep.tf1.functions.control.contexts import is_switch as is_switch_operation
 from tensorkeep.tf1.functions.linear_algebra.matrices import matmul
 from tensorkeep.tf1.functions.nn.activations import bias_add
@@ -99,6 +100,22 @@ def IsInWhileContext(op: Operation) -> bool:  # noqa: N802 - as TensorFlow calls
         and getattr(context, "while_context", context) is not None
         and type(context).__name__ == "WhileContext"
     )
+
+
+def GetContainingWhileContext(ctxt: Any, stop_ctxt: Any = None) -> Any:  # noqa: N802 - as TensorFlow calls it
+    """The innermost loop around a branch or loop, unless `stop_ctxt` is further in."""
+    while ctxt is not None and not isinstance(ctxt, WhileContext) and ctxt is not stop_ctxt:
+        ctxt = ctxt.outer_context
+    return None if ctxt is stop_ctxt else ctxt
+
+
+def GetContainingXLAContext(ctxt: Any) -> None:  # noqa: N802 - as TensorFlow calls it
+    """None: nothing is compiled by XLA."""
+
+
+def GraphOrParentsInXlaContext(graph: object) -> bool:  # noqa: N802 - as TensorFlow calls it
+    """Never: nothing is compiled by XLA."""
+    return False
 
 
 def IsSwitch(op: Operation) -> bool:  # noqa: N802 - as TensorFlow calls it

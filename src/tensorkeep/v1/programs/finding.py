@@ -41,13 +41,17 @@ def path_of(name: str) -> str | None:
     root, _, path = name.partition(".")
     if root not in ROOTS:
         return None
-    while (shorter := _without_alias(path)) != path:
+    return without_alias(path)
+
+
+def without_alias(path: str) -> str:
+    """The path under its own name: `compat.v1.nn` is `nn`, `python.keras.layers` is `keras.layers` (`SAME_AS`)."""
+    while (shorter := _without_first_alias(path)) != path:
         path = shorter
     return path
 
 
-def _without_alias(path: str) -> str:
-    """The path under its own name: `compat.v1.nn` is `nn`, `python.keras.layers` is `keras.layers` (`SAME_AS`)."""
+def _without_first_alias(path: str) -> str:
     for start, same in SAME_AS.items():
         if path == start or path.startswith(f"{start}."):
             return f"{same}{path[len(start) :]}".strip(".")

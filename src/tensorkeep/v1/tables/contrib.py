@@ -6,6 +6,7 @@ from typing import Final
 
 from tensorkeep._lazy import Table, some_of
 from tensorkeep.v1.tables.inputs import INPUTS
+from tensorkeep.v1.tables.numbers import NUMBERS
 
 _LAYERS: Final[Table] = {
     "tensorkeep.tf1.contrib.layers.batch_norms": "batch_norm",
@@ -387,6 +388,11 @@ _DATA_FILES: Final[Table] = {
         Dataset Datasets load_csv_with_header load_csv_without_header maybe_download
     """,
 }
+_STATELESS: Final[Table] = {
+    "tensorkeep.tf1.functions.random.numbers": """
+        stateless_multinomial stateless_random_normal stateless_random_uniform stateless_truncated_normal
+    """,
+}
 _LEARN: Final[dict[str, Table]] = {
     "contrib.learn": {
         "tensorkeep.tf1.contrib.learn.estimators": "MetricSpec ModeKeys RunConfig",
@@ -451,7 +457,15 @@ CONTRIB: Final[dict[str, Table]] = {
     "contrib.resampler": {"tensorkeep.tf1.contrib.small_spaces": "resampler"},
     "contrib.rnn": _RNN,
     "contrib.seq2seq": _SEQ2SEQ,
+    "contrib.signal": some_of(
+        NUMBERS["signal"],
+        """
+        frame hamming_window hann_window inverse_stft inverse_stft_window_fn linear_to_mel_weight_matrix
+        mfccs_from_log_mel_spectrograms overlap_and_add stft
+        """,
+    ),
     "contrib.staging": {"tensorkeep.tf1.functions.data.staging_areas": "StagingArea"},
+    "contrib.stateless": _STATELESS,
     "contrib.summary": _SUMMARY,
     "contrib.tensorboard": {},
     "contrib.tensorboard.plugins": {},
@@ -496,6 +510,7 @@ ABOUT_CONTRIB: Final = {
     "contrib.resampler": "values between the points of images",
     "contrib.rnn": "cells of recurrent networks, and wrappers around them",
     "contrib.seq2seq": "decoders with attention and beam search",
+    "contrib.signal": "sounds as spectra, as they were before `tf.signal`",
     "contrib.slim": "models in few lines",
     "contrib.slim.data_decoder": "what decodes records",
     "contrib.slim.data_provider": "what provides tensors",
@@ -528,6 +543,7 @@ ABOUT_CONTRIB: Final = {
     "contrib.slim.utils": "names, collections and sizes",
     "contrib.slim.variables": "variables of a model",
     "contrib.staging": "tensors that one run leaves for a later one",
+    "contrib.stateless": "random numbers that seeds alone decide",
     "contrib.summary": "summaries that operations write themselves",
     "contrib.tensorboard": "what TensorBoard reads besides events",
     "contrib.tensorboard.plugins": "what parts of TensorBoard read",

@@ -39,7 +39,7 @@ class LazyAdamOptimizer(AdamOptimizer):
     ) -> None:
         super().__init__(learning_rate, beta1, beta2, epsilon, use_locking, name)
 
-    def _apply_rows(self, grad: Tensor, var: Variable, indices: Tensor, add: AddRows) -> Operation:
+    def _apply_sparse_shared(self, grad: Tensor, var: Variable, indices: Tensor, scatter_add: AddRows) -> Operation:
         dtype = var.dtype.base_dtype
         beta1, beta2 = cast(self._beta1_t, dtype), cast(self._beta2_t, dtype)
         m: Any = self.get_slot(var, "m")
@@ -61,7 +61,7 @@ class NadamOptimizer(AdamOptimizer):
     _flags = {"use_nesterov": "_use_nesterov"}  # noqa: RUF012
     _use_nesterov = True
 
-    def _apply_rows(self, grad: Tensor, var: Variable, indices: Tensor, add: AddRows) -> Operation:
+    def _apply_sparse_shared(self, grad: Tensor, var: Variable, indices: Tensor, scatter_add: AddRows) -> Operation:
         dtype = var.dtype.base_dtype
         beta1, beta2 = cast(self._beta1_t, dtype), cast(self._beta2_t, dtype)
         m: Any = self.get_slot(var, "m")
@@ -69,13 +69,13 @@ class NadamOptimizer(AdamOptimizer):
         scaled = grad * (1 - beta1)
         new_m = assign(m, m * beta1, use_locking=self._use_locking)
         with control_dependencies([new_m]):
-            new_m = add(m, indices, scaled)
+            new_m = scatter_add(m, indices, scaled)
             ahead = scaled + beta1 * gather(new_m, indices)
         new_v = assign(v, v * beta2, use_locking=self._use_locking)
         with control_dependencies([new_v]):
-            new_v = add(v, indices, (grad * grad) * (1 - beta2))
+            new_v = scatter_add(v, indices, (grad * grad) * (1 - beta2))
         roots = gather(sqrt(new_v), indices) + cast(self._epsilon_t, dtype)
-        moved = add(var, indices, -_rate(self, dtype) * ahead / roots)
+        moved = scatter_add(var, indices, -_rate(self, dtype) * ahead / roots)
         return group(moved, new_m, new_v)
 
 
@@ -108,7 +108,7 @@ class AdaMaxOptimizer(AdamOptimizer):
         assert first is not None  # `_create_slots` has made it
         return first, first
 
-    def _apply_rows(self, grad: Tensor, var: Variable, indices: Tensor, add: AddRows) -> Operation:
+    def _apply_sparse_shared(self, grad: Tensor, var: Variable, indices: Tensor, scatter_add: AddRows) -> Operation:
         dtype = var.dtype.base_dtype
         beta1, beta2 = cast(self._beta1_t, dtype), cast(self._beta2_t, dtype)
         m: Any = self.get_slot(var, "m")

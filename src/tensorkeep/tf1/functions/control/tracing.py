@@ -22,7 +22,7 @@ from tensorkeep.errors import InvalidArgumentError, UnimplementedError, WrongTyp
 from tensorkeep.graph.arguments import Structure
 from tensorkeep.graph.building import building, current_graph
 from tensorkeep.graph.conversion import convert
-from tensorkeep.graph.function_graph import FunctionGraph
+from tensorkeep.graph.function_graph import FunctionGraph, function_graph
 from tensorkeep.graph.functions import function_def, numbered_name
 from tensorkeep.graph.graph import Graph, Operation, Tensor
 from tensorkeep.graph.messages.attrs import FunctionRef
@@ -184,7 +184,7 @@ class Function:
 
     def _trace(self, outer: Graph, arguments: tuple[Any, ...], keywords: Mapping[str, Any]) -> ConcreteFunction:
         names = argument_names(self.signature, arguments, keywords)
-        graph = FunctionGraph(outer)
+        graph = function_graph(outer)
         inputs: list[Tensor] = []
         with building(graph):
             labels = iter(names)

@@ -461,17 +461,18 @@ class AdamOptimizer(RuleOptimizer):
         def add(slot: Variable, indices: Tensor, values: Tensor) -> Step:
             return scatter_add(slot, indices, values, use_locking=self._use_locking)
 
-        return self._apply_rows(grad.values, var, grad.indices, add)
+        return self._apply_sparse_shared(grad.values, var, grad.indices, add)
 
     def _resource_apply_sparse(self, grad: Tensor, handle: BaseResourceVariable, indices: Tensor) -> Update:
-        def add(slot: Variable, indices: Tensor, values: Tensor) -> Step:
-            assert isinstance(slot, BaseResourceVariable)
-            with control_dependencies([emit_operation("ResourceScatterAdd", slot.handle, indices, values)]):
-                return slot.value()
+        return self._apply_sparse_shared(grad, handle, indices, self._resource_scatter_add)
 
-        return self._apply_rows(grad, handle, indices, add)
+    def _resource_scatter_add(self, x: Variable, i: Tensor, v: Tensor) -> Step:
+        """Adds rows to a slot, and gives it as it is then."""
+        assert isinstance(x, BaseResourceVariable)
+        with control_dependencies([emit_operation("ResourceScatterAdd", x.handle, i, v)]):
+            return x.value()
 
-    def _apply_rows(self, grad: Tensor, var: Variable, indices: Tensor, add: AddRows) -> Operation:
+    def _apply_sparse_shared(self, grad: Tensor, var: Variable, indices: Tensor, scatter_add: AddRows) -> Operation:
         """All rows decay and move, those with a gradient by it as well: what Adam on a dense gradient would do."""
         dtype = var.dtype.base_dtype
         beta1_power, beta2_power = (cast(power, dtype) for power in self._get_beta_accumulators())
@@ -484,11 +485,11 @@ class AdamOptimizer(RuleOptimizer):
         scaled = grad * (1 - beta1_t)
         m_t = assign(m, m * beta1_t, use_locking=self._use_locking)
         with control_dependencies([m_t]):
-            m_t = add(m, indices, scaled)
+            m_t = scatter_add(m, indices, scaled)
         scaled = grad * grad * (1 - beta2_t)
         v_t = assign(v, v * beta2_t, use_locking=self._use_locking)
         with control_dependencies([v_t]):
-            v_t = add(v, indices, scaled)
+            v_t = scatter_add(v, indices, scaled)
         root = sqrt(v_t)
         update = assign_sub(var, rate * m_t / (root + epsilon_t), use_locking=self._use_locking)
         return group(update, m_t, v_t)

@@ -39,6 +39,9 @@ PATHS: Final[dict[str, Table]] = {
 SAME_AS: Final = {
     "_api.v1": "",
     "compat.v1": "",
+    "contrib.keras.api.keras": "keras",
+    "contrib.keras.python.keras": "keras",
+    "contrib.keras": "keras",
     "contrib.slim.python.slim.data": "contrib.slim",
     "contrib.slim.python.slim": "contrib.slim",
     "python.estimator": "estimator",

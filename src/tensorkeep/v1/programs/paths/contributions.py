@@ -61,6 +61,11 @@ _MODULES: Final = {
         python.ops.attention_wrapper python.ops.basic_decoder python.ops.beam_search_decoder
         python.ops.beam_search_ops python.ops.decoder python.ops.helper python.ops.loss
     """,
+    "signal": """
+        python.ops.mel_ops python.ops.mfcc_ops python.ops.reconstruction_ops python.ops.shape_ops
+        python.ops.spectral_ops python.ops.window_ops
+    """,
+    "stateless": "python.stateless_ops",
     "summary": "summary summary_ops",
     "tpu": """
         python.ops.tpu_ops python.tpu.bfloat16 python.tpu.feature_column python.tpu.tpu python.tpu.tpu_config
@@ -75,7 +80,20 @@ _MODULES: Final = {
 
 _WALKING: Final = {"tensorkeep.tf1.functions.gradients.graph_walks": "get_backward_walk_ops get_forward_walk_ops"}
 
+_EAGER: Final = {
+    "tensorkeep.tf1.variables.resource": "Variable=ResourceVariable",
+    "tensorkeep.v1.framework": "defun=function enable_eager_execution executing_eagerly",
+    "tensorkeep.v1.internals.execution": "GradientTape in_eager_mode in_graph_mode num_gpus",
+    "tensorkeep.v1.internals.test_helpers": """
+        run_all_tests_in_graph_and_eager_modes=run_in_graph_and_eager_modes
+        run_test_in_graph_and_eager_modes=run_in_graph_and_eager_modes
+    """,
+}
+"""What programs of both modes ask, which is answered; the rest of eager execution is lacking."""
+
 _PACKAGES: Final[dict[str, Table]] = {
+    "contrib.eager": _EAGER,
+    "contrib.eager.python.tfe": _EAGER,
     "contrib.framework.nest": {"tensorkeep.v1.internals.nesting": "*", "tensorkeep.v1.nest": "*"},
     "contrib.framework.python.framework": {"tensorkeep.v1.contrib.framework": "*"},
     "contrib.framework.python.ops": {

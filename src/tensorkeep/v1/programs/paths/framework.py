@@ -77,7 +77,10 @@ FRAMEWORK: Final[dict[str, Table]] = {
         "tensorkeep.v1.device_specs": "DeviceSpec DeviceSpecV1=DeviceSpec",
     },
     "python.framework.dtypes": {
-        "tensorkeep.v1.internals.framework": "float32_ref float64_ref int32_ref int64_ref bool_ref string_ref",
+        "tensorkeep.v1.internals.framework": """
+            bfloat16_ref bool_ref complex128_ref complex64_ref double_ref float16_ref float32_ref float64_ref half_ref
+            int16_ref int32_ref int64_ref int8_ref string_ref uint16_ref uint8_ref
+        """,
         "tensorkeep.v1.dtypes": "*",
         "tensorkeep.v1": "*",
     },
