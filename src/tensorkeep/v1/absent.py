@@ -72,7 +72,7 @@ INSTEAD: Final[dict[str, str]] = {
     "contrib.opt.ModelAverageOptimizer": _AVERAGES,
     "contrib.optimizer_v2": "the optimizers of tf.train do the same",
     "contrib.quantization": "tf.quantization has its functions",
-    "contrib.recurrent": "tf.nn.dynamic_rnn runs cells",
+    "contrib.recurrent.Recurrent": "tf.nn.dynamic_rnn runs cells",
     "contrib.rpc": _ONE_PROCESS,
     "contrib.saved_model": "tf.saved_model has its functions",
     "contrib.session_bundle": "tf.saved_model loads models; bundles are meta graphs, for tf.train.import_meta_graph",

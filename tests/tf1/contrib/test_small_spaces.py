@@ -107,7 +107,7 @@ def test_what_is_out_says_what_to_use(path: str) -> None:
     ("use", "said"),
     [
         (lambda: contrib.distributions.Mixture, "tf.random_normal"),
-        (lambda: contrib.eager.Variable, "no eager mode"),
+        (lambda: contrib.eager.implicit_gradients, "no eager mode"),
         (lambda: contrib.learn.LogisticRegressor, "tf.estimator has it"),
         (lambda: contrib.training.FeedingQueueRunner, "tf.train.batch"),
     ],

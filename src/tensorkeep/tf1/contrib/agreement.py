@@ -11,7 +11,7 @@ from tensorkeep.graph.building import control_dependencies
 from tensorkeep.graph.conversion import convert
 from tensorkeep.graph.graph import Tensor
 from tensorkeep.tf1.functions.arrays.counting import confusion_matrix
-from tensorkeep.tf1.functions.arrays.shapes import ones_like, reshape, size, where
+from tensorkeep.tf1.functions.arrays.shapes import concat, identity, ones_like, reshape, size, transpose, where
 from tensorkeep.tf1.functions.linear_algebra.matrices import diag_part
 from tensorkeep.tf1.functions.nn.losses import broadcast_weights
 from tensorkeep.tf1.functions.numbers.elementwise import cast, div_no_nan, multiply, sqrt
@@ -46,6 +46,37 @@ def count(
             updated = assign_add(so_far, more)
         options = MetricOptions(metrics_collections, updates_collections, name)
         return options.record_value(convert(so_far)), options.record_update(updated)
+
+
+def streaming_concat(
+    values: TensorLike,
+    axis: int = 0,
+    max_size: int | None = None,
+    metrics_collections: Collections = None,
+    updates_collections: Collections = None,
+    name: str | None = None,
+) -> Metric:
+    """All values so far, one batch behind the other along an axis; the first `max_size` of them if that is given."""
+    with variable_scope(name, "streaming_concat", (values,)):
+        given = convert(values)
+        sizes = given.get_shape().as_list()
+        axis = axis + len(sizes) if axis < 0 else axis
+        if not 0 <= axis < len(sizes):
+            raise InvalidArgumentError(f"axis = {axis} not in [0, {len(sizes)})")
+        if None in (rest := sizes[:axis] + sizes[axis + 1 :]):
+            raise InvalidArgumentError(f"all dimensions of `values` other than {axis} must be known, got {sizes}")
+        order = [axis, *(at for at in range(len(sizes)) if at != axis)]
+        so_far = metric_variable([0, *rest], given.dtype, validate_shape=False, name="array")
+        batch = transpose(given, order) if axis else given
+        whole: Any = concat([so_far, batch], 0)
+        updated: Any = assign(so_far, whole if max_size is None else whole[:max_size], validate_shape=False)
+        back = sorted(range(len(sizes)), key=order.__getitem__)
+        found = [convert(so_far), convert(updated)]
+        for item in found:
+            item.set_shape([None, *rest])
+        value, update = (transpose(item, back) if axis else identity(item) for item in found)
+        options = MetricOptions(metrics_collections, updates_collections, name)
+        return options.record_value(value), options.record_update(update)
 
 
 def streaming_covariance(

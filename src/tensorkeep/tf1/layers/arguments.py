@@ -8,7 +8,7 @@ from inspect import Parameter, signature
 from typing import Any, Final, TypeAlias, TypeVar
 
 from tensorkeep.errors import InvalidArgumentError
-from tensorkeep.graph.arguments import DTypeLike, IntegersLike
+from tensorkeep.graph.arguments import DTypeLike, IntegersLike, ShapeLike
 from tensorkeep.graph.graph import Tensor
 from tensorkeep.graph.tensor_shape import TensorShape
 from tensorkeep.tf1.functions.nn.activations import elu, relu, relu6, selu, softmax, softplus, softsign, swish
@@ -170,9 +170,10 @@ def output_length(length: int | None, window: int, padding: str, stride: int, di
     return (covered + stride - 1) // stride
 
 
-def known_dimension(shape: TensorShape, axis: int, what: str) -> int:
+def known_dimension(shape: ShapeLike, axis: int, what: str) -> int:
     """The size of a dimension that a layer's variables depend on."""
-    size = shape[axis].value if shape.rank is not None else None
+    found = TensorShape(shape)
+    size = found[axis].value if found.rank is not None else None
     if size is None:
         raise InvalidArgumentError(f"{what} should be defined. Found None. Full input shape received: {shape}")
     return size

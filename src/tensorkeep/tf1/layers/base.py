@@ -17,7 +17,7 @@ from typing import Any, Final
 import numpy as np
 
 from tensorkeep.dtypes import BOOL, FLOAT32, DType
-from tensorkeep.errors import FailedPreconditionError, InvalidArgumentError, WrongTypeError
+from tensorkeep.errors import FailedPreconditionError, InvalidArgumentError, UnimplementedError, WrongTypeError
 from tensorkeep.graph.arguments import DTypeLike, ShapeLike, Structure
 from tensorkeep.graph.building import current_graph, name_scope
 from tensorkeep.graph.collections import GraphKeys, get_collection, get_collection_ref
@@ -163,6 +163,10 @@ class Layer:
     def call(self, inputs: Any, *args: Any, **kwargs: Any) -> Any:
         """Builds what the layer computes."""
         return inputs
+
+    def compute_output_shape(self, input_shape: Any) -> Any:
+        """The shape of the outputs for inputs of a shape, without building the layer."""
+        raise UnimplementedError(f"{type(self).__name__} does not say the shape of its outputs: call the layer")
 
     def apply(self, *args: Any, **kwargs: Any) -> Any:
         return self(*args, **kwargs)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NamedTuple, Protocol, TypeAlias
 
-from tensorkeep.dtypes import INT32, DType
+from tensorkeep.dtypes import FLOAT32, INT32, DType
 from tensorkeep.errors import InvalidArgumentError, UnimplementedError, WrongTypeError
 from tensorkeep.graph.arguments import DTypeLike, ShapeLike, Structure, TensorLike
 from tensorkeep.graph.building import current_graph, name_scope
@@ -287,7 +287,7 @@ class GRUCell(_UnitsCell):
     def build(self, input_shape: TensorShape) -> None:
         depth, units = self._input_depth(input_shape), self._num_units
         kernel, bias = self._kernel_initializer, self._bias_initializer
-        ones = bias or Constant(1.0, dtype=self._dtype)
+        ones = bias or Constant(1.0, dtype=self._dtype or FLOAT32)
         self._gate_kernel = self.add_weight("gates/kernel", [depth + units, 2 * units], initializer=kernel)
         self._gate_bias = self.add_weight("gates/bias", [2 * units], initializer=ones)
         self._candidate_kernel = self.add_weight("candidate/kernel", [depth + units, units], initializer=kernel)

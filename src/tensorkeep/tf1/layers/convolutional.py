@@ -174,6 +174,7 @@ class _Convolution(ConvolutionLayer):
         self.kernel: Any = None
 
     def build(self, input_shape: TensorShape) -> None:
+        input_shape = TensorShape(input_shape)
         channels = self.input_channels(input_shape)
         self._output_shape(input_shape)
         self.kernel = self.add_weight_of("kernel", "kernel", (*self.kernel_size, channels, self.filters))
@@ -214,6 +215,9 @@ class _Convolution(ConvolutionLayer):
             rest = biased.get_shape()[-inner:]
             last: Any = rest.as_list() if rest.is_fully_defined() else shape_of(biased)[-inner:]
             return reshape(biased, concat((batch, last), axis=-1))
+
+    def compute_output_shape(self, input_shape: Any) -> TensorShape:
+        return self._output_shape(TensorShape(input_shape))
 
     def _output_shape(self, input_shape: TensorShape) -> TensorShape:
         sizes = input_shape.as_list()

@@ -74,6 +74,7 @@ class Dense(Layer):
         self.bias: Any = None
 
     def build(self, input_shape: TensorShape) -> None:
+        input_shape = TensorShape(input_shape)
         dtype = self._dtype or FLOAT32
         if not (dtype.is_floating or dtype.is_complex):
             raise WrongTypeError(
@@ -111,6 +112,12 @@ class Dense(Layer):
             outputs = bias_add(outputs, self.bias)
         return outputs if self.activation is None else self.activation(outputs)
 
+    def compute_output_shape(self, input_shape: Any) -> TensorShape:
+        shape = TensorShape(input_shape).with_rank_at_least(2)
+        if shape[-1].value is None:
+            raise InvalidArgumentError(f"The innermost dimension of input_shape must be defined, but saw: {shape}")
+        return shape[:-1].concatenate(self.units)
+
 
 dense = function_of_layer(Dense, "dense")
 
@@ -147,6 +154,9 @@ class Dropout(Layer):
         is_trained = learning_phase() if training is None else training
         outputs: Tensor = smart_cond(is_trained, dropped, lambda: identity(inputs))
         return outputs
+
+    def compute_output_shape(self, input_shape: Any) -> TensorShape:
+        return TensorShape(input_shape)
 
     def _noise_shape(self, inputs: Any) -> Any:
         if self.noise_shape is None:
@@ -190,6 +200,10 @@ class Flatten(Layer):
         if sizes is not None and sizes[0] is not None:
             return reshape(inputs, constant([sizes[0], -1]))
         return reshape(inputs, [shape_of(inputs)[0], -1])
+
+    def compute_output_shape(self, input_shape: Any) -> TensorShape:
+        batch, *inner = TensorShape(input_shape).as_list()
+        return TensorShape([batch, None if None in inner else prod(inner)])
 
 
 def flatten(inputs: TensorLike, name: str | None = None, data_format: str = "channels_last") -> Tensor:

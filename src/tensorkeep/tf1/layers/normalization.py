@@ -95,9 +95,13 @@ class BatchNormalization(Layer):
     def _parameter_dtype(self) -> DType:
         return FLOAT32 if self._dtype in (None, FLOAT16, BFLOAT16) else self._dtype
 
+    def compute_output_shape(self, input_shape: Any) -> TensorShape:
+        return TensorShape(input_shape)
+
     # ------------------------------------------------------------------------------------------ variables
 
     def build(self, input_shape: TensorShape) -> None:
+        input_shape = TensorShape(input_shape)
         self._resolve_axes(input_shape)
         sizes = self._sizes(input_shape)
         if self.scale:

@@ -6,9 +6,17 @@ from collections.abc import Callable
 from typing import Any, ClassVar
 
 from tensorkeep.errors import InvalidArgumentError
+from tensorkeep.graph.tensor_shape import TensorShape
 from tensorkeep.tf1.functions.arrays.shapes import expand_dims, squeeze, transpose
 from tensorkeep.tf1.functions.nn.pooling import avg_pool, avg_pool3d, avg_pool_v2, max_pool, max_pool3d
-from tensorkeep.tf1.layers.arguments import data_format_of, function_of_layer, numbers, padding_of, tensor_format
+from tensorkeep.tf1.layers.arguments import (
+    data_format_of,
+    function_of_layer,
+    numbers,
+    output_length,
+    padding_of,
+    tensor_format,
+)
 from tensorkeep.tf1.layers.base import Layer
 from tensorkeep.tf1.layers.input_spec import InputSpec
 
@@ -38,6 +46,13 @@ class _Pooling(Layer):
             raise InvalidArgumentError(f"Invalid padding: {padding}")
         self.data_format = data_format_of(data_format)
         self.input_spec = InputSpec(ndim=self.spatial + 2)
+
+    def compute_output_shape(self, input_shape: Any) -> TensorShape:
+        sizes = TensorShape(input_shape).as_list()
+        first = 2 if self.data_format == "channels_first" else 1
+        windows = zip(sizes[first : first + self.spatial], self.pool_size, self.strides, strict=True)
+        found = [output_length(size, window, self.padding, step) for size, window, step in windows]
+        return TensorShape([*sizes[:first], *found, *sizes[first + self.spatial :]])
 
     def _pooled(self, inputs: Any, sizes: tuple[int, ...], strides: tuple[int, ...], **options: Any) -> Any:
         return type(self).pool(inputs, ksize=sizes, strides=strides, padding=self.padding.upper(), **options)

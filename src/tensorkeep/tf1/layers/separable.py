@@ -17,6 +17,7 @@ from tensorkeep.tf1.layers.arguments import (
     WeightOptions,
     Windows,
     function_of_layer,
+    output_length,
     tensor_format,
     with_defaults,
 )
@@ -73,7 +74,18 @@ class _SeparableConvolution(ConvolutionLayer):
         self.depthwise_kernel: Any = None
         self.pointwise_kernel: Any = None
 
+    def compute_output_shape(self, input_shape: Any) -> TensorShape:
+        sizes = TensorShape(input_shape).as_list()
+        first = 2 if self.is_channels_first else 1
+        windows = zip(
+            sizes[first : first + self.spatial], self.kernel_size, self.strides, self.dilation_rate, strict=True
+        )
+        found = [output_length(size, window, self.padding, step, rate) for size, window, step, rate in windows]
+        inner = [self.filters, *found] if self.is_channels_first else [*found, self.filters]
+        return TensorShape([sizes[0], *inner])
+
     def build(self, input_shape: TensorShape) -> None:
+        input_shape = TensorShape(input_shape)
         channels = self.input_channels(input_shape)
         self.input_spec = InputSpec(ndim=self.spatial + 2, axes={self.channel_axis: channels})
         self.depthwise_kernel = self.add_weight_of(

@@ -71,6 +71,7 @@ class _TransposedConvolution(ConvolutionLayer):
         self.kernel: Any = None
 
     def build(self, input_shape: TensorShape) -> None:
+        input_shape = TensorShape(input_shape)
         rank = self.spatial + 2
         if input_shape.rank != rank:
             raise InvalidArgumentError(f"Inputs should have rank {rank}. Received input_shape={input_shape}.")
@@ -96,6 +97,10 @@ class _TransposedConvolution(ConvolutionLayer):
     def _shape(self, batch: Any, lengths: list[Any]) -> list[Any]:
         return [batch, self.filters, *lengths] if self.is_channels_first else [batch, *lengths, self.filters]
 
+    def compute_output_shape(self, input_shape: Any) -> TensorShape:
+        sizes = TensorShape(input_shape).as_list()
+        return TensorShape(self._shape(sizes[0], self._lengths([sizes[axis] for axis in self._axes()])))
+
     def _axes(self) -> range:
         first = 2 if self.is_channels_first else 1
         return range(first, first + self.spatial)
@@ -116,6 +121,7 @@ class Conv2DTranspose(_TransposedConvolution):
     spatial = 2
 
     def build(self, input_shape: TensorShape) -> None:
+        input_shape = TensorShape(input_shape)
         if len(set(self.dilation_rate)) > 1:
             raise InvalidArgumentError(
                 f"Expected the 2 dimensions of the `dilation_rate` argument to be equal to each other. Received: "
@@ -154,6 +160,7 @@ class Conv3DTranspose(_TransposedConvolution):
     spatial = 3
 
     def build(self, input_shape: TensorShape) -> None:
+        input_shape = TensorShape(input_shape)
         if max(self.dilation_rate) > 1:
             raise InvalidArgumentError(
                 f"{type(self).__name__} with dilation_rate={self.dilation_rate}: only those of images can be dilated "

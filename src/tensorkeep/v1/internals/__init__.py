@@ -4,6 +4,7 @@ The table of paths (`v1.programs.paths`) says which of TensorFlow's modules each
 
     arrays             what `array_ops`, `math_ops` and `control_flow_ops` have besides `tf`
     canned_parts       what `estimator.canned` has for estimators of a program's own: heads, whose losses are sums
+    decoding           what the modules of `contrib.seq2seq` have besides its names
     decorators         `deprecation`, `tf_decorator`, `tf_export` and other decorators of functions
     defined_functions  `function.Defun`
     enumerations       the values of enumerations, which modules of messages have by their names
@@ -13,6 +14,7 @@ The table of paths (`v1.programs.paths`) says which of TensorFlow's modules each
     framework          what `framework.ops` and its neighbours have besides `tf`
     generated_ops      `gen_array_ops` and its like: ops as functions
     identity           containers by identity
+    inplace            `inplace_ops`
     inspection         `tf_inspect`
     keras_parts        what modules below `tensorflow.python.keras` have besides `tf.keras`
     layers             `tensorflow.python.layers.utils`

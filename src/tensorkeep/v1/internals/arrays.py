@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import AbstractContextManager
 from typing import Any, NamedTuple
 
 from tensorkeep.dtypes import INT32, DType
@@ -14,6 +15,7 @@ from tensorkeep.tf1.functions.arrays.shapes import rank, shape, size
 from tensorkeep.tf1.functions.arrays.slicing import getitem
 from tensorkeep.tf1.functions.constants import constant
 from tensorkeep.tf1.functions.control.flow_gradients import merge_values, switch_value
+from tensorkeep.tf1.functions.data import summaries
 from tensorkeep.tf1.functions.numbers.elementwise import cast
 from tensorkeep.tf1.functions.numbers.elementwise import range as number_range
 from tensorkeep.v1.framework import convert_to_tensor
@@ -121,3 +123,15 @@ def variable_op_v2(
 
 
 variable_op = variable_op_v2
+
+
+def skip_summary() -> bool:
+    """Whether summaries are left out, as in all replicas but the first: never."""
+    return False
+
+
+def summary_scope(
+    name: str, family: str | None = None, default_name: str | None = None, values: Sequence[Any] | None = None
+) -> AbstractContextManager[tuple[str, str]]:
+    """The tag of a summary, and the scope that its operation is made in."""
+    return summaries.summary_scope(name, family, values[0] if values else None, default_name)

@@ -15,7 +15,7 @@ from tensorkeep.dtypes import DType
 from tensorkeep.errors import InvalidArgumentError
 from tensorkeep.graph.building import name_scope
 from tensorkeep.graph.conversion import convert
-from tensorkeep.tf1.functions.gradients.derivatives import custom_gradient
+from tensorkeep.tf1.functions.gradients.derivatives import with_own_gradient
 
 
 class Defun:
@@ -44,8 +44,8 @@ class _DefinedFunction:
         tensors = self._converted(args)
         with name_scope(kwargs.get("name") or self.name.strip("<>_") or "function"):
             if self._gradient is None and self._defined_gradient is None:
-                return self._func(*tensors)
-            return custom_gradient(self._with_gradient)(*tensors)
+                return _as_call_gives(self._func(*tensors))
+            return _as_call_gives(with_own_gradient(self._with_gradient)(*tensors))
 
     def _converted(self, args: tuple[Any, ...]) -> list[Any]:
         if not self._input_types:
@@ -65,6 +65,13 @@ class _DefinedFunction:
             return self._gradient(SimpleNamespace(inputs=list(tensors), outputs=outputs, name=self.name), *given)
 
         return results, gradient
+
+
+def _as_call_gives(results: Any) -> Any:
+    """What a call gives of the results of a function: the only one itself, several as a tuple."""
+    if not isinstance(results, list | tuple):
+        return results
+    return results[0] if len(results) == 1 else tuple(results)
 
 
 def Declare(func_name: str, inputs: Any, outputs: Any) -> Any:  # noqa: N802 - as TensorFlow calls it

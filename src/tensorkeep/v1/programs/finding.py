@@ -82,16 +82,44 @@ def is_lacking(path: str) -> bool:
     """Whether TensorFlow 1 has a module of that path which is not here."""
     names = path.split(".")
     starts = (".".join(names[:length]) for length in range(1, len(names) + 1))
-    return path not in _THERE and (path in _LACKING or any(start in LACKING_WHOLE for start in starts))
+    return path not in _THERE and (
+        path in _LACKING or any(start in LACKING_WHOLE and _may_be_in(start, path) for start in starts)
+    )
+
+
+_FOLDERS: Final = ("ops", "proto", "python")
+_FILES: Final = """
+    keras.activations keras.backend keras.callbacks keras.constraints keras.initializers keras.losses keras.metrics
+    keras.models keras.regularizers
+""".split()
+
+
+def _may_be_in(package: str, path: str) -> bool:
+    """Whether TensorFlow may have a module of that path in a package.
+
+    Packages of `contrib`, and modules that are files, have no modules beside their names, so that `pydoc.locate` finds none for a name it looks for
+    in one after the other; names that look like classes are let through, for programs that import what they do not use.
+    """
+    if any(path.startswith(f"{file}.") for file in _FILES):
+        return False
+    name = path[len(package) + 1 :].partition(".")[0]
+    is_here = package.startswith("contrib.") and package in _THERE
+    return not (is_here and name and name not in _FOLDERS and not name[0].isupper())
 
 
 def module_at(path: str) -> ModuleType | None:
     """The module of a path, always the same one; None if TensorFlow 1 has no such module either."""
     if not path or path in SPACES or path in _OWN_MODULES:
         return import_module(f"{_FACADE}.{path}".rstrip("."))
-    if not (is_there(path) or is_lacking(path)):
+    if not is_there(path) and (not is_lacking(path) or _is_name(path)):
         return None
     return _make_module(path)
+
+
+def _is_name(path: str) -> bool:
+    """Whether a path is that of something in a module that is here, and so of no module, as for `pydoc.locate`."""
+    parent, _, name = path.rpartition(".")
+    return is_there(parent) and hasattr(module_at(parent), name)
 
 
 @cache

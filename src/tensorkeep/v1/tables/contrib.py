@@ -138,7 +138,7 @@ _SLIM_LOSSES: Final[Table] = {
 
 _METRICS: Final[Table] = {
     "tensorkeep.tf1.contrib.agreement": """
-        cohen_kappa count streaming_covariance streaming_pearson_correlation
+        cohen_kappa count streaming_concat streaming_covariance streaming_pearson_correlation
     """,
     "tensorkeep.tf1.contrib.metrics": """
         accuracy aggregate_metric_map aggregate_metrics streaming_accuracy streaming_auc streaming_false_negative_rate
@@ -454,6 +454,7 @@ CONTRIB: Final[dict[str, Table]] = {
             create_eval_graph create_training_graph experimental_create_eval_graph experimental_create_training_graph
         """,
     },
+    "contrib.recurrent": {"tensorkeep.tf1.contrib.rnn.networks": "bidirectional_functional_rnn functional_rnn"},
     "contrib.resampler": {"tensorkeep.tf1.contrib.small_spaces": "resampler"},
     "contrib.rnn": _RNN,
     "contrib.seq2seq": _SEQ2SEQ,
@@ -464,6 +465,7 @@ CONTRIB: Final[dict[str, Table]] = {
         mfccs_from_log_mel_spectrograms overlap_and_add stft
         """,
     ),
+    "contrib.sparsemax": {"tensorkeep.tf1.contrib.sparsemax": "sparsemax sparsemax_loss"},
     "contrib.staging": {"tensorkeep.tf1.functions.data.staging_areas": "StagingArea"},
     "contrib.stateless": _STATELESS,
     "contrib.summary": _SUMMARY,
@@ -507,6 +509,7 @@ ABOUT_CONTRIB: Final = {
     "contrib.opt": "optimizers",
     "contrib.predictor": "models that answer calls with dictionaries of arrays",
     "contrib.quantize": "graphs that compute as they will with few bits",
+    "contrib.recurrent": "networks of cells over sequences",
     "contrib.resampler": "values between the points of images",
     "contrib.rnn": "cells of recurrent networks, and wrappers around them",
     "contrib.seq2seq": "decoders with attention and beam search",
@@ -542,6 +545,7 @@ ABOUT_CONTRIB: Final = {
     "contrib.slim.tfexample_decoder": "examples that become tensors",
     "contrib.slim.utils": "names, collections and sizes",
     "contrib.slim.variables": "variables of a model",
+    "contrib.sparsemax": "probabilities of which most are zero",
     "contrib.staging": "tensors that one run leaves for a later one",
     "contrib.stateless": "random numbers that seeds alone decide",
     "contrib.summary": "summaries that operations write themselves",

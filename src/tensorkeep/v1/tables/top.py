@@ -71,7 +71,7 @@ TOP: Final[Table] = {
     """,
     "tensorkeep.tf1.functions.data.session_tensors": "delete_session_tensor get_session_handle get_session_tensor",
     "tensorkeep.tf1.functions.data.summaries": "merge_all_summaries=merge_all merge_summary=merge",
-    "tensorkeep.tf1.functions.gradients.derivatives": "custom_gradient hessians",
+    "tensorkeep.tf1.functions.gradients.derivatives": "custom_gradient hessians recompute_grad",
     "tensorkeep.tf1.functions.linear_algebra.matrices": """
         batch_cholesky=cholesky batch_cholesky_solve=cholesky_solve batch_matrix_band_part=matrix_band_part
         batch_matrix_determinant=matrix_determinant batch_matrix_diag=matrix_diag

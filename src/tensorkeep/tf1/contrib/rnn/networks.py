@@ -8,7 +8,8 @@ from typing import Any
 from tensorkeep.errors import InvalidArgumentError
 from tensorkeep.graph.arguments import DTypeLike, TensorLike
 from tensorkeep.tf1.functions.arrays.shapes import concat
-from tensorkeep.tf1.layers.recurrent import bidirectional_dynamic_rnn, static_bidirectional_rnn
+from tensorkeep.tf1.layers.cells import CellLike
+from tensorkeep.tf1.layers.recurrent import bidirectional_dynamic_rnn, dynamic_rnn, static_bidirectional_rnn
 from tensorkeep.tf1.variables.scope import VariableScope
 from tensorkeep.tf1.variables.scopes import variable_scope
 
@@ -91,3 +92,44 @@ def stack_bidirectional_dynamic_rnn(
             states_fw.append(state_fw)
             states_bw.append(state_bw)
     return outputs, tuple(states_fw), tuple(states_bw)
+
+
+def functional_rnn(
+    cell: CellLike,
+    inputs: Any,
+    sequence_length: TensorLike | None = None,
+    initial_state: Any = None,
+    dtype: DTypeLike | None = None,
+    time_major: bool = False,
+    scope: str | VariableScope | None = None,
+    use_tpu: bool = False,
+) -> tuple[Any, Any]:
+    """The outputs of a cell for sequences, and its last state: `tf.nn.dynamic_rnn`, under its name for TPUs."""
+    return dynamic_rnn(cell, inputs, sequence_length, initial_state, dtype, time_major=time_major, scope=scope)
+
+
+def bidirectional_functional_rnn(
+    cell_fw: CellLike,
+    cell_bw: CellLike,
+    inputs: Any,
+    initial_state_fw: Any = None,
+    initial_state_bw: Any = None,
+    dtype: DTypeLike | None = None,
+    sequence_length: TensorLike | None = None,
+    time_major: bool = False,
+    use_tpu: bool = False,
+    fast_reverse: bool = False,
+    scope: str | VariableScope | None = None,
+) -> tuple[tuple[Any, Any], tuple[Any, Any]]:
+    """The same of two cells, of which one reads the sequences from their ends."""
+    return bidirectional_dynamic_rnn(
+        cell_fw,
+        cell_bw,
+        inputs,
+        sequence_length,
+        initial_state_fw,
+        initial_state_bw,
+        dtype,
+        time_major=time_major,
+        scope=scope,
+    )

@@ -66,8 +66,8 @@ class AttentionWrapper(RNNCell):
         super().__init__(name=name)
         check_cell("cell", cell)
         self._is_multi = isinstance(attention_mechanism, list | tuple)
-        self._mechanisms = _as_tuple(attention_mechanism)
-        for item in self._mechanisms:
+        self._attention_mechanisms = _as_tuple(attention_mechanism)
+        for item in self._attention_mechanisms:
             if not isinstance(item, AttentionMechanism):
                 raise WrongTypeError(
                     f"attention_mechanism must contain only instances of AttentionMechanism, saw {type(item).__name__}"
@@ -77,13 +77,13 @@ class AttentionWrapper(RNNCell):
         self._cell: Any = cell
         self._cell_input_fn = cell_input_fn or (lambda inputs, attention: concat([inputs, attention], -1))
         self._attention_fn = attention_fn or compute_attention
-        self._output_attention, self._keeps_history = output_attention, alignment_history
+        self._output_attention, self._alignment_history = output_attention, alignment_history
         self._set_layers(attention_layer_size, attention_layer)
         with name_scope(name or "AttentionWrapperInit"):
             self._initial_cell_state = None
             if initial_cell_state is not None:
                 rows = _rows_of(initial_cell_state)
-                with control_dependencies(self._batch_checks(rows, "initial_cell_state")):
+                with control_dependencies(self._batch_size_checks(rows, "initial_cell_state")):
                     self._initial_cell_state = map_structure(
                         lambda part: identity(part, name="check_initial_cell_state"), initial_cell_state
                     )
@@ -91,31 +91,31 @@ class AttentionWrapper(RNNCell):
     def _set_layers(self, sizes: Any, layers: Any) -> None:
         if sizes is not None and layers is not None:
             raise InvalidArgumentError("Only one of attention_layer_size and attention_layer should be set")
-        self._layers: tuple[Any, ...] | None = None
+        self._attention_layers: tuple[Any, ...] | None = None
         if sizes is not None:
-            self._layers = tuple(
+            self._attention_layers = tuple(
                 Dense(size, name="attention_layer", use_bias=False, dtype=mechanism.dtype)
-                for size, mechanism in zip(_as_tuple(sizes), self._mechanisms, strict=False)
+                for size, mechanism in zip(_as_tuple(sizes), self._attention_mechanisms, strict=False)
             )
             self._attention_layer_size = sum(_as_tuple(sizes))
         elif layers is not None:
-            self._layers = _as_tuple(layers)
-            self._attention_layer_size = sum(layer.units for layer in self._layers)
+            self._attention_layers = _as_tuple(layers)
+            self._attention_layer_size = sum(layer.units for layer in self._attention_layers)
         else:
-            self._attention_layer_size = sum(item.values.get_shape()[-1].value for item in self._mechanisms)
-        if self._layers is not None and len(self._layers) != len(self._mechanisms):
+            self._attention_layer_size = sum(item.values.get_shape()[-1].value for item in self._attention_mechanisms)
+        if self._attention_layers is not None and len(self._attention_layers) != len(self._attention_mechanisms):
             raise InvalidArgumentError(
                 "If provided, attention_layer must contain exactly one layer per attention_mechanism, saw: "
-                f"{len(self._layers)} vs {len(self._mechanisms)}"
+                f"{len(self._attention_layers)} vs {len(self._attention_mechanisms)}"
             )
 
-    def _batch_checks(self, rows: Any, what: str) -> list[Any]:
+    def _batch_size_checks(self, rows: Any, what: str) -> list[Any]:
         message = (
             f"When applying AttentionWrapper {self.name}: Non-matching batch sizes between the memory (encoder output) "
             f"and {what}. Are you using the BeamSearchDecoder? You may need to tile your initial state via "
             "tf.contrib.seq2seq.tile_batch with argument multiple=beam_width."
         )
-        return [assert_equal(rows, item.batch_size, message=message) for item in self._mechanisms]
+        return [assert_equal(rows, item.batch_size, message=message) for item in self._attention_mechanisms]
 
     def _item_or_tuple(self, items: Any) -> Any:
         found = tuple(items)
@@ -127,7 +127,7 @@ class AttentionWrapper(RNNCell):
 
     @property
     def state_size(self) -> Any:
-        mechanisms = self._mechanisms
+        mechanisms = self._attention_mechanisms
         return AttentionWrapperState(
             cell_state=self._cell.state_size,
             time=TensorShape([]),
@@ -135,7 +135,7 @@ class AttentionWrapper(RNNCell):
             alignments=self._item_or_tuple(item.alignments_size for item in mechanisms),
             attention_state=self._item_or_tuple(item.state_size for item in mechanisms),
             alignment_history=self._item_or_tuple(
-                item.alignments_size if self._keeps_history else () for item in mechanisms
+                item.alignments_size if self._alignment_history else () for item in mechanisms
             ),
         )
 
@@ -145,12 +145,12 @@ class AttentionWrapper(RNNCell):
             cell_state = self._initial_cell_state
             if cell_state is None:
                 cell_state = self._cell.get_initial_state(batch_size=batch_size, dtype=dtype)
-            with control_dependencies(self._batch_checks(batch_size, "the requested batch size")):
+            with control_dependencies(self._batch_size_checks(batch_size, "the requested batch size")):
                 cell_state = map_structure(lambda part: identity(part, name="checked_cell_state"), cell_state)
-            first = [item.initial_alignments(batch_size, dtype) for item in self._mechanisms]
+            first = [item.initial_alignments(batch_size, dtype) for item in self._attention_mechanisms]
             width = zeros(joined_shape(batch_size, self._attention_layer_size), dtype=dtype)
             histories: list[Any] = [()] * len(first)
-            if self._keeps_history:
+            if self._alignment_history:
                 histories = [
                     TensorArray(dtype, size=0, dynamic_size=True, element_shape=part.get_shape()) for part in first
                 ]
@@ -159,7 +159,9 @@ class AttentionWrapper(RNNCell):
                 time=zeros([], dtype=INT32),
                 attention=width,
                 alignments=self._item_or_tuple(first),
-                attention_state=self._item_or_tuple(item.initial_state(batch_size, dtype) for item in self._mechanisms),
+                attention_state=self._item_or_tuple(
+                    item.initial_state(batch_size, dtype) for item in self._attention_mechanisms
+                ),
                 alignment_history=self._item_or_tuple(histories),
             )
 
@@ -169,18 +171,18 @@ class AttentionWrapper(RNNCell):
             raise WrongTypeError(f"Expected state to be instance of AttentionWrapperState. Received type {type(state)}")
         output, cell_state = self._cell(self._cell_input_fn(inputs, state.attention), state.cell_state)
         rows = output.get_shape()[0].value or shape_of(output)[0]
-        with control_dependencies(self._batch_checks(rows, "the query (decoder output)")):
+        with control_dependencies(self._batch_size_checks(rows, "the query (decoder output)")):
             output = identity(output, name="checked_cell_output")
         before = _as_tuple(state.attention_state) if self._is_multi else (state.attention_state,)
         past = state.alignment_history if self._is_multi else (state.alignment_history,)
         attentions, alignments, states, histories = [], [], [], []
-        for number, mechanism in enumerate(self._mechanisms):
-            layer = self._layers[number] if self._layers else None
+        for number, mechanism in enumerate(self._attention_mechanisms):
+            layer = self._attention_layers[number] if self._attention_layers else None
             attended, where_to, next_state = self._attention_fn(mechanism, output, before[number], layer)
             attentions.append(attended)
             alignments.append(where_to)
             states.append(next_state)
-            histories.append(past[number].write(state.time, where_to) if self._keeps_history else ())
+            histories.append(past[number].write(state.time, where_to) if self._alignment_history else ())
         attention = concat(attentions, 1)
         new_state = AttentionWrapperState(
             time=state.time + 1,

@@ -63,8 +63,8 @@ class BeamSearchDecoder(Decoder):
         if output_layer is not None and not callable(output_layer):
             raise WrongTypeError(f"output_layer must be a Layer, received: {type(output_layer)}")
         self._cell: Any = cell
-        self._output_layer, self._reorders = output_layer, reorder_tensor_arrays
-        self._rows = embedding if callable(embedding) else partial(embedding_lookup, embedding)
+        self._output_layer, self._reorder_tensor_arrays = output_layer, reorder_tensor_arrays
+        self._embedding_fn = embedding if callable(embedding) else partial(embedding_lookup, embedding)
         start = convert(start_tokens, INT32, name="start_tokens")
         if start.get_shape().rank != 1:
             raise InvalidArgumentError("start_tokens must be a vector")
@@ -75,8 +75,8 @@ class BeamSearchDecoder(Decoder):
         self._known_batch = start.get_shape()[0].value
         self._beam_width, self._end_token = beam_width, end
         self._search = Search(self._batch_size, beam_width, end, length_penalty_weight, coverage_penalty_weight)
-        self._initial_cell_state = map_structure(self._parted, initial_state)
-        self._start_inputs = self._rows(tile(expand_dims(start, 1), [1, beam_width]))
+        self._initial_cell_state = map_structure(self._maybe_split_batch_beams, initial_state)
+        self._start_inputs = self._embedding_fn(tile(expand_dims(start, 1), [1, beam_width]))
         self._finished = one_hot(
             zeros(expand_dims(self._batch_size, 0), INT32), beam_width, on_value=False, off_value=True, dtype=BOOL
         )
@@ -116,31 +116,34 @@ class BeamSearchDecoder(Decoder):
 
     def step(self, time: Any, inputs: Any, state: Any, name: str | None = None) -> tuple[Any, Any, Any, Any]:
         with name_scope(name or "BeamSearchDecoderStep"):
-            cell_state = map_structure(self._joined, state.cell_state)
-            outputs, next_cell_state = self._cell(map_structure(self._joined, inputs), cell_state)
-            outputs = map_structure(self._parted, outputs)
-            next_cell_state = map_structure(self._parted, next_cell_state)
+            cell_state = map_structure(self._maybe_merge_batch_beams, state.cell_state)
+            outputs, next_cell_state = self._cell(map_structure(self._maybe_merge_batch_beams, inputs), cell_state)
+            outputs = map_structure(self._maybe_split_batch_beams, outputs)
+            next_cell_state = map_structure(self._maybe_split_batch_beams, next_cell_state)
             if self._output_layer is not None:
                 outputs = self._output_layer(outputs)
             found, new_state = beam_search_step(outputs, next_cell_state, state, self._search)
             tokens = found.predicted_ids
-            next_inputs = cond(reduce_all(new_state.finished), lambda: self._start_inputs, lambda: self._rows(tokens))
+            next_inputs = cond(
+                reduce_all(new_state.finished), lambda: self._start_inputs, lambda: self._embedding_fn(tokens)
+            )
         return found, new_state, next_inputs, new_state.finished
 
     def finalize(self, outputs: Any, final_state: Any, sequence_lengths: Any) -> tuple[Any, Any]:
         """Whole sequences, and the state with its histories in their order."""
         longest = cast(reduce_max(final_state.lengths, axis=1), INT32)
         tokens = gather_tree(outputs.predicted_ids, outputs.parent_ids, longest, self._end_token)
-        if self._reorders:
+        if self._reorder_tensor_arrays:
             ordered = map_structure(
-                lambda part: self._sorted(part, outputs.parent_ids, final_state.lengths), final_state.cell_state
+                lambda part: self._maybe_sort_array_beams(part, outputs.parent_ids, final_state.lengths),
+                final_state.cell_state,
             )
             final_state = final_state._replace(cell_state=ordered)
         return FinalBeamSearchDecoderOutput(tokens, outputs), final_state
 
     # ------------------------------------------------------------------------------------------ batches and beams
 
-    def _parted(self, value: Any) -> Any:
+    def _maybe_split_batch_beams(self, value: Any, s: Any = None) -> Any:
         """[batch * beam, ...] as [batch, beam, ...]"""
         if isinstance(value, TensorArray) or value.get_shape().rank == 0:
             return value
@@ -150,7 +153,7 @@ class BeamSearchDecoder(Decoder):
         result.set_shape(known.concatenate(value.get_shape()[1:]))
         return result
 
-    def _joined(self, value: Any) -> Any:
+    def _maybe_merge_batch_beams(self, value: Any, s: Any = None) -> Any:
         """[batch, beam, ...] as [batch * beam, ...]"""
         if isinstance(value, TensorArray) or value.get_shape().rank == 0:
             return value
@@ -159,7 +162,7 @@ class BeamSearchDecoder(Decoder):
         result.set_shape(TensorShape([rows]).concatenate(value.get_shape()[2:]))
         return result
 
-    def _sorted(self, value: Any, parents: Any, lengths: Any) -> Any:
+    def _maybe_sort_array_beams(self, value: Any, parents: Any, lengths: Any) -> Any:
         if not isinstance(value, TensorArray):
             return value
         return gather_tree_from_array(value.stack(), parents, lengths)

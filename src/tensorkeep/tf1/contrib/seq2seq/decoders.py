@@ -88,14 +88,17 @@ class BasicDecoder(Decoder):
     def batch_size(self) -> Any:
         return self._helper.batch_size
 
+    def _rnn_output_size(self) -> Any:
+        return layer_size(self._cell, self._output_layer)
+
     @property
     def output_size(self) -> BasicDecoderOutput:
-        return BasicDecoderOutput(layer_size(self._cell, self._output_layer), self._helper.sample_ids_shape)
+        return BasicDecoderOutput(self._rnn_output_size(), self._helper.sample_ids_shape)
 
     @property
     def output_dtype(self) -> BasicDecoderOutput:
         dtype = flatten(self._initial_state)[0].dtype
-        kinds = map_structure(lambda _: dtype, layer_size(self._cell, self._output_layer))
+        kinds = map_structure(lambda _: dtype, self._rnn_output_size())
         return BasicDecoderOutput(kinds, self._helper.sample_ids_dtype)
 
     def initialize(self, name: str | None = None) -> tuple[Any, Any, Any]:
@@ -163,7 +166,7 @@ class _Loop:
     def run(self, time_major: bool, parallel_iterations: int, swap_memory: bool) -> tuple[Any, Any, Tensor]:
         decoder = self.decoder
         finished, inputs, state = decoder.initialize()
-        self.zeros = _zero_outputs(decoder.output_size, decoder.output_dtype, decoder.batch_size)
+        self.zeros = zero_outputs(decoder.output_size, decoder.output_dtype, decoder.batch_size)
         if self.most is not None:
             finished = logical_or(finished, less_equal(self.most, 0))
         lengths = zeros_like(finished, dtype=INT32)
@@ -212,7 +215,7 @@ class _Loop:
         return new if new.get_shape().rank == 0 else where(finished, old, new)
 
 
-def _zero_outputs(sizes: Any, dtypes: Any, batch: Any) -> Any:
+def zero_outputs(sizes: Any, dtypes: Any, batch: Any) -> Any:
     def zero(size: Any, dtype: Any) -> Tensor:
         return zeros(joined_shape(batch, size), dtype=dtype)
 

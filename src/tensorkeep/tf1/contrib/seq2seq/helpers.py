@@ -79,10 +79,10 @@ class CustomHelper(Helper):
         sample_ids_shape: ShapeLike = None,
         sample_ids_dtype: DTypeLike | None = None,
     ) -> None:
-        self._initialize, self._sample, self._next = initialize_fn, sample_fn, next_inputs_fn
+        self._initialize_fn, self._sample_fn, self._next_inputs_fn = initialize_fn, sample_fn, next_inputs_fn
         self._batch_size: Any = None
-        self._shape = TensorShape([] if sample_ids_shape is None else sample_ids_shape)
-        self._dtype = DType.of(INT32 if sample_ids_dtype is None else sample_ids_dtype)
+        self._sample_ids_shape = TensorShape([] if sample_ids_shape is None else sample_ids_shape)
+        self._sample_ids_dtype = DType.of(INT32 if sample_ids_dtype is None else sample_ids_dtype)
 
     @property
     def batch_size(self) -> Any:
@@ -92,28 +92,28 @@ class CustomHelper(Helper):
 
     @property
     def sample_ids_shape(self) -> TensorShape:
-        return self._shape
+        return self._sample_ids_shape
 
     @property
     def sample_ids_dtype(self) -> DType:
-        return self._dtype
+        return self._sample_ids_dtype
 
     def initialize(self, name: str | None = None) -> tuple[Any, Any]:
         with name_scope(name or "CustomHelperInitialize"):
-            finished, inputs = self._initialize()
+            finished, inputs = self._initialize_fn()
             if self._batch_size is None:
                 self._batch_size = size(finished)
             return finished, inputs
 
     def sample(self, time: Any, outputs: Any, state: Any, name: str | None = None) -> Any:
         with name_scope(name or "CustomHelperSample"):
-            return self._sample(time=time, outputs=outputs, state=state)
+            return self._sample_fn(time=time, outputs=outputs, state=state)
 
     def next_inputs(
         self, time: Any, outputs: Any, state: Any, sample_ids: Any, name: str | None = None
     ) -> tuple[Any, Any, Any]:
         with name_scope(name or "CustomHelperNextInputs"):
-            return self._next(time=time, outputs=outputs, state=state, sample_ids=sample_ids)
+            return self._next_inputs_fn(time=time, outputs=outputs, state=state, sample_ids=sample_ids)
 
 
 class TrainingHelper(Helper):
@@ -126,14 +126,14 @@ class TrainingHelper(Helper):
             self._inputs = map_structure(convert, inputs)
             if not time_major:
                 self._inputs = map_structure(with_batch_and_time_exchanged, self._inputs)
-            self._arrays = map_structure(_as_array, self._inputs)
-            self._lengths = cast(convert(sequence_length, name="sequence_length"), INT32)
-            if self._lengths.get_shape().rank != 1:
+            self._input_tas = map_structure(unstacked_array, self._inputs)
+            self._sequence_length = cast(convert(sequence_length, name="sequence_length"), INT32)
+            if self._sequence_length.get_shape().rank != 1:
                 raise InvalidArgumentError(
-                    f"Expected sequence_length to be a vector, but received shape: {self._lengths.get_shape()}"
+                    f"Expected sequence_length to be a vector, but received shape: {self._sequence_length.get_shape()}"
                 )
-            self._zeros = map_structure(lambda item: zeros_like(item[0, :]), self._inputs)
-            self._batch_size = shape_of(self._lengths)[0]
+            self._zero_inputs = map_structure(lambda item: zeros_like(item[0, :]), self._inputs)
+            self._batch_size = shape_of(self._sequence_length)[0]
 
     @property
     def inputs(self) -> Any:
@@ -141,7 +141,7 @@ class TrainingHelper(Helper):
 
     @property
     def sequence_length(self) -> Tensor:
-        return self._lengths
+        return self._sequence_length
 
     @property
     def batch_size(self) -> Any:
@@ -149,14 +149,14 @@ class TrainingHelper(Helper):
 
     def initialize(self, name: str | None = None) -> tuple[Any, Any]:
         with name_scope(name or "TrainingHelperInitialize"):
-            finished = equal(0, self._lengths)
+            finished = equal(0, self._sequence_length)
             return finished, self._inputs_at(0, finished)
 
     def _inputs_at(self, time: Any, finished: Any) -> Any:
         return cond(
             reduce_all(finished),
-            lambda: self._zeros,
-            lambda: map_structure(lambda array: array.read(time), self._arrays),
+            lambda: self._zero_inputs,
+            lambda: map_structure(lambda array: array.read(time), self._input_tas),
         )
 
     def sample(self, time: Any, outputs: Any, state: Any, name: str | None = None) -> Any:
@@ -168,11 +168,11 @@ class TrainingHelper(Helper):
     ) -> tuple[Any, Any, Any]:
         with name_scope(name or "TrainingHelperNextInputs"):
             following = time + 1
-            finished = greater_equal(following, self._lengths)
+            finished = greater_equal(following, self._sequence_length)
             return finished, self._inputs_at(following, finished), state
 
 
-def _as_array(value: Any) -> TensorArray:
+def unstacked_array(value: Any) -> TensorArray:
     shape = value.get_shape()
     array = TensorArray(value.dtype, size=shape_of(value)[0], element_shape=shape[1:])
     return array.unstack(value)
@@ -193,18 +193,18 @@ class ScheduledEmbeddingTrainingHelper(TrainingHelper):
         name: str | None = None,
     ) -> None:
         with name_scope(name or "ScheduledEmbeddingSamplingWrapper"):
-            self._rows = embedding if callable(embedding) else partial(embedding_lookup, embedding)
-            self._probability = convert(sampling_probability, name="sampling_probability")
-            if self._probability.get_shape().rank not in (0, 1):
+            self._embedding_fn = embedding if callable(embedding) else partial(embedding_lookup, embedding)
+            self._sampling_probability = convert(sampling_probability, name="sampling_probability")
+            if self._sampling_probability.get_shape().rank not in (0, 1):
                 raise InvalidArgumentError(
-                    f"sampling_probability must be either a scalar or a vector: {self._probability.get_shape()}"
+                    f"sampling_probability must be either a scalar or a vector: {self._sampling_probability.get_shape()}"
                 )
             self._seed, self._scheduling_seed = seed, scheduling_seed
             super().__init__(inputs, sequence_length, time_major, name=name)
 
     def sample(self, time: Any, outputs: Any, state: Any, name: str | None = None) -> Any:
         with name_scope(name or "ScheduledEmbeddingTrainingHelperSample"):
-            chosen = bernoulli(self._probability, self.batch_size, self._scheduling_seed, BOOL)
+            chosen = bernoulli(self._sampling_probability, self.batch_size, self._scheduling_seed, BOOL)
             sampled = categorical_sample(outputs, self._seed)
             return where(chosen, sampled, fill([self.batch_size], -1))
 
@@ -218,7 +218,7 @@ class ScheduledEmbeddingTrainingHelper(TrainingHelper):
                 is_sampled = greater(sample_ids, -1)
                 sampled = cast(where(is_sampled), INT32)
                 kept = cast(where(logical_not(is_sampled)), INT32)
-                rows = self._rows(gather_nd(sample_ids, sampled))
+                rows = self._embedding_fn(gather_nd(sample_ids, sampled))
                 shape = shape_of(base)
                 return scatter_nd(sampled, rows, shape) + scatter_nd(kept, gather_nd(base, kept), shape)
 
@@ -240,25 +240,25 @@ class ScheduledOutputTrainingHelper(TrainingHelper):
         name: str | None = None,
     ) -> None:
         with name_scope(name or "ScheduledOutputTrainingHelper"):
-            self._probability = convert(sampling_probability, name="sampling_probability")
-            if self._probability.get_shape().rank not in (0, 1):
+            self._sampling_probability = convert(sampling_probability, name="sampling_probability")
+            if self._sampling_probability.get_shape().rank not in (0, 1):
                 raise InvalidArgumentError(
-                    f"sampling_probability must be either a scalar or a vector: {self._probability.get_shape()}"
+                    f"sampling_probability must be either a scalar or a vector: {self._sampling_probability.get_shape()}"
                 )
             whole = inputs
-            self._more: Any = None
+            self._auxiliary_input_tas: Any = None
             if auxiliary_inputs is not None:
                 whole = map_structure(lambda x, y: concat((x, y), -1), inputs, auxiliary_inputs)
                 more = map_structure(convert, auxiliary_inputs)
                 if not time_major:
                     more = map_structure(with_batch_and_time_exchanged, more)
-                self._more = map_structure(_as_array, more)
+                self._auxiliary_input_tas = map_structure(unstacked_array, more)
             self._seed, self._next_inputs_fn = seed, next_inputs_fn
             super().__init__(whole, sequence_length, time_major, name=name)
 
     def sample(self, time: Any, outputs: Any, state: Any, name: str | None = None) -> Any:
         with name_scope(name or "ScheduledOutputTrainingHelperSample"):
-            return bernoulli(self._probability, self.batch_size, self._seed, INT32)
+            return bernoulli(self._sampling_probability, self.batch_size, self._seed, INT32)
 
     def next_inputs(
         self, time: Any, outputs: Any, state: Any, sample_ids: Any, name: str | None = None
@@ -269,8 +269,8 @@ class ScheduledOutputTrainingHelper(TrainingHelper):
 
             def mixed() -> Any:
                 own = self._next_inputs_fn(outputs) if self._next_inputs_fn is not None else outputs
-                if self._more is not None:
-                    more = map_structure(lambda array: array.read(time + 1), self._more)
+                if self._auxiliary_input_tas is not None:
+                    more = map_structure(lambda array: array.read(time + 1), self._auxiliary_input_tas)
                     own = map_structure(lambda x, y: concat((x, y), -1), own, more)
                 return map_structure(lambda x, y: where(is_sampled, x, y), own, base)
 
@@ -282,15 +282,15 @@ class GreedyEmbeddingHelper(Helper):
     """Feeds the rows of what is most likely, until the end token."""
 
     def __init__(self, embedding: Any, start_tokens: TensorLike, end_token: TensorLike) -> None:
-        self._rows = embedding if callable(embedding) else partial(embedding_lookup, embedding)
-        self._start = convert(start_tokens, INT32, name="start_tokens")
-        self._end = convert(end_token, INT32, name="end_token")
-        if self._start.get_shape().rank != 1:
+        self._embedding_fn = embedding if callable(embedding) else partial(embedding_lookup, embedding)
+        self._start_tokens = convert(start_tokens, INT32, name="start_tokens")
+        self._end_token = convert(end_token, INT32, name="end_token")
+        if self._start_tokens.get_shape().rank != 1:
             raise InvalidArgumentError("start_tokens must be a vector")
-        if self._end.get_shape().rank != 0:
+        if self._end_token.get_shape().rank != 0:
             raise InvalidArgumentError("end_token must be a scalar")
-        self._batch_size = size(self._start)
-        self._start_inputs = self._rows(self._start)
+        self._batch_size = size(self._start_tokens)
+        self._start_inputs = self._embedding_fn(self._start_tokens)
 
     @property
     def batch_size(self) -> Any:
@@ -307,8 +307,8 @@ class GreedyEmbeddingHelper(Helper):
     def next_inputs(
         self, time: Any, outputs: Any, state: Any, sample_ids: Any, name: str | None = None
     ) -> tuple[Any, Any, Any]:
-        finished = equal(sample_ids, self._end)
-        inputs = cond(reduce_all(finished), lambda: self._start_inputs, lambda: self._rows(sample_ids))
+        finished = equal(sample_ids, self._end_token)
+        inputs = cond(reduce_all(finished), lambda: self._start_inputs, lambda: self._embedding_fn(sample_ids))
         return finished, inputs, state
 
 
@@ -324,12 +324,12 @@ class SampleEmbeddingHelper(GreedyEmbeddingHelper):
         seed: int | None = None,
     ) -> None:
         super().__init__(embedding, start_tokens, end_token)
-        self._temperature, self._seed = softmax_temperature, seed
+        self._softmax_temperature, self._seed = softmax_temperature, seed
 
     def sample(self, time: Any, outputs: Any, state: Any, name: str | None = None) -> Any:
         if not isinstance(outputs, Tensor):
             raise WrongTypeError(f"Expected outputs to be a single Tensor, got: {type(outputs)}")
-        logits = outputs if self._temperature is None else outputs / self._temperature
+        logits = outputs if self._softmax_temperature is None else outputs / self._softmax_temperature
         return categorical_sample(logits, self._seed)
 
 
@@ -346,9 +346,9 @@ class InferenceHelper(Helper):
         next_inputs_fn: Callable[[Any], Any] | None = None,
     ) -> None:
         self._sample_fn, self._end_fn, self._next_inputs_fn = sample_fn, end_fn, next_inputs_fn
-        self._shape, self._dtype = TensorShape(sample_shape), DType.of(sample_dtype)
-        self._start = convert(start_inputs, name="start_inputs")
-        self._batch_size = shape_of(self._start)[0]
+        self._sample_shape, self._sample_dtype = TensorShape(sample_shape), DType.of(sample_dtype)
+        self._start_inputs = convert(start_inputs, name="start_inputs")
+        self._batch_size = shape_of(self._start_inputs)[0]
 
     @property
     def batch_size(self) -> Any:
@@ -356,14 +356,14 @@ class InferenceHelper(Helper):
 
     @property
     def sample_ids_shape(self) -> TensorShape:
-        return self._shape
+        return self._sample_shape
 
     @property
     def sample_ids_dtype(self) -> DType:
-        return self._dtype
+        return self._sample_dtype
 
     def initialize(self, name: str | None = None) -> tuple[Any, Any]:
-        return tile([False], [self._batch_size]), self._start
+        return tile([False], [self._batch_size]), self._start_inputs
 
     def sample(self, time: Any, outputs: Any, state: Any, name: str | None = None) -> Any:
         return self._sample_fn(outputs)

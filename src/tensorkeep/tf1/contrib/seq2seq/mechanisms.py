@@ -30,7 +30,7 @@ def _probabilities(function: Callable[[Any], Any] | None) -> Callable[[Any, Any]
     return lambda score, _: chosen(score)
 
 
-def _bahdanau_score(query: Tensor, keys: Tensor, units: int, is_normalized: bool) -> Tensor:
+def bahdanau_score(query: Tensor, keys: Tensor, units: int, is_normalized: bool) -> Tensor:
     """v * tanh(keys + query), summed over the units; normalized, v has a length that is learned."""
     dtype = query.dtype
     v: Any = get_variable("attention_v", [units], dtype=dtype)
@@ -43,7 +43,7 @@ def _bahdanau_score(query: Tensor, keys: Tensor, units: int, is_normalized: bool
     return reduce_sum(normed * tanh(keys + spread + b), [2])
 
 
-def _luong_score(query: Tensor, keys: Tensor, is_scaled: bool) -> Tensor:
+def luong_score(query: Tensor, keys: Tensor, is_scaled: bool) -> Tensor:
     """The products of keys and query."""
     depth, wide = query.get_shape()[-1].value, keys.get_shape()[-1].value
     if depth != wide:
@@ -93,7 +93,7 @@ class BahdanauAttention(BaseAttentionMechanism):
         """Where a query attends to, which is the next state too."""
         with variable_scope(None, "bahdanau_attention", [query]):
             asked = self.query_layer(query) if self.query_layer else query
-            score = _bahdanau_score(asked, self._keys, self._num_units, self._normalize)
+            score = bahdanau_score(asked, self._keys, self._num_units, self._normalize)
         found = self._probability_fn(score, state)
         return found, found
 
@@ -128,7 +128,7 @@ class LuongAttention(BaseAttentionMechanism):
     def __call__(self, query: Tensor, state: Any) -> tuple[Any, Any]:
         """Where a query attends to, which is the next state too."""
         with variable_scope(None, "luong_attention", [query]):
-            score = _luong_score(query, self._keys, self._scale)
+            score = luong_score(query, self._keys, self._scale)
         found = self._probability_fn(score, state)
         return found, found
 
@@ -193,7 +193,7 @@ class BahdanauMonotonicAttention(_Monotonic):
         """Where a query attends to, which is the next state too."""
         with variable_scope(None, "bahdanau_monotonic_attention", [query]):
             asked = self.query_layer(query) if self.query_layer else query
-            score = _bahdanau_score(asked, self._keys, self._num_units, self._normalize)
+            score = bahdanau_score(asked, self._keys, self._num_units, self._normalize)
             score = _biased_score(score, self._begin)
         found = self._probability_fn(score, state)
         return found, found
@@ -230,7 +230,7 @@ class LuongMonotonicAttention(_Monotonic):
     def __call__(self, query: Tensor, state: Any) -> tuple[Any, Any]:
         """Where a query attends to, which is the next state too."""
         with variable_scope(None, "luong_monotonic_attention", [query]):
-            score = _biased_score(_luong_score(query, self._keys, self._scale), self._begin)
+            score = _biased_score(luong_score(query, self._keys, self._scale), self._begin)
         found = self._probability_fn(score, state)
         return found, found
 

@@ -34,7 +34,7 @@ def clean_tag(name: str | None) -> str | None:
 
 
 @contextmanager
-def _summary_scope(name: str, family: str | None, tensor: Any, default: str | None = None) -> Iterator[tuple[str, str]]:
+def summary_scope(name: str, family: str | None, tensor: Any, default: str | None = None) -> Iterator[tuple[str, str]]:
     """The tag of a summary, and the name of its operation."""
     base, family = clean_tag(name), clean_tag(family)
     whole = base if family is None else f"{family}/{base}"
@@ -43,7 +43,7 @@ def _summary_scope(name: str, family: str | None, tensor: Any, default: str | No
         yield tag if family is None else f"{family}/{tag}", scope
 
 
-def _collect_summary(summary: Tensor, collections: Sequence[Any] | None, default: Sequence[str]) -> Tensor:
+def collect_summary(summary: Tensor, collections: Sequence[Any] | None, default: Sequence[str]) -> Tensor:
     for key in default if collections is None else collections:
         add_to_collection(summary.graph, key, summary)
     return summary
@@ -56,16 +56,16 @@ def scalar(
     name: str, tensor: TensorLike, collections: Sequence[Any] | None = None, family: str | None = None
 ) -> Tensor:
     """A summary of a tensor of one number, under a name."""
-    with _summary_scope(name, family, tensor) as (tag, scope):
-        return _collect_summary(summary_ops.scalar_summary(tag, tensor, name=scope), collections, _SUMMARIES)
+    with summary_scope(name, family, tensor) as (tag, scope):
+        return collect_summary(summary_ops.scalar_summary(tag, tensor, name=scope), collections, _SUMMARIES)
 
 
 def histogram(
     name: str, values: TensorLike, collections: Sequence[Any] | None = None, family: str | None = None
 ) -> Tensor:
     """Reports how numbers are distributed."""
-    with _summary_scope(name, family, values, "HistogramSummary") as (tag, scope):
-        return _collect_summary(summary_ops.histogram_summary(tag, values, name=scope), collections, _SUMMARIES)
+    with summary_scope(name, family, values, "HistogramSummary") as (tag, scope):
+        return collect_summary(summary_ops.histogram_summary(tag, values, name=scope), collections, _SUMMARIES)
 
 
 def image(
@@ -76,9 +76,9 @@ def image(
     family: str | None = None,
 ) -> Tensor:
     """A summary of a tensor of pictures, [batch, height, width, channels], under a name."""
-    with _summary_scope(name, family, tensor) as (tag, scope):
+    with summary_scope(name, family, tensor) as (tag, scope):
         made = summary_ops.image_summary(tag, tensor, max_images=max_outputs, name=scope)
-        return _collect_summary(made, collections, _SUMMARIES)
+        return collect_summary(made, collections, _SUMMARIES)
 
 
 def audio(
@@ -90,10 +90,10 @@ def audio(
     family: str | None = None,
 ) -> Tensor:
     """A summary of a tensor of sounds, under a name."""
-    with _summary_scope(name, family, tensor) as (tag, scope):
+    with summary_scope(name, family, tensor) as (tag, scope):
         rate = convert(sample_rate, FLOAT32, "sample_rate")
         made = summary_ops.audio_summary_v2(tag, tensor, rate, max_outputs=max_outputs, name=scope)
-        return _collect_summary(made, collections, _SUMMARIES)
+        return collect_summary(made, collections, _SUMMARIES)
 
 
 def text(name: str, tensor: Tensor, collections: Sequence[Any] | None = None) -> Tensor:
@@ -123,16 +123,16 @@ def tensor_summary(
         metadata.summary_description = summary_description
     if display_name is not None:
         metadata.display_name = display_name
-    with _summary_scope(name, family, tensor) as (tag, scope):
+    with summary_scope(name, family, tensor) as (tag, scope):
         made = summary_ops.tensor_summary_v2(tag, tensor, serialize(metadata), name=scope)
-        return _collect_summary(made, collections, _SUMMARIES)
+        return collect_summary(made, collections, _SUMMARIES)
 
 
 def merge(inputs: Sequence[Any], collections: Sequence[Any] | None = None, name: str | None = None) -> Tensor:
     """One summary that holds several others."""
     name = clean_tag(name)
     with name_scope(chosen_name(name, "Merge"), graph_of(inputs)):
-        return _collect_summary(summary_ops.merge_summary(inputs, name=name), collections, ())
+        return collect_summary(summary_ops.merge_summary(inputs, name=name), collections, ())
 
 
 def merge_all(key: str = GraphKeys.SUMMARIES, scope: str | None = None, name: str | None = None) -> Tensor | None:

@@ -246,16 +246,23 @@ def mean_iou(
     """The mean over the classes of intersection over union; the update gives the matrix of confusions."""
     with variable_scope(name, "mean_iou", (predictions, labels, weights)):
         expect_compatible(predictions, labels)
-        total = metric_variable([num_classes, num_classes], FLOAT64, name="total_confusion_matrix")
-        predictions, labels = cast(predictions, INT64), cast(labels, INT64)
-        classes = cast(num_classes, INT64)
-        predictions, labels = _flat(predictions), _flat(labels)
-        if weights is not None:
-            weights = _flat(weights)
-        current = confusion_matrix(labels, predictions, classes, weights=weights, dtype=FLOAT64)
-        update = assign_add(total, current)
+        total, update = streaming_confusion_matrix(labels, predictions, num_classes, weights)
         options = MetricOptions(metrics_collections, updates_collections, name)
         return options.record_value(_mean_iou(total)), options.record_update(update)
+
+
+def streaming_confusion_matrix(
+    labels: Tensor, predictions: Tensor, num_classes: int, weights: Tensor | None = None
+) -> tuple[Variable, Tensor]:
+    """How often each class was taken for each, by label and prediction: so far, and the update."""
+    total = metric_variable([num_classes, num_classes], FLOAT64, name="total_confusion_matrix")
+    predictions, labels = cast(predictions, INT64), cast(labels, INT64)
+    classes = cast(num_classes, INT64)
+    predictions, labels = _flat(predictions), _flat(labels)
+    if weights is not None:
+        weights = _flat(weights)
+    current = confusion_matrix(labels, predictions, classes, weights=weights, dtype=FLOAT64)
+    return total, assign_add(total, current)
 
 
 def _mean_iou(confusions: Variable) -> Tensor:

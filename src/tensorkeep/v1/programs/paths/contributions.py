@@ -52,9 +52,10 @@ _MODULES: Final = {
         python.training.weight_decay_optimizers
     """,
     "quantize": "python.quantize_graph",
+    "recurrent": "python.ops.functional_rnn",
     "resampler": "python.ops.resampler_ops",
     "rnn": """
-        python.ops.core_rnn python.ops.core_rnn_cell python.ops.fused_rnn_cell python.ops.gru_ops python.ops.lstm_ops
+        python.ops.core_rnn python.ops.core_rnn_cell python.ops.core_rnn_cell_impl python.ops.fused_rnn_cell python.ops.gru_ops python.ops.lstm_ops
         python.ops.rnn python.ops.rnn_cell
     """,
     "seq2seq": """
@@ -65,6 +66,7 @@ _MODULES: Final = {
         python.ops.mel_ops python.ops.mfcc_ops python.ops.reconstruction_ops python.ops.shape_ops
         python.ops.spectral_ops python.ops.window_ops
     """,
+    "sparsemax": "python.ops.sparsemax python.ops.sparsemax_loss",
     "stateless": "python.stateless_ops",
     "summary": "summary summary_ops",
     "tpu": """
@@ -126,10 +128,30 @@ _PACKAGES: Final[dict[str, Table]] = {
     "contrib.slim.python": {"tensorkeep.v1.contrib": "slim"},
 }
 
+_LINEAR: Final = {"tensorkeep.v1.internals.recurrent": "_Linear=Linear _linear=linear"}
+_DECODING: Final = "tensorkeep.tf1.contrib.seq2seq"
+
 _MORE: Final[dict[str, Table]] = {
-    "contrib.rnn.python.ops.core_rnn_cell": {
-        "tensorkeep.v1.internals.recurrent": "_Linear=Linear _linear=linear",
+    "contrib.rnn.python.ops.core_rnn_cell": _LINEAR,
+    "contrib.rnn.python.ops.core_rnn_cell_impl": {**_LINEAR, "tensorkeep.v1.nn.rnn_cell": "*"},
+    "contrib.rnn.python.ops.rnn_cell": _LINEAR,
+    "contrib.seq2seq.python.ops.attention_wrapper": {
+        f"{_DECODING}.attention": "_BaseAttentionMechanism=BaseAttentionMechanism",
+        f"{_DECODING}.attention_wrapper": "_compute_attention=compute_attention",
+        "tensorkeep.v1.internals.decoding": """
+            _bahdanau_score=bahdanau_score _luong_score=luong_score _maybe_mask_score=maybe_mask_score
+            _monotonic_probability_fn=monotonic_probability_fn _prepare_memory=prepare_memory
+        """,
+        "tensorkeep.v1.internals.recurrent": "_zero_state_tensors=zero_state_tensors",
     },
+    "contrib.seq2seq.python.ops.beam_search_decoder": {
+        f"{_DECODING}.beam_choices": "_length_penalty=length_penalty _mask_probs=masked_probs",
+    },
+    "contrib.seq2seq.python.ops.decoder": {
+        f"{_DECODING}.decoders": "_create_zero_outputs=zero_outputs",
+        "tensorkeep.tf1.layers.recurrent": "_transpose_batch_time=with_batch_and_time_exchanged",
+    },
+    "contrib.seq2seq.python.ops.helper": {f"{_DECODING}.helpers": "_unstack_ta=unstacked_array"},
 }
 """What modules have besides the names of their package."""
 

@@ -78,6 +78,7 @@ _TPU_CONTEXT: Final[Table] = {"tensorkeep.v1.internals.tpu_context": "TpuContext
 
 ESTIMATORS: Final[dict[str, Table]] = {
     **{f"estimator.{name}": _ESTIMATOR for name in _MODULES.split()},
+    "estimator.util": {"tensorkeep.v1.internals.decorators": "fn_args"},
     **{f"estimator.tpu.{name}": _TPU for name in ("tpu_config", "tpu_estimator")},
     "python.feature_column": _COLUMNS,
     **{

@@ -21,7 +21,7 @@ LACKING: Final = {
     "python.ops": """
         accumulate_n_benchmark array_grad batch_norm_benchmark batch_ops boosted_trees_ops clustering_ops
         collective_ops cond_v2 control_flow_grad control_flow_state critical_section_ops cudnn_rnn_grad
-        data_flow_grad image_grad inplace_ops linalg_grad list_ops logging_ops_v2 manip_grad math_grad nccl_ops
+        data_flow_grad image_grad linalg_grad list_ops logging_ops_v2 manip_grad math_grad nccl_ops
         nn_fused_batchnorm_test nn_grad optional_grad proto_ops random_grad rnn_grad sdca_ops sparse_grad
         state_grad stateful_random_ops string_grad tensor_array_grad tensor_forest_ops while_v2
     """,
@@ -45,7 +45,7 @@ _CONTRIB: Final = """
     all_reduce autograph batching bayesflow bigtable boosted_trees checkpoint cloud cluster_resolver coder compiler
     constrained_optimization copy_graph crf cudnn_rnn data decision_trees deprecated distributions eager
     estimator factorization feature_column ffmpeg framework fused_conv gan gdr graph_editor grid_rnn hadoop hooks ignite
-    image input_pipeline integrate kafka keras kernel_methods kinesis kfac labeled_tensor layers learn legacy_seq2seq
+    image input_pipeline integrate kafka kernel_methods kinesis kfac labeled_tensor layers learn legacy_seq2seq
     libsvm linalg linear_optimizer lite lookup losses makefile memory_stats meta_graph_transform metrics mixed_precision
     model_pruning mpi nccl ndlstm nearest_neighbor nn opt optimizer_v2 periodic_resample pi_examples predictor proto
     quantization quantize receptive_field recurrent reduce_slice_ops remote_fused_graph resampler rnn rpc saved_model

@@ -20,7 +20,9 @@ _LOSSES: Final = {
 _METRICS: Final = {
     "tensorkeep.tf1.training.metrics.confusion": "_confusion_matrix_at_thresholds=confusion_at_thresholds",
     "tensorkeep.tf1.training.metrics.metric_variables": "_remove_squeezable_dimensions=match_ranks metric_variable",
-    "tensorkeep.tf1.training.metrics.means": "_safe_div=safe_quotient",
+    "tensorkeep.tf1.training.metrics.means": """
+        _safe_div=safe_quotient _safe_scalar_div=safe_quotient _streaming_confusion_matrix=streaming_confusion_matrix
+    """,
     "tensorkeep.v1.metrics": "*",
 }
 _CELLS: Final = {
@@ -148,7 +150,8 @@ OPERATIONS: Final[dict[str, Table]] = {
         **_TF,
     },
     "python.ops.initializers_ns": {"tensorkeep.v1.initializers": "*"},
-    "python.ops.io_ops": {"tensorkeep.v1.io": "*", **_TF},
+    "python.ops.inplace_ops": {"tensorkeep.v1.internals.inplace": "*"},
+    "python.ops.io_ops": {"tensorkeep.v1.io": "*", **_TF, **_RAW},
     "python.ops.kv_variable_ops": {"tensorkeep.v1.kv_variable_ops": "*", **_TF},
     "python.ops.linalg": {"tensorkeep.v1.linalg": "*"},
     "python.ops.linalg.linalg": {"tensorkeep.v1.linalg": "*"},
@@ -231,7 +234,10 @@ OPERATIONS: Final[dict[str, Table]] = {
     },
     "python.ops.stateless_random_ops": {"tensorkeep.v1.random": "*"},
     "python.ops.string_ops": {**_TF, "tensorkeep.v1.strings": "*"},
-    "python.ops.summary_op_util": {"tensorkeep.tf1.functions.data.summaries": "clean_tag"},
+    "python.ops.summary_op_util": {
+        "tensorkeep.tf1.functions.data.summaries": "clean_tag collect=collect_summary",
+        "tensorkeep.v1.internals.arrays": "skip_summary summary_scope",
+    },
     "python.ops.summary_ops": {"tensorkeep.v1.summary": "*"},
     "python.ops.template": {"tensorkeep.tf1.variables.template": "Template make_template", **_TF},
     "python.ops.tensor_array_ops": _TF,
