@@ -187,6 +187,127 @@ def gradients_are_checked(tf: Any, module: Any) -> Any:
         return [exact, np.round(measured, 4), tf.test.compute_gradient_error(x, [2], y, [], start) < 1e-4]
 
 
+def tensors_and_operations_take_attributes(tf: Any, module: Any) -> Any:
+    x = tf.constant([[1.0, 2.0]], name="x")
+    x.own, x.op.own, x.assign = "tensor", "operation", len
+    return [x.own, x.op.own, x.assign([1]), x._shape_as_list(), x._rank(), tf.identity(x).op._original_op]
+
+
+def operations_are_changed_by_private_names(tf: Any, module: Any) -> Any:
+    x, y = tf.constant(1.0, name="x"), tf.constant(2.0, name="y")
+    doubled = tf.multiply(x, 2.0, name="doubled")
+    doubled.op._add_control_input(y.op)
+    waiting = [op.name for op in doubled.op.control_inputs]
+    doubled.op._remove_all_control_inputs()
+    doubled.op._update_input(0, y)
+    doubled.op._set_attr("own", tf.AttrValue(b=True))
+    graph = tf.get_default_graph()
+    with graph._attr_scope({"mark": tf.AttrValue(s=b"inside")}):
+        marked = tf.identity(x)
+    found = tf.Session().run(doubled)
+    return [waiting, found, doubled.op.get_attr("own"), marked.op.get_attr("mark"), graph._get_control_flow_context()]
+
+
+def graphs_of_functions_are_graphs(tf: Any, module: Any) -> Any:
+    told = []
+
+    def function(x: Any) -> Any:
+        graph = tf.get_default_graph()
+        tf.summary.scalar("inside", tf.cast(x, tf.float32))
+        told.extend([isinstance(graph, tf.Graph), graph.get_operations()[0].type, graph.building_function])
+        told.append([len(tf.get_collection(tf.GraphKeys.SUMMARIES)), graph._get_control_flow_context()])
+        return x + 1
+
+    tf.summary.scalar("outside", 1.0)
+    tf.data.Dataset.range(3).map(function)
+    return [*told, [summary.op.name for summary in tf.get_collection(tf.GraphKeys.SUMMARIES)]]
+
+
+def own_gradients_of_functions_that_use_variables(tf: Any, module: Any) -> Any:
+    outer = tf.get_variable("outer", [2], initializer=tf.ones_initializer(), use_resource=True)
+    fixed = tf.get_variable("fixed", [2], initializer=tf.ones_initializer(), use_resource=True, trainable=False)
+    told = []
+
+    @tf.custom_gradient
+    def function(x: Any) -> Any:
+        def gradient(dy: Any, variables: Any = None) -> Any:
+            told.append([variable.name for variable in variables])
+            return dy * 10.0, [dy * 100.0 for _ in variables]
+
+        return x * outer * fixed, gradient
+
+    x = tf.constant([1.0, 2.0])
+    found = tf.gradients(function(x), [x, outer, fixed])
+    again = tf.gradients(tf.recompute_grad(lambda z: tf.tanh(z * outer))(x), [x, outer])
+    session = tf.Session()
+    session.run(tf.global_variables_initializer())
+    return [told, found[2], session.run([found[0], found[1], *again])]
+
+
+def own_gradients_that_do_not_fit(tf: Any, module: Any) -> Any:
+    table = tf.get_variable("table", [2], use_resource=True)
+    x, said = tf.constant([1.0, 2.0]), []
+
+    def two(dy: Any, variables: Any = None) -> Any:
+        return dy, [dy, dy]
+
+    for gradient in (lambda dy: dy, two):
+        try:
+            tf.gradients(tf.custom_gradient(lambda z, g=gradient: (z * table, g))(x), x)
+        except (TypeError, ValueError) as error:
+            said.append([isinstance(error, TypeError), str(error)[:55]])
+    return said
+
+
+def functions_that_are_defined_give_one_result_itself(tf: Any, module: Any) -> Any:
+    function = module("python.framework.function")
+
+    @function.Defun(tf.float32, python_grad_func=lambda op, dy: dy * 3)
+    def same(x: Any) -> Any:
+        return (tf.identity(x),)
+
+    x = tf.constant(2.0)
+    y = same(x)
+    return tf.Session().run([y, tf.gradients(y, x)[0]])
+
+
+def rows_are_changed_in_place(tf: Any, module: Any) -> Any:
+    inplace, x = module("python.ops.inplace_ops"), tf.placeholder(tf.float32, [3, 2])
+    changed = [
+        inplace.alias_inplace_update(x + 1, 1, [5.0, 6.0]),
+        inplace.alias_inplace_add(x + 2, [0, 2], [[1.0, 1.0], [2.0, 2.0]]),
+        inplace.inplace_sub(x + 3, None, tf.ones([3, 2])),
+    ]
+    session, zeros = tf.Session(), np.zeros([3, 2])
+    return [*[session.run(item, {x: zeros}) for item in changed], inplace.empty_like(x).shape.as_list()]
+
+
+def confusions_are_counted_over_batches(tf: Any, module: Any) -> Any:
+    counted, update = module("python.ops.metrics_impl")._streaming_confusion_matrix(
+        tf.constant([0, 1, 1]), tf.constant([0, 1, 0]), 2, tf.constant([1.0, 2.0, 3.0])
+    )
+    session = tf.Session()
+    session.run(tf.local_variables_initializer())
+    return [counted.name, counted.dtype.base_dtype.name, session.run(update), session.run(update)]
+
+
+def summaries_are_named_by_a_scope(tf: Any, module: Any) -> Any:
+    util = module("python.ops.summary_op_util")
+    with util.summary_scope("a", "family", values=[tf.constant(1.0)]) as (tag, scope):
+        made = tf.constant(1.0, name=scope)
+    util.collect(made, None, [tf.GraphKeys.SUMMARIES])
+    return [tag, scope, made.op.name, [item.op.name for item in tf.get_collection(tf.GraphKeys.SUMMARIES)]]
+
+
+def scopes_are_told_to_reuse_by_a_private_name(tf: Any, module: Any) -> Any:
+    with tf.variable_scope("s") as scope:
+        first = tf.get_variable("v", [1])
+        tf.get_variable_scope()._reuse = True
+        again = tf.get_variable("v", [1])
+        tf.get_variable_scope()._reuse = False
+    return [first is again, scope._reuse, scope._name_scope]
+
+
 def values_are_merged(tf: Any, module: Any) -> Any:
     flow = module("python.ops.control_flow_ops")
     image, chosen = tf.placeholder(tf.float32, [None, 4, 3]), tf.constant(1)

@@ -10,7 +10,7 @@ from tensorkeep.cli.output import Output, amount_of
 from tensorkeep.errors import InvalidArgumentError
 from tensorkeep.saved_model.load.engines import NAMES as ENGINES
 from tensorkeep.v1.defaults import set_default_engine
-from tensorkeep.v1.programs.running import read_program, run_program
+from tensorkeep.v1.programs.running import module_file, read_program, run_module, run_program
 from tensorkeep.v1.programs.surveying import names_used
 
 
@@ -19,18 +19,19 @@ def _add_arguments(parser: Parser) -> None:
     parser.add_argument(
         "--engine", choices=ENGINES, default=ENGINES[0], help="what runs its sessions that name none (%(default)s)"
     )
+    parser.add_argument("-m", dest="is_module", action="store_true", help="PROGRAM is a module, as of python -m")
     parser.add_argument("program", metavar="PROGRAM", help="a file of Python that imports tensorflow")
     parser.add_argument("arguments", metavar="ARGUMENT", nargs=REMAINDER, help="what the program is given, as it is")
 
 
 def _run(given: Namespace, output: Output) -> int:
     if given.dry_run:
-        return _rehearse(given.program, output)
+        return _rehearse(module_file(given.program) if given.is_module else given.program, output)
     if output.is_json:
         raise InvalidArgumentError("--json goes with --dry-run: what a program prints is its own")
     output.out.flush()
     set_default_engine(given.engine)
-    ending = run_program(given.program, given.arguments)
+    ending = (run_module if given.is_module else run_program)(given.program, given.arguments)
     if ending.said is not None:
         output.err.write(f"{ending.said}\n")
     if ending.cause is not None:
@@ -59,6 +60,7 @@ COMMANDS = {
         "tensorkeep's in its process. Its arguments, exit code and output are its own.",
         [
             "run train.py --learning_rate 0.1    # as python train.py --learning_rate 0.1",
+            "run -m nmt.nmt --src vi --tgt en     # as python -m nmt.nmt",
             "run --engine jax train.py           # its steps are compiled by JAX, for the device that JAX has",
             "run --dry-run train.py              # which names of TensorFlow it uses, and which are not here",
         ],

@@ -12,7 +12,6 @@ from tensorkeep.graph.graph import Graph, HandleShape, Tensor
 from tensorkeep.graph.registry.opspec import get_op
 from tensorkeep.proto.messages import FunctionDef
 
-
 _SHARED_COLLECTIONS: Final = (
     GraphKeys.EMBEDDING_VARIABLES,
     GraphKeys.GLOBAL_VARIABLES,

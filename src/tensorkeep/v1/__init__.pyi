@@ -68,7 +68,7 @@ from tensorkeep.tf1.functions.data.readers import (
 )
 from tensorkeep.tf1.functions.data.session_tensors import delete_session_tensor, get_session_handle, get_session_tensor
 from tensorkeep.tf1.functions.data.summaries import merge as merge_summary, merge_all as merge_all_summaries
-from tensorkeep.tf1.functions.gradients.derivatives import custom_gradient, hessians
+from tensorkeep.tf1.functions.gradients.derivatives import custom_gradient, hessians, recompute_grad
 from tensorkeep.tf1.functions.linear_algebra.matrices import (
     cholesky, cholesky as batch_cholesky, cholesky_solve, cholesky_solve as batch_cholesky_solve, diag, diag_part, eye,
     matrix_band_part, matrix_band_part as batch_matrix_band_part, matrix_determinant,
@@ -289,9 +289,9 @@ __all__ = [
     "py_function", "python_io", "qint16", "qint32", "qint8", "qr", "quantization", "quantize", "quantize_v2", "queue",
     "quint16", "quint8", "ragged", "random", "random_crop", "random_gamma", "random_normal",
     "random_normal_initializer", "random_poisson", "random_shuffle", "random_uniform", "random_uniform_initializer",
-    "range", "rank", "raw_ops", "read_file", "real", "realdiv", "reciprocal", "reduce_all", "reduce_any",
-    "reduce_join", "reduce_logsumexp", "reduce_max", "reduce_mean", "reduce_min", "reduce_prod", "reduce_sum",
-    "regex_replace", "register_tensor_conversion_function", "repeat", "report_uninitialized_variables",
+    "range", "rank", "raw_ops", "read_file", "real", "realdiv", "reciprocal", "recompute_grad", "reduce_all",
+    "reduce_any", "reduce_join", "reduce_logsumexp", "reduce_max", "reduce_mean", "reduce_min", "reduce_prod",
+    "reduce_sum", "regex_replace", "register_tensor_conversion_function", "repeat", "report_uninitialized_variables",
     "required_space_to_batch_paddings", "reset_default_graph", "reshape", "resource", "resource_loader",
     "resource_variables_enabled", "reverse", "reverse_sequence", "reverse_v2", "rint", "roll", "round", "rsqrt",
     "saturate_cast", "saved_model", "scalar_mul", "scalar_summary", "scan", "scatter_add", "scatter_div",

@@ -24,6 +24,8 @@ _DISTRIBUTIONS: Final = (
     "tf.distributions has the usual ones; of others write log probabilities by tf.math (lgamma, log_softmax, square), "
     "and draw by tf.random_normal, tf.multinomial, tf.random_gamma and others of tf.random"
 )
+_COMPILED: Final = "compiled ops are not loaded: write the op by tf.py_func, or register it with tensorkeep.ops"
+_EAGER: Final = "there is no eager mode: build a graph and run it in a session"
 _EXAMPLE: Final = "it was an example in TensorFlow's repository: put a copy beside the program, and import that"
 _EVENTS: Final = (
     "tf.train.summary_iterator reads files of events, which TensorBoard shows when it is installed by itself"
@@ -43,7 +45,7 @@ INSTEAD: Final[dict[str, str]] = {
     "contrib.copy_graph": "tf.train.export_meta_graph and import_meta_graph copy graphs",
     "contrib.cudnn_rnn": "cuDNN needs a GPU: tf.contrib.rnn.LSTMBlockFusedCell and GRUBlockCellV2 do the same on any",
     "contrib.decision_trees": _TREES,
-    "contrib.eager": "there is no eager mode: build a graph and run it in a session",
+    "contrib.eager": _EAGER,
     "contrib.factorization": "scikit-learn has k-means, mixtures and matrix factorization",
     "contrib.ffmpeg": "tf.audio.decode_wav reads sounds",
     "contrib.fused_conv": "tf.nn.conv2d, bias_add and relu run as one where they follow each other",
@@ -110,6 +112,19 @@ INSTEAD: Final[dict[str, str]] = {
 }
 
 
+REFUSED: Final[dict[str, str]] = {
+    "GradientTape": f"tf.gradients(loss, variables); {_EAGER}",
+    "contrib.eager.GradientTape": f"tf.gradients(loss, variables); {_EAGER}",
+    "contrib.eager.enable_eager_execution": _EAGER,
+    "enable_eager_execution": _EAGER,
+    "load_library": _COMPILED,
+    "load_op_library": _COMPILED,
+    "python.eager.backprop.GradientTape": f"tf.gradients(loss, variables); {_EAGER}",
+    "python.eager.context.eager_mode": _EAGER,
+}
+"""Names that are here only to say, when they are called, that what they do is not."""
+
+
 # By namespace that is here: what to use instead of the names that it lacks, and that have no row above.
 IN_PLACE_OF_OTHERS: Final[dict[str, str]] = {
     "autograph": _BRANCHES,
@@ -150,6 +165,8 @@ def missing(module: str, name: str) -> AttributeError:
 
 def advice(path: str) -> str | None:
     """What to use for a name below `tf` that is not here, or whose module is not; None if nothing is known."""
+    if path in REFUSED:
+        return REFUSED[path]
     names = path.removeprefix("python.").split(".")
     starts = (".".join(names[:length]) for length in range(len(names), 0, -1))
     found = next((INSTEAD[start] for start in starts if start in INSTEAD), None)

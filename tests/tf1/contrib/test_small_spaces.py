@@ -95,6 +95,56 @@ def test_points_between_pixels_have_values_of_the_four_around_them() -> None:
     np.testing.assert_allclose(found[0, :, 0], [0, 2, 5, 0])
 
 
+def test_old_names_lead_to_what_took_their_place() -> None:
+    assert contrib.signal.stft is tf.signal.stft
+    assert contrib.signal.linear_to_mel_weight_matrix is tf.signal.linear_to_mel_weight_matrix
+    assert contrib.stateless.stateless_random_uniform is tf.random.stateless_uniform
+    assert contrib.keras.layers.Dense is tf.keras.layers.Dense
+    assert contrib.framework.nest.is_sequence([1])
+    assert not contrib.eager.in_eager_mode()
+    assert not contrib.eager.executing_eagerly()
+
+
+def projected(row: Any) -> Any:
+    """The nearest point whose numbers are not negative and add up to one, by bisection for what is taken off."""
+    low, high = row.min() - 1.0, row.max()
+    for _ in range(200):
+        middle = (low + high) / 2
+        low, high = (middle, high) if np.maximum(row - middle, 0).sum() > 1 else (low, middle)
+    return np.maximum(row - low, 0)
+
+
+def test_sparsemax_is_the_nearest_point_and_its_loss_leads_there() -> None:
+    scores = np.array([[1, 2, 3], [0.1, 0, -1], [5, 5, 5], [-1, -1e3, 0]], np.float64)
+    wanted = np.eye(3)[[2, 0, 1, 2]]
+    logits = tf.constant(scores)
+    found = contrib.sparsemax.sparsemax(logits)
+    loss = contrib.sparsemax.sparsemax_loss(logits, found, tf.constant(wanted))
+    points, losses, slopes = tf.Session().run([found, loss, tf.gradients(loss, logits)[0]])
+    expected = np.stack([projected(row) for row in scores])
+    np.testing.assert_allclose(points, expected, atol=1e-12)
+    np.testing.assert_allclose(slopes, expected - wanted, atol=1e-12)
+    own = [p @ (z - p / 2) - y @ (z - y / 2) for p, z, y in zip(expected, scores, wanted, strict=True)]
+    np.testing.assert_allclose(losses, own, atol=1e-12)
+
+
+def test_functional_networks_are_dynamic_ones() -> None:
+    inputs = tf.random_normal([2, 4, 5], seed=1)
+    cell = tf.nn.rnn_cell.GRUCell(3, kernel_initializer=tf.ones_initializer())
+    with tf.variable_scope("a"):
+        outputs, state = contrib.recurrent.functional_rnn(cell, inputs, [2, 4], dtype=tf.float32)
+    with tf.variable_scope("b"):
+        both, _ = contrib.recurrent.bidirectional_functional_rnn(
+            *(tf.nn.rnn_cell.GRUCell(3) for _ in range(2)), inputs, dtype=tf.float32, sequence_length=[2, 4]
+        )
+    session = tf.Session()
+    session.run(tf.global_variables_initializer())
+    steps, last, forth, back = session.run([outputs, state, *both])
+    np.testing.assert_array_equal(last, [steps[0, 1], steps[1, 3]])
+    assert not steps[0, 2:].any()
+    assert forth.shape == back.shape == (2, 4, 3)
+
+
 @pytest.mark.parametrize("path", sorted(INSTEAD))
 def test_what_is_out_says_what_to_use(path: str) -> None:
     """At the name itself, or, where it is a module that can be imported, at each of its names."""

@@ -127,6 +127,48 @@ def test_a_name_that_is_not_here_stops_where_it_is_used_and_says_what_to_use(run
     assert "cause: tensorkeep has no tensorflow.train.Nonsense\n" in ended.stderr
 
 
+def test_a_module_that_is_not_here_is_imported_from_its_package(run: Run) -> None:
+    ended = run("from tensorflow.contrib import cudnn_rnn\nprint('so far')\ncudnn_rnn.CudnnLSTM(1, 2)\n")
+    assert ended.stdout == "so far\n"
+    assert "tf.contrib.cudnn_rnn.CudnnLSTM): cuDNN needs a GPU" in ended.stderr
+
+
+def test_a_name_is_no_module_that_could_be_found_by_its_path(run: Run) -> None:
+    ended = run(
+        "import pydoc, tensorflow as tf\n"
+        "print(pydoc.locate('tensorflow.contrib.seq2seq.LuongAttention') is tf.contrib.seq2seq.LuongAttention)\n"
+        "print(pydoc.locate('tensorflow.contrib.layers.glorot_uniform_initializer'))\n"
+        "print(pydoc.locate('tensorflow.keras.initializers.truncated_normal_initializer'))\n"
+    )
+    assert ended.stdout == "True\nNone\nNone\n", ended.stderr
+
+
+def test_a_module_is_run_by_its_name(tmp_path: Path) -> None:
+    package = tmp_path / "translation"
+    package.mkdir()
+    (package / "__init__.py").write_text("")
+    (package / "train.py").write_text("import sys\nimport tensorflow as tf\nprint(__name__, sys.argv[1:])\ntf.lite.x\n")
+
+    def run_module(*arguments: str) -> subprocess.CompletedProcess[str]:
+        line = [sys.executable, "-m", "tensorkeep", "run", *arguments]
+        return subprocess.run(line, capture_output=True, text=True, check=False, cwd=tmp_path)
+
+    ended = run_module("-m", "translation.train", "--src", "vi")
+    assert ended.stdout == "__main__ ['--src', 'vi']\n"
+    assert ended.returncode == 1
+    assert "runpy" not in ended.stderr
+    assert "2\t" not in (told := run_module("--dry-run", "-m", "translation.train").stdout)
+    assert "4\ttf.lite" in told
+    for name in ("translation.decode", "translation", "nothing"):
+        assert f'there is no module "{name}" to be run' in run_module("-m", name).stderr
+
+
+def test_a_notebook_is_told_from_a_program(tmp_path: Path) -> None:
+    line = [sys.executable, "-m", "tensorkeep", "run", "train.ipynb"]
+    ended = subprocess.run(line, capture_output=True, text=True, check=False, cwd=tmp_path)
+    assert 'error: "train.ipynb" is a notebook: put `import tensorkeep.v1; tensorkeep.v1.install()`' in ended.stderr
+
+
 def test_warnings_of_the_program_are_its_own(run: Run) -> None:
     ended = run("import warnings\nwarnings.warn('old', DeprecationWarning)\nwarnings.warn('odd')\n")
     assert "program.py:3: UserWarning: odd" in ended.stderr
@@ -180,3 +222,5 @@ def test_a_dry_run_tells_which_names_are_not_here(run: Run) -> None:
     assert "2\ttf.lite" in ended.stdout
     assert "3 names of TensorFlow, 1 of them not here" in ended.stdout
     assert file
+    ended = run("import tensorflow as tf\ntf.enable_eager_execution()\n", command=("tensorkeep", "run", "--dry-run"))
+    assert "2\ttf.enable_eager_execution\tthere is no eager mode: build a graph" in ended.stdout

@@ -203,7 +203,8 @@ class Flatten(Layer):
 
     def compute_output_shape(self, input_shape: Any) -> TensorShape:
         batch, *inner = TensorShape(input_shape).as_list()
-        return TensorShape([batch, None if None in inner else prod(inner)])
+        known = [size for size in inner if size is not None]
+        return TensorShape([batch, prod(known) if len(known) == len(inner) else None])
 
 
 def flatten(inputs: TensorLike, name: str | None = None, data_format: str = "channels_last") -> Tensor:

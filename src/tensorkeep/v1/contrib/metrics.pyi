@@ -1,6 +1,8 @@
 # Written by tools/write_stubs.py. Where the names are is said in tables.
 
-from tensorkeep.tf1.contrib.agreement import cohen_kappa, count, streaming_covariance, streaming_pearson_correlation
+from tensorkeep.tf1.contrib.agreement import (
+    cohen_kappa, count, streaming_concat, streaming_covariance, streaming_pearson_correlation,
+)
 from tensorkeep.tf1.contrib.metrics import (
     accuracy, aggregate_metric_map, aggregate_metrics, streaming_accuracy, streaming_auc,
     streaming_false_negative_rate, streaming_false_negatives, streaming_false_negatives_at_thresholds,
@@ -21,7 +23,7 @@ from tensorkeep.tf1.training.metrics.means import (
 __all__ = [
     "accuracy", "aggregate_metric_map", "aggregate_metrics", "cohen_kappa", "confusion_matrix", "count",
     "set_difference", "set_intersection", "set_size", "set_union", "streaming_accuracy", "streaming_auc",
-    "streaming_covariance", "streaming_false_negative_rate", "streaming_false_negatives",
+    "streaming_concat", "streaming_covariance", "streaming_false_negative_rate", "streaming_false_negatives",
     "streaming_false_negatives_at_thresholds", "streaming_false_positive_rate", "streaming_false_positives",
     "streaming_false_positives_at_thresholds", "streaming_mean", "streaming_mean_absolute_error",
     "streaming_mean_cosine_distance", "streaming_mean_iou", "streaming_mean_relative_error",

@@ -21,7 +21,8 @@ def bahdanau_score(
 ) -> Tensor:
     """v * tanh(keys + query), of variables that are given; of new ones if `attention_v` says whether to normalize."""
     if isinstance(attention_v, bool):
-        return mechanisms.bahdanau_score(processed_query, keys, keys.get_shape()[2].value, attention_v)
+        units: Any = keys.get_shape()[2].value
+        return mechanisms.bahdanau_score(processed_query, keys, units, attention_v)
     spread = keys + expand_dims(processed_query, 1)
     if attention_g is None:
         return reduce_sum(attention_v * tanh(spread), [2])

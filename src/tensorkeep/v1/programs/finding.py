@@ -88,17 +88,25 @@ def is_lacking(path: str) -> bool:
 
 
 _FOLDERS: Final = ("ops", "proto", "python")
-_FILES: Final = """
-    keras.activations keras.backend keras.callbacks keras.constraints keras.initializers keras.losses keras.metrics
-    keras.models keras.regularizers
-""".split()
+_FILES: Final = [
+    "keras.activations",
+    "keras.backend",
+    "keras.callbacks",
+    "keras.constraints",
+    "keras.initializers",
+    "keras.losses",
+    "keras.metrics",
+    "keras.models",
+    "keras.regularizers",
+]
 
 
 def _may_be_in(package: str, path: str) -> bool:
     """Whether TensorFlow may have a module of that path in a package.
 
-    Packages of `contrib`, and modules that are files, have no modules beside their names, so that `pydoc.locate` finds none for a name it looks for
-    in one after the other; names that look like classes are let through, for programs that import what they do not use.
+    Packages of `contrib`, and modules that are files, have no modules beside their names, so that `pydoc.locate` finds
+    none for a name it looks for in one after the other; names that look like classes are let through, for programs that
+    import what they do not use.
     """
     if any(path.startswith(f"{file}.") for file in _FILES):
         return False
@@ -119,7 +127,7 @@ def module_at(path: str) -> ModuleType | None:
 def _is_name(path: str) -> bool:
     """Whether a path is that of something in a module that is here, and so of no module, as for `pydoc.locate`."""
     parent, _, name = path.rpartition(".")
-    return is_there(parent) and hasattr(module_at(parent), name)
+    return is_there(parent) and not isinstance(getattr(module_at(parent), name, sys), ModuleType)
 
 
 @cache
@@ -261,6 +269,9 @@ class Finder(MetaPathFinder):
         below = path_of(fullname)
         if below is None and path:  # `keras.backend`, where the program has put `tf.keras` under the name `keras`
             below = below_package(path, fullname.rpartition(".")[2])
+        if below is None and fullname.startswith(f"{_FACADE}."):  # as in `from tensorflow.contrib import cudnn_rnn`
+            below = without_alias(fullname[len(_FACADE) + 1 :])
+            below = below if is_lacking(below) else None
         module = None if below is None else module_at(below)
         return None if module is None else ModuleSpec(fullname, _Same(module), is_package=True)
 

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import runpy
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from importlib.machinery import SourceFileLoader
+from importlib.util import find_spec
 from types import ModuleType, TracebackType
 from typing import Final, NamedTuple
 
+from tensorkeep.errors import InvalidArgumentError, MissingFileError
 from tensorkeep.io.coding.text_and_bytes import as_bytes
 from tensorkeep.io.files.gfile_object import GFile
 from tensorkeep.io.files.paths import absolute_path, with_slashes
@@ -28,6 +31,11 @@ class Ending(NamedTuple):
 
 def read_program(path: str) -> bytes:
     """The source of a program; MissingFileError if there is none."""
+    if path.endswith(".ipynb"):
+        raise InvalidArgumentError(
+            f'"{path}" is a notebook: put `import tensorkeep.v1; tensorkeep.v1.install()` into its first cell and run '
+            "it as any other, or make a program of it by `jupyter nbconvert --to script`"
+        )
     with GFile(path, "rb") as file:
         return as_bytes(file.read())
 
@@ -42,8 +50,40 @@ def run_program(path: str, arguments: Sequence[str]) -> Ending:
     sys.argv[:] = [path, *arguments]
     sys.path.insert(0, with_slashes(absolute_path(path)).rpartition("/")[0])
     main = _main_module(path)
+    return _ending_of(lambda: exec(compile(source, path, "exec", dont_inherit=True), vars(main)))
+
+
+def run_module(name: str, arguments: Sequence[str]) -> Ending:
+    """Runs a module as `python -m` does: by its name, with the current folder first in `sys.path`."""
+    module_file(name)
+    sys.argv[:] = [name, *arguments]
+    return _ending_of(lambda: runpy.run_module(name, run_name="__main__", alter_sys=True))
+
+
+def module_file(name: str) -> str:
+    """The file that `python -m` runs for a module, or of a package its `__main__`; MissingFileError if there is none.
+
+    From here on TensorFlow's names are ours, for the packages that the module is in are imported.
+    """
+    install()
+    if sys.path[0] != absolute_path("."):
+        sys.path.insert(0, absolute_path("."))
     try:
-        exec(compile(source, path, "exec", dont_inherit=True), vars(main))
+        found = find_spec(name)
+        if found is not None and found.submodule_search_locations is not None:
+            found = find_spec(f"{name}.__main__")
+    except ModuleNotFoundError as error:
+        if not f"{name}.".startswith(f"{error.name}."):
+            raise
+        found = None
+    if found is None or not found.origin:
+        raise MissingFileError(f'there is no module "{name}" to be run, in the current folder or installed')
+    return found.origin
+
+
+def _ending_of(run: Callable[[], object]) -> Ending:
+    try:
+        run()
     except SystemExit as ending:
         return _ending_of_exit(ending)
     except BaseException as error:
@@ -75,6 +115,6 @@ def _report_error(error: BaseException) -> Ending:
 
 def _own_frames(trace: TracebackType | None) -> TracebackType | None:
     """The frames of a traceback from the program on."""
-    while trace is not None and trace.tb_frame.f_code.co_filename == __file__:
+    while trace is not None and trace.tb_frame.f_code.co_filename in (__file__, runpy.__file__, "<frozen runpy>"):
         trace = trace.tb_next
     return trace

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from types import ModuleType
 
 from tensorkeep.errors import InvalidArgumentError
-from tensorkeep.v1.absent import advice
+from tensorkeep.v1.absent import REFUSED, advice
 from tensorkeep.v1.programs.causes import cause_of
 from tensorkeep.v1.programs.finding import is_lacking, module_at, path_of
 
@@ -102,6 +102,8 @@ def _module(path: str) -> ModuleType | None:
 
 
 def _is_there(path: str) -> bool:
+    if path in REFUSED:
+        return False
     if _module(path) is not None:
         return True
     parent, _, name = path.rpartition(".")

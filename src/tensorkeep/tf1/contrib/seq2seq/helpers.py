@@ -197,7 +197,8 @@ class ScheduledEmbeddingTrainingHelper(TrainingHelper):
             self._sampling_probability = convert(sampling_probability, name="sampling_probability")
             if self._sampling_probability.get_shape().rank not in (0, 1):
                 raise InvalidArgumentError(
-                    f"sampling_probability must be either a scalar or a vector: {self._sampling_probability.get_shape()}"
+                    "sampling_probability must be either a scalar or a vector: "
+                    f"{self._sampling_probability.get_shape()}"
                 )
             self._seed, self._scheduling_seed = seed, scheduling_seed
             super().__init__(inputs, sequence_length, time_major, name=name)
@@ -243,7 +244,8 @@ class ScheduledOutputTrainingHelper(TrainingHelper):
             self._sampling_probability = convert(sampling_probability, name="sampling_probability")
             if self._sampling_probability.get_shape().rank not in (0, 1):
                 raise InvalidArgumentError(
-                    f"sampling_probability must be either a scalar or a vector: {self._sampling_probability.get_shape()}"
+                    "sampling_probability must be either a scalar or a vector: "
+                    f"{self._sampling_probability.get_shape()}"
                 )
             whole = inputs
             self._auxiliary_input_tas: Any = None

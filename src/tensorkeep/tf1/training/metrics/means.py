@@ -253,7 +253,7 @@ def mean_iou(
 
 def streaming_confusion_matrix(
     labels: Tensor, predictions: Tensor, num_classes: int, weights: Tensor | None = None
-) -> tuple[Variable, Tensor]:
+) -> tuple[Variable, Variable | Tensor]:
     """How often each class was taken for each, by label and prediction: so far, and the update."""
     total = metric_variable([num_classes, num_classes], FLOAT64, name="total_confusion_matrix")
     predictions, labels = cast(predictions, INT64), cast(labels, INT64)

@@ -55,8 +55,8 @@ _MODULES: Final = {
     "recurrent": "python.ops.functional_rnn",
     "resampler": "python.ops.resampler_ops",
     "rnn": """
-        python.ops.core_rnn python.ops.core_rnn_cell python.ops.core_rnn_cell_impl python.ops.fused_rnn_cell python.ops.gru_ops python.ops.lstm_ops
-        python.ops.rnn python.ops.rnn_cell
+        python.ops.core_rnn python.ops.core_rnn_cell python.ops.core_rnn_cell_impl python.ops.fused_rnn_cell
+        python.ops.gru_ops python.ops.lstm_ops python.ops.rnn python.ops.rnn_cell
     """,
     "seq2seq": """
         python.ops.attention_wrapper python.ops.basic_decoder python.ops.beam_search_decoder

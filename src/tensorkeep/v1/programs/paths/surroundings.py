@@ -71,6 +71,7 @@ SURROUNDINGS: Final[dict[str, Table]] = {
     "python.platform.googletest": {"tensorkeep.v1.internals.test_helpers": "*", "tensorkeep.v1.test": "*"},
     "python.platform.resource_loader": {"tensorkeep.v1.resource_loader": "*"},
     "python.platform.sysconfig": _BUILD,
+    "sysconfig": _BUILD,
     "python.platform.test": {"tensorkeep.v1.test": "*"},
     "python.platform.tf_logging": {"tensorkeep.v1.logging": "*"},
     "contrib.tfprof": _PROFILER,
