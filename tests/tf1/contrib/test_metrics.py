@@ -114,3 +114,28 @@ def test_rates_of_what_is_taken_for_the_other() -> None:
     assert streamed(metrics.streaming_false_positive_rate, rows)[1] == 0.5
     found, value = streamed(metrics.streaming_false_negative_rate, rows)
     assert (value, found) == (pytest.approx(1 / 3), [0.5, pytest.approx(1 / 3)])
+
+
+@pytest.mark.parametrize(("axis", "most"), [(0, None), (0, 3), (1, None), (-1, 2)])
+def test_batches_are_joined_as_they_come(axis: int, most: int | None) -> None:
+    batches = [np.full([count, 2], count, np.float32) for count in (1, 2, 3)]
+    given = [batch if axis == 0 else batch.T for batch in batches]
+    with tf.Graph().as_default():
+        batch = tf.placeholder(tf.float32, [None, 2] if axis == 0 else [2, None])
+        value, update = metrics.streaming_concat(batch, axis=axis, max_size=most)
+        with tf.Session() as session:
+            session.run(tf.local_variables_initializer())
+            last = [session.run(update, {batch: item}) for item in given][-1]
+            found = session.run(value)
+    whole = np.concatenate(given, axis)
+    expected = whole if most is None else whole[:most] if axis == 0 else whole[:, :most]
+    np.testing.assert_array_equal(found, expected)
+    np.testing.assert_array_equal(last, expected)
+    assert value.shape.as_list() == batch.shape.as_list()
+
+
+def test_batches_to_be_joined_have_a_known_rank_and_axis() -> None:
+    with pytest.raises(tf.errors.InvalidArgumentError, match=r"axis = 2 not in \[0, 2\)"):
+        metrics.streaming_concat(np.zeros([1, 2]), axis=2)
+    with tf.Graph().as_default(), pytest.raises(tf.errors.InvalidArgumentError, match="other than 0 must be known"):
+        metrics.streaming_concat(tf.placeholder(tf.float32, [None, None]))

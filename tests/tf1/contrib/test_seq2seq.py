@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from itertools import product
 from typing import Any
 
@@ -11,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import tensorkeep.v1 as tf
+from tensorkeep.v1.programs.finding import module_at
 from tests.support.depth import examples
 from tests.tf1.contrib.running import values
 
@@ -306,3 +308,75 @@ def test_rows_are_repeated_and_losses_are_averaged_as_told() -> None:
     np.testing.assert_allclose(each, losses, rtol=1e-5, atol=1e-6)
     with pytest.raises(ValueError, match="cannot both be true"):
         seq2seq.sequence_loss(tf.zeros([1, 1, 1]), [[0]], [[1.0]], sum_over_batch=True)
+
+
+# ---------------------------------------------------------------------------------------------------- Private names
+
+
+def test_attention_of_one_s_own_stands_on_private_functions() -> None:
+    """As programs write it that attend to where they attended before, in the words of TensorFlow 1.8 and of 1.15."""
+    inner = module_at("contrib.seq2seq.python.ops.attention_wrapper")
+
+    class Own(inner._BaseAttentionMechanism):  # type: ignore[misc, name-defined]
+        def __init__(self, num_units: int, memory: Any, lengths: Any) -> None:
+            dense = partial(tf.layers.Dense, use_bias=False, kernel_initializer=tf.ones_initializer())
+            super().__init__(
+                dense(num_units, name="query_layer"), memory, lambda score, _: tf.nn.softmax(score), lengths,
+                dense(num_units, name="memory_layer"),
+            )  # fmt: skip
+            self._num_units = num_units
+
+        def __call__(self, query: Any, state: Any) -> Any:
+            with tf.variable_scope(None, "own_attention", [query]):
+                asked = self.query_layer(query)
+                weight = tf.get_variable("attention_v", [self._num_units], initializer=tf.ones_initializer())
+                with tf.variable_scope("old"):
+                    old = inner._bahdanau_score(asked, self.keys, False)
+                found = self._probability_fn(inner._bahdanau_score(asked, self.keys, weight) + 0 * old, state)
+            return found, found
+
+    def built() -> Any:
+        mechanism = Own(2, tf.constant(MEMORY), LENGTHS)
+        masked = inner._maybe_mask_score(tf.zeros([4, 5]), LENGTHS, -1.0)
+        again = inner._maybe_mask_score(tf.zeros([4, 5]), LENGTHS, score_mask_value=-1.0)
+        memory = inner._prepare_memory(tf.constant(MEMORY), LENGTHS, True)
+        return mechanism(tf.constant(QUERY), None)[0], masked, again, memory
+
+    (found, masked, again, memory), _ = values(built)
+    keys = (MEMORY * MASK[..., None]).sum(2, keepdims=True)
+    scores = 2 * np.tanh(keys + QUERY.sum(1)[:, None, None])[..., 0]
+    np.testing.assert_allclose(found, softmax(scores), rtol=1e-5)
+    np.testing.assert_array_equal(masked, np.where(MASK, 0, -1))
+    np.testing.assert_array_equal(again, masked)
+    np.testing.assert_array_equal(memory, MEMORY * MASK[..., None])
+
+
+def test_helpers_and_wrappers_keep_what_they_are_told_under_tensorflow_s_names() -> None:
+    class Coldest(seq2seq.GreedyEmbeddingHelper):  # type: ignore[misc, name-defined]
+        """Feeds what is least likely."""
+
+        def sample(self, time: Any, outputs: Any, state: Any, name: Any = None) -> Any:
+            return tf.argmin(outputs, axis=-1, output_type=tf.int32)
+
+        def next_inputs(self, time: Any, outputs: Any, state: Any, sample_ids: Any, name: Any = None) -> Any:
+            finished = tf.equal(sample_ids, self._end_token)
+            inputs = tf.cond(
+                tf.reduce_all(finished), lambda: self._start_inputs, lambda: self._embedding_fn(sample_ids)
+            )
+            return finished, inputs, state
+
+    def built() -> Any:
+        helper = Coldest(tf.eye(4), [1, 2], 3)
+        cell = rnn.BasicRNNCell(4)
+        decoder = seq2seq.BasicDecoder(cell, helper, cell.zero_state(2, tf.float32))
+        assert decoder._rnn_output_size() == 4
+        outputs, _, _ = seq2seq.dynamic_decode(decoder, maximum_iterations=3)
+        mechanism = seq2seq.LuongAttention(4, tf.constant(MEMORY))
+        wrapper = seq2seq.AttentionWrapper(cell, mechanism, attention_layer_size=4, alignment_history=True)
+        assert wrapper._attention_mechanisms == (mechanism,)
+        assert [layer.units for layer in wrapper._attention_layers] == [4]
+        assert wrapper._alignment_history
+        return outputs.rnn_output, outputs.sample_id
+
+    (outputs, sampled), _ = values(built)
+    np.testing.assert_array_equal(sampled, outputs.argmin(-1))

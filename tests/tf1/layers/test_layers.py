@@ -198,3 +198,39 @@ def test_an_input_spec_says_what_it_asks_for() -> None:
     assert layers.InputSpec(shape=(None, 3)).ndim == 2
     with pytest.raises(InvalidArgumentError, match="Axis 5 is greater than the maximum allowed value: 1"):
         layers.InputSpec(ndim=2, axes={5: 1})
+
+
+SHAPED: dict[str, tuple[Any, list[int | None]]] = {
+    "dense": (lambda: layers.Dense(3), [None, 4]),
+    "conv1d": (lambda: layers.Conv1D(4, 3, padding="same"), [2, 7, 3]),
+    "conv2d": (lambda: layers.Conv2D(3, 2, 2, dilation_rate=1), [None, 8, 9, 1]),
+    "conv2d_transpose": (lambda: layers.Conv2DTranspose(3, 3, 2, padding="same"), [None, 8, 9, 1]),
+    "separable_conv2d": (lambda: layers.SeparableConv2D(3, 2, 2), [None, 8, 9, 1]),
+    "max_pooling2d": (lambda: layers.MaxPooling2D(2, 2), [None, 8, 9, 1]),
+    "average_pooling1d": (lambda: layers.AveragePooling1D(3, 2, "same"), [2, 7, 3]),
+    "flatten": (lambda: layers.Flatten(), [None, 3, 4]),
+    "batch_normalization": (lambda: layers.BatchNormalization(), [None, 3]),
+    "dropout": (lambda: layers.Dropout(), [1, 2]),
+}
+
+
+@pytest.mark.parametrize("kind", SHAPED)
+def test_the_shape_of_outputs_is_known_before_a_layer_is_called(kind: str) -> None:
+    make, shape = SHAPED[kind]
+    told = make().compute_output_shape(shape)
+    assert told.as_list()[1:] == make()(x(*shape)).get_shape().as_list()[1:]
+    assert told.as_list()[0] == shape[0]
+
+
+def test_layers_are_built_for_shapes_as_lists_where_they_are(graph: Graph) -> None:
+    with variable_scope("s"):
+        dense, normalization = layers.Dense(3), layers.BatchNormalization(name="n", center=False, scale=False)
+        dense.build([None, 4])
+        normalization.build((None, 4))
+    dense(x(None, 4))
+    assert names(graph, GraphKeys.GLOBAL_VARIABLES) == [
+        "s/dense/kernel:0",
+        "s/dense/bias:0",
+        "s/n/moving_mean:0",
+        "s/n/moving_variance:0",
+    ]

@@ -16,6 +16,7 @@ rnn/            cells of recurrent networks, and wrappers around them
 seq2seq/        decoders with attention and beam search
 small_spaces    what `data`, `nn`, `compiler`, `memory_stats` and some others have of their own
 slim/           models in few lines, with networks, and the data that they read
+sparsemax       probabilities of which most are zero, and the loss that goes with them
 summary         summaries that operations write themselves
 training/       hyperparameters, training steps and evaluation
 """

@@ -5,7 +5,7 @@ from __future__ import annotations
 import runpy
 import sys
 from collections.abc import Callable, Sequence
-from importlib.machinery import SourceFileLoader
+from importlib.machinery import ModuleSpec, SourceFileLoader
 from importlib.util import find_spec
 from types import ModuleType, TracebackType
 from typing import Final, NamedTuple
@@ -68,17 +68,22 @@ def module_file(name: str) -> str:
     install()
     if sys.path[0] != absolute_path("."):
         sys.path.insert(0, absolute_path("."))
-    try:
-        found = find_spec(name)
-        if found is not None and found.submodule_search_locations is not None:
-            found = find_spec(f"{name}.__main__")
-    except ModuleNotFoundError as error:
-        if not f"{name}.".startswith(f"{error.name}."):
-            raise
-        found = None
+    found = _find_module(name)
+    if found is not None and found.submodule_search_locations is not None:
+        found = _find_module(f"{name}.__main__")
     if found is None or not found.origin:
         raise MissingFileError(f'there is no module "{name}" to be run, in the current folder or installed')
     return found.origin
+
+
+def _find_module(name: str) -> ModuleSpec | None:
+    """Where a module is; None if it, or a package that it would be in, is not there."""
+    try:
+        return find_spec(name)
+    except ModuleNotFoundError as error:
+        if not f"{name}.".startswith(f"{error.name}."):
+            raise
+        return None
 
 
 def _ending_of(run: Callable[[], object]) -> Ending:
