@@ -45,6 +45,7 @@ def stopped_by(program: str) -> BaseException:
         ("np.float", "old name"),
         ("np.zeros(1).itemset(0, 1)", r"a\[i\] = value"),
         ("import nosuchpackage.x", "pip install nosuchpackage"),
+        ("raise ModuleNotFoundError('No module named cv2', name='cv2')", "pip install opencv-python"),
         ("b'x'.decode('ascii') + chr(1) and b'\\xff'.decode('ascii')", "latin1"),
         ("undefined_name", None),
         ("1 / 0", None),

@@ -130,11 +130,25 @@ def _of_import(error: BaseException) -> str | None:
     return _lacking_name(wanted[2], wanted[1])
 
 
+_DISTRIBUTIONS: Final = {
+    "PIL": "pillow",
+    "bs4": "beautifulsoup4",
+    "cv2": "opencv-python",
+    "gin": "gin-config",
+    "pkg_resources": "'setuptools<81'",
+    "skimage": "scikit-image",
+    "sklearn": "scikit-learn",
+    "yaml": "pyyaml",
+}
+"""Packages that are installed under another name than they are imported by."""
+
+
 def _not_installed(error: ModuleNotFoundError) -> str | None:
     top = (error.name or "").partition(".")[0]
     if path_of(error.name or "") is not None:
         return f"TensorFlow 1 has no module {error.name}"
-    return f"the program needs a package that is not installed: pip install {top}" if top else None
+    wanted = _DISTRIBUTIONS.get(top, top)
+    return f"the program needs a package that is not installed: pip install {wanted}" if top else None
 
 
 def _lacking_name(module: str, name: str) -> str | None:
