@@ -60,7 +60,7 @@ COMMANDS = {
         "tensorkeep's in its process. Its arguments, exit code and output are its own.",
         [
             "run train.py --learning_rate 0.1    # as python train.py --learning_rate 0.1",
-            "run -m nmt.nmt --src vi --tgt en     # as python -m nmt.nmt",
+            "run -m train --learning_rate 0.1       # as python -m train --learning_rate 0.1",
             "run --engine jax train.py           # its steps are compiled by JAX, for the device that JAX has",
             "run --dry-run train.py              # which names of TensorFlow it uses, and which are not here",
         ],
