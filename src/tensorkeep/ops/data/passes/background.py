@@ -65,11 +65,19 @@ WORKERS: Final = Workers()
 
 
 class _Ahead:
-    """A pass whose next rows are made in the background, up to so many that nobody has asked for yet."""
+    """A pass whose next rows are made in the background, up to so many that nobody has asked for yet.
+
+    One that another works ahead of, as where a parallel map is prefetched, makes nothing by itself: its room is the
+    other's, and a row is handed from one thread to another but once.
+    """
 
     def __init__(self, source: Pass, size: int) -> None:
         self._source = source
         self._size = size
+        self._is_passive = False
+        if isinstance(source, _Ahead):
+            source._is_passive = True
+            self._size += source._size
         self._changed = Condition()
         self._ready: deque[Rows] = deque()
         self._count = 0
@@ -80,6 +88,8 @@ class _Ahead:
         self._at_once = 1
 
     def take(self, most: int) -> Rows:
+        if self._is_passive:
+            return self._take_here(most)
         found: list[Rows] = []
         count = 0
         with self._changed:
@@ -102,6 +112,27 @@ class _Ahead:
                     self._changed.wait()
             self._start()
         return joined_rows(found)
+
+    def _take_here(self, most: int) -> Rows:
+        """Rows that a state held, and then those of the source, which this thread makes."""
+        with self._changed:
+            if self._error is not None:
+                error, self._error = self._error, None
+                raise error
+            held = list[Rows]()
+            while self._count and sum(map(len, held)) < most:
+                held.append(self._pop(most - sum(map(len, held))))
+        left = most - sum(map(len, held))
+        if left and not self._is_over:
+            try:
+                rows = self._source.take(left)
+            except Exception as error:
+                if not held:
+                    raise
+                self._error = error
+                rows = []
+            held.append(rows)
+        return joined_rows(held)
 
     def _pop(self, most: int) -> Rows:
         rows = self._ready.popleft()

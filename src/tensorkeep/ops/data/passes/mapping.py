@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Sequence
+from math import inf
 from threading import Condition
+from time import perf_counter
 from typing import Any, Final
 
 from tensorkeep.errors import InvalidArgumentError, OutOfRangeError, TensorKeepError
@@ -14,6 +16,7 @@ from tensorkeep.ops.data.passes.basics import UNKNOWN, Dataset, Pass, State, chu
 from tensorkeep.ops.data.passes.rows import Columns, Element, Rows, as_columns
 from tensorkeep.runtime.limits import current_meter
 
+_WORTH_A_THREAD: Final = 5e-4  # seconds of a call; handing over one that is quicker takes longer than it
 _FEWEST: Final = 2  # rows that are worth a call for all of them together
 
 ManyRows = Callable[[Columns], Columns]
@@ -60,6 +63,7 @@ class _Mapped:
         self._outcomes: deque[Element | Exception] = deque()  # of the first of these rows, if they are computed
         self._at = 0  # elements so far
         self._is_over = False
+        self._seconds = inf  # that a call has taken of late
 
     def more(self, most: int) -> Rows:
         if self._is_over:
@@ -104,15 +108,20 @@ class _Mapped:
         return error
 
     def _computed(self, rows: Rows) -> Sequence[Element | Exception]:
-        if self._threads <= 1 or len(rows) < _FEWEST:
+        if self._threads <= 1 or len(rows) < _FEWEST or self._seconds < _WORTH_A_THREAD:
             return [self._outcome(row) for row in rows]
         return in_threads(self._outcome, rows, self._threads)
 
     def _outcome(self, row: Element) -> Element | Exception:
+        start = perf_counter()
         try:
             return self._function(row)
         except Exception as error:
             return error
+        finally:
+            self._seconds = min(
+                perf_counter() - start, 2 * self._seconds + 1e-6
+            )  # one that had to wait is not taken for slow
 
     def place(self) -> State:
         return {"rows": list(self._rows), "at": self._at, "over": self._is_over}
