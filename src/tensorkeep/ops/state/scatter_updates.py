@@ -24,6 +24,8 @@ from tensorkeep.runtime.resources import VariableResource
 from tensorkeep.shapes import Shape, bracketed_shape
 
 Combine = Callable[..., Any]
+_MOST_PASSES: Final = 4
+"""In which rows of different positions are combined at once; positions that occur more often take rows one by one."""
 
 
 def quotient(a: Array, b: Array) -> Array:
@@ -46,9 +48,16 @@ def scatter_rows(array: Array, indices: Array, rows: Array, combine: Combine | N
         return
     if combine is None:
         array[indices] = rows
-    elif len(indices) == 1 or len(np.unique(indices)) == len(indices):
-        array[indices] = combine(array[indices], rows)
-    elif isinstance(combine, np.ufunc):
+        return
+    left = np.arange(len(indices))
+    for _ in range(_MOST_PASSES):
+        places, firsts = np.unique(indices[left], return_index=True)
+        array[places] = combine(array[places], rows[left[firsts]])
+        left = np.delete(left, firsts)
+        if not left.size:
+            return
+    indices, rows = indices[left], rows[left]
+    if isinstance(combine, np.ufunc):
         width = rows[0].size
         flat = (indices.astype(np.int64)[:, None] * width + np.arange(width)).reshape(-1)
         combine.at(array.reshape(-1), flat, rows.reshape(-1))
