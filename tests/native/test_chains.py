@@ -32,6 +32,9 @@ _EXACT = {
     Operation.SQRT: np.sqrt,
     Operation.SQUARE: np.square,
     Operation.ABS: np.abs,
+    Operation.SIGMOID_GRADIENT: lambda y, dy: dy * y * (1 - y),
+    Operation.TANH_GRADIENT: lambda y, dy: dy * (1 - y * y),
+    Operation.RELU_GRADIENT: lambda dy, x: dy * (x > 0),
 }
 _CLOSE = {
     Operation.SIGMOID: kernel_of(get_op("Sigmoid")),
@@ -41,6 +44,10 @@ _CLOSE = {
     Operation.ERFC: kernel_of(get_op("Erfc")),
 }
 _SIGNS_OF_ZERO_DO_NOT_MATTER = [op for op in _EXACT if op not in (Operation.DIVIDE, Operation.RSQRT)]
+
+
+def _operands(operation: Operation) -> int:
+    return 2 if operation < Operation.NEGATE or operation >= Operation.SIGMOID_GRADIENT else 1
 
 
 def _numbers(seed: int, *shape: int) -> Array:
@@ -69,7 +76,7 @@ def _one_by_one(instructions: list[Instruction], *arrays: Array) -> Array:
 
 @pytest.mark.parametrize("operation", _EXACT)
 def test_arithmetic_has_the_bits_of_numpy(operation: Operation) -> None:
-    count = 2 if operation < Operation.NEGATE else 1
+    count = _operands(operation)
     arrays = [_numbers(seed, SMALLEST + 7) for seed in range(count)]
     step = Instruction(operation, tuple(range(count)))
     np.testing.assert_array_equal(_run(Chain(count, [step]), *arrays), _one_by_one([step], *arrays))
@@ -103,7 +110,7 @@ def test_chains_over_arrays_that_are_stretched_agree(
         before = 0 if not instructions else len(arrays) + len(instructions) - 1  # so that all have the whole shape
         other = second % (len(arrays) + len(instructions))
         pair = (before, other) if first % 2 else (other, before)
-        instructions.append(Instruction(operation, pair if operation < Operation.NEGATE else (before,)))
+        instructions.append(Instruction(operation, pair if _operands(operation) == 2 else (before,)))
     if not Chain.fits(len(arrays), instructions):
         return
     chain = Chain(len(arrays), instructions)

@@ -29,7 +29,9 @@ Shape = tuple[int, ...]
 
 
 class Operation(IntEnum):
-    """What can be in a chain, as elements.h numbers it. Those before NEGATE take two operands."""
+    """What can be in a chain, as elements.h numbers it. Those before NEGATE take two operands, and so do gradients: a
+    result of the function, and the gradient of it; of RELU, the gradient first.
+    """
 
     ADD = 0
     SUBTRACT = 1
@@ -51,6 +53,9 @@ class Operation(IntEnum):
     SQUARE = 17
     ABS = 18
     CUBE = 19
+    SIGMOID_GRADIENT = 20
+    TANH_GRADIENT = 21
+    RELU_GRADIENT = 22
 
 
 _WITH_POWERS: Final = frozenset((Operation.SIGMOID, Operation.TANH, Operation.EXP, Operation.ERF, Operation.ERFC))

@@ -139,6 +139,9 @@ TILE_TARGET static void operate(int64_t operation, const float* a, const float* 
     case 17: EACH(x * x);
     case 18: EACH(__builtin_fabsf(x));
     case 19: EACH(x * x * x);
+    case 20: EACH_PAIR(y * x * (1.0f - x));
+    case 21: EACH_PAIR(y * (1.0f - x * x));
+    case 22: EACH_PAIR(x * (y > 0.0f ? 1.0f : 0.0f));
     default: return;
   }
 }
@@ -210,35 +213,56 @@ TILE_TARGET static void run_chain(const Chain& chain, float* out, int64_t begin,
 
 // ------------------------------------------------------------------------------------------------------------ Softmax
 
-TILE_TARGET static void softmax_rows(const float* logits, float* out, int64_t columns, int64_t begin, int64_t end) {
+// e**x of each number of a row less the largest of them; `sum` is that of all, `most` the largest.
+TILE_TARGET TENSORKEEP_INLINE static void powers_of_row(const float* x, float* y, int64_t columns, float& most,
+                                                        float& sum) {
   constexpr int kLanes = 16;
-  for (int64_t row = begin; row < end; ++row) {
-    const float* x = logits + row * columns;
-    float* y = out + row * columns;
-    float largest[kLanes], sums[kLanes];
+  float largest[kLanes], sums[kLanes];
+  for (int lane = 0; lane < kLanes; ++lane) {
+    largest[lane] = -__builtin_inff();
+    sums[lane] = 0.0f;
+  }
+  int64_t i = 0;
+  for (; i + kLanes <= columns; i += kLanes) {
     for (int lane = 0; lane < kLanes; ++lane) {
-      largest[lane] = -__builtin_inff();
-      sums[lane] = 0.0f;
+      largest[lane] = x[i + lane] > largest[lane] ? x[i + lane] : largest[lane];
     }
-    int64_t i = 0;
-    for (; i + kLanes <= columns; i += kLanes) {
-      for (int lane = 0; lane < kLanes; ++lane) {
-        largest[lane] = x[i + lane] > largest[lane] ? x[i + lane] : largest[lane];
-      }
-    }
-    for (; i < columns; ++i) largest[0] = x[i] > largest[0] ? x[i] : largest[0];
-    float most = largest[0];
-    for (int lane = 1; lane < kLanes; ++lane) most = largest[lane] > most ? largest[lane] : most;
-    INDEPENDENT
-    for (int64_t k = 0; k < columns; ++k) y[k] = exponential(x[k] - most);
-    for (i = 0; i + kLanes <= columns; i += kLanes) {
-      for (int lane = 0; lane < kLanes; ++lane) sums[lane] += y[i + lane];
-    }
-    for (; i < columns; ++i) sums[0] += y[i];
-    float sum = 0.0f;
-    for (int lane = 0; lane < kLanes; ++lane) sum += sums[lane];
+  }
+  for (; i < columns; ++i) largest[0] = x[i] > largest[0] ? x[i] : largest[0];
+  most = largest[0];
+  for (int lane = 1; lane < kLanes; ++lane) most = largest[lane] > most ? largest[lane] : most;
+  const float most_of_all = most;
+  INDEPENDENT
+  for (int64_t k = 0; k < columns; ++k) y[k] = exponential(x[k] - most_of_all);
+  for (i = 0; i + kLanes <= columns; i += kLanes) {
+    for (int lane = 0; lane < kLanes; ++lane) sums[lane] += y[i + lane];
+  }
+  for (; i < columns; ++i) sums[0] += y[i];
+  sum = 0.0f;
+  for (int lane = 0; lane < kLanes; ++lane) sum += sums[lane];
+}
+
+TILE_TARGET static void softmax_rows(const float* logits, float* out, int64_t columns, int64_t begin, int64_t end) {
+  for (int64_t row = begin; row < end; ++row) {
+    float* y = out + row * columns;
+    float most, sum;
+    powers_of_row(logits + row * columns, y, columns, most, sum);
     INDEPENDENT
     for (int64_t k = 0; k < columns; ++k) y[k] = y[k] / sum;
+  }
+}
+
+// The cross entropy of each row's softmax with the class that is its label, and its gradient.
+TILE_TARGET static void cross_entropy_rows(const float* logits, const int64_t* labels, float* losses, float* gradient,
+                                           int64_t columns, int64_t begin, int64_t end) {
+  for (int64_t row = begin; row < end; ++row) {
+    float* y = gradient + row * columns;
+    float most, sum;
+    powers_of_row(logits + row * columns, y, columns, most, sum);
+    INDEPENDENT
+    for (int64_t k = 0; k < columns; ++k) y[k] = y[k] / sum;
+    y[labels[row]] -= 1.0f;
+    losses[row] = std::log(sum) - (logits[row * columns + labels[row]] - most);
   }
 }
 

@@ -387,6 +387,13 @@ TENSORKEEP_EXPORT void layers_softmax(const float* logits, float* out, int64_t c
                : with_256::softmax_rows(logits, out, columns, begin, end);
 }
 
+// The losses of rows `begin` to `end` of logits, and their gradient. All labels are of the classes.
+TENSORKEEP_EXPORT void layers_cross_entropy(const float* logits, const int64_t* labels, float* losses, float* gradient,
+                                            int64_t columns, int64_t begin, int64_t end) {
+  kWidth == 16 ? with_512::cross_entropy_rows(logits, labels, losses, gradient, columns, begin, end)
+               : with_256::cross_entropy_rows(logits, labels, losses, gradient, columns, begin, end);
+}
+
 // The means and variances of rows `begin` to `end` of a matrix.
 TENSORKEEP_EXPORT void layers_moments(const float* matrix, float* means, float* variances, int64_t columns,
                                       int64_t begin, int64_t end) {

@@ -28,6 +28,7 @@ _SMALLEST_MOMENTS: Final = 512
 _SMALLEST_POOLED: Final = 512
 _POOLED: Final = 16  # multiplications that take as long as it takes to look at a number
 _WORTH_A_THREAD: Final = 1 << 24  # multiplications: about a quarter of a millisecond
+_POWER: Final = 32  # multiplications that take as long as an exponential, and what is done with it
 _PACKED: Final = 16  # multiplications that take as long as the move of a number
 SMALL: Final = 2 * _WORTH_A_THREAD
 """Multiplications, or what takes as long, that one thread does."""
@@ -47,6 +48,7 @@ class Functions:
     pool_maxima: Callable[..., None]
     chain: Callable[..., None]
     softmax: Callable[..., None]
+    cross_entropy: Callable[..., None]
     rounds: Callable[..., None]
     move: Callable[..., None]
     moments: Callable[..., None]
@@ -99,6 +101,7 @@ def functions() -> Functions | None:
         function("pool_maxima", pointer, pointer, ctypes.c_float, pointer, integer, integer),
         function("chain", pointer, pointer, integer, pointer, integer, pointer, pointer, integer, integer),
         function("softmax", pointer, pointer, *[integer] * 3),
+        function("cross_entropy", *[pointer] * 4, *[integer] * 3),
         function("rounds", pointer, pointer, *[integer] * 4),
         function("move", pointer, pointer, pointer, integer, integer),
         function("moments", pointer, pointer, pointer, *[integer] * 3),
@@ -351,8 +354,21 @@ def softmax(logits: Array) -> Array | None:
     columns = logits.shape[-1]
     out = result_array(logits.shape, FLOAT)
     work = partial(compiled.softmax, place_of(logits), place_of(out), columns)
-    in_parts(work, logits.size // columns, 32 * logits.size)
+    in_parts(work, logits.size // columns, _POWER * logits.size)
     return out
+
+
+def sparse_cross_entropy(logits: Array, labels: Array) -> tuple[Array, Array] | None:
+    """The losses of rows whose labels are among the classes, and their gradient; None if NumPy has to compute them."""
+    compiled = functions()
+    if compiled is None or logits.dtype != FLOAT or not logits.flags.aligned or logits.size < _SMALLEST_SOFTMAX:
+        return None
+    logits, classes = np.ascontiguousarray(logits), np.ascontiguousarray(labels, np.int64)
+    rows, columns = logits.shape
+    losses, gradient = np.empty(rows, FLOAT), result_array(logits.shape, FLOAT)
+    places = place_of(logits), place_of(classes), place_of(losses), place_of(gradient)
+    in_parts(partial(compiled.cross_entropy, *places, columns), rows, _POWER * logits.size)
+    return losses, gradient
 
 
 def moments(array: Array) -> tuple[Array, Array] | tuple[None, None]:

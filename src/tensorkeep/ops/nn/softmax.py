@@ -15,7 +15,7 @@ from tensorkeep.graph.graph import Operation, Tensor
 from tensorkeep.graph.registry.opspec import op
 from tensorkeep.io.machine.blas import inner_product
 from tensorkeep.io.machine.reused_memory import result_array
-from tensorkeep.native.layers import in_parts
+from tensorkeep.native.layers import in_parts, sparse_cross_entropy
 from tensorkeep.native.layers import softmax as compiled_softmax
 from tensorkeep.native.losses import fused_sparse_cross_entropy
 from tensorkeep.ops.nn.windows import narrow_array, widen_array
@@ -193,6 +193,8 @@ def sparse_softmax_cross_entropy_with_logits_kernel(features: Array, labels: Arr
     if (fused := fused_sparse_cross_entropy(features, labels)) is not None:
         return fused
     _check_labels(labels, features.shape[1])
+    if (found := sparse_cross_entropy(features, labels)) is not None:
+        return found
     chosen = np.arange(0, features.size, features.shape[1]) + labels  # counted through all rows: one index is faster
     if dtype.itemsize == 2:
         all_losses, powers = _half_losses(features) if features.size else (features, features)
