@@ -43,9 +43,14 @@ ELEMENTS: Final = {
     "Sqrt": Element.SQRT,
     "Square": Element.SQUARE,
     "Abs": Element.ABS,
+    "SigmoidGrad": Element.SIGMOID_GRADIENT,
+    "TanhGrad": Element.TANH_GRADIENT,
+    "ReluGrad": Element.RELU_GRADIENT,
 }
+OF_EQUAL_SHAPES: Final = frozenset(("AddN", "SigmoidGrad", "TanhGrad", "ReluGrad"))
+"""What is not spread over the shape of another operand."""
 _POWERS: Final = {2.0: Element.SQUARE, 3.0: Element.CUBE}
-_ONLY_READS: Final = frozenset(("ReadVariableOp", "VarHandleOp", "Placeholder"))
+_ONLY_READS: Final = frozenset(("ReadVariableOp", "VarHandleOp", "VariableV2", "Variable", "Placeholder", "Identity"))
 
 
 @dataclass(frozen=True, eq=False)
@@ -125,13 +130,19 @@ def _is_element(op: Operation, names: Names) -> bool:
         return False
     if any(tensor.dtype is not FLOAT32 or names.values[tensor] in names.deferred for tensor in op.inputs):
         return False
+    if op.type in OF_EQUAL_SHAPES:
+        first, *others = (tensor.static_shape.dims for tensor in op.inputs)
+        if first is None or None in first or others != [first]:
+            return False
     shape = op.outputs[0].static_shape
     size = shape.element_count()
     return bool(shape.dims) and op.outputs[0].dtype is FLOAT32 and (size is None or size >= SMALLEST)
 
 
 def element_of(op: Operation) -> Element | None:
-    """What an operation is in a chain, by its type; a power by its exponent."""
+    """What an operation is in a chain, by its type; a power by its exponent, a sum if it has two terms."""
+    if op.type == "AddN":
+        return Element.ADD if len(op.inputs) == 2 else None
     if op.type != "Pow":
         return ELEMENTS.get(op.type)
     exponent = constant_value(op.inputs[1])

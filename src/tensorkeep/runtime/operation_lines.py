@@ -50,6 +50,7 @@ class Lines:
 _MAKES_NEW: Final = frozenset(
     ("MatMul", "BiasAdd", "Relu", "BatchMatMulV2", "Conv2D", "Conv2DBackpropInput", "DepthwiseConv2dNative", "Softmax")
 )
+_MAKES_ALL_NEW: Final = frozenset(("SoftmaxCrossEntropyWithLogits", "SparseSoftmaxCrossEntropyWithLogits"))
 _IS_SEEN_ANEW: Final = frozenset(("Reshape", "ExpandDims", "Squeeze"))  # … and of these, views of their input
 
 # Kernels that are operators of Python. Between NumPy's scalars an operator is ten times as fast as the function, and
@@ -105,8 +106,8 @@ class OperationLines:
         targets = self._targets(op)
         self._lines.write(f"{targets} = {written}" if targets else written, op)
         makes_new = isinstance(kernel, np.ufunc) or op.type in _MAKES_NEW or self._is_only_view(op, block)
-        if makes_new and len(op.outputs) == 1 and op.outputs[0] not in self._fed:
-            self.fresh.add(self._values[op.outputs[0]])
+        if (makes_new and len(op.outputs) == 1) or op.type in _MAKES_ALL_NEW:
+            self.fresh.update(self._values[tensor] for tensor in op.outputs if tensor not in self._fed)
 
     def _is_only_view(self, op: Operation, block: Block) -> bool:
         """Whether a result is all that remains of an array that nothing else can see."""
