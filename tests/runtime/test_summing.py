@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import tensorkeep.v1 as tf
 from tensorkeep.arrays import Array
 from tensorkeep.errors import InvalidArgumentError
 from tensorkeep.graph.building import building
@@ -15,7 +16,7 @@ from tensorkeep.ops.arrays.constants import placeholder
 from tensorkeep.ops.linear_algebra.matmul import matmul_op as matmul
 from tensorkeep.ops.numbers.arithmetic import add_n
 from tensorkeep.runtime.session import Session
-from tensorkeep.runtime.summing import Sum
+from tensorkeep.runtime.summing import Pending, Sum
 
 COUNT, DEPTH, ROWS, COLUMNS = 5, 4, 30, 50
 RANDOM = np.random.default_rng(1)
@@ -92,3 +93,65 @@ def test_factors_that_do_not_fit_are_told_as_ever(made: list[Sum]) -> None:
     with pytest.raises(InvalidArgumentError, match=r"(?s)\[3, 30\].*MatMul_2"):
         Session(graph).run(total, feeds)
     assert made
+
+
+# ----------------------------------------------------------------------------------------------------------- In loops
+
+
+def _summed_in_loop(rounds: int, steps: Array, *, sees_total: bool = False) -> Any:
+    """The sum over rounds of the products of a step, transposed, with itself, scaled by the round; of float32."""
+
+    def body(number: Any, total: Any, seen: Any) -> Any:
+        step = tf.gather(given, number % len(steps)) * tf.cast(number + 1, tf.float32)
+        seen = seen + tf.reduce_sum(total) if sees_total else seen
+        return number + 1, total + tf.matmul(step, step, transpose_a=True), seen
+
+    with tf.Graph().as_default(), tf.Session() as session:
+        given = tf.constant(steps)
+        size = steps.shape[2]
+        start = [tf.constant(0), tf.ones([size, size]), tf.constant(0.0)]
+        return session.run(tf.while_loop(lambda number, total, seen: number < rounds, body, start))
+
+
+@pytest.fixture
+def finished(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """How many products each finished sum had waiting."""
+    found: list[int] = []
+    finish = Pending.finish
+
+    def watched(self: Pending) -> Any:
+        found.append(len(self._lefts))
+        return finish(self)
+
+    monkeypatch.setattr(Pending, "finish", watched)
+    return found
+
+
+@pytest.mark.parametrize(("rounds", "waiting"), [(0, []), (1, [1]), (7, [7]), (600, [512, 88])])
+def test_products_of_many_rounds_are_one(rounds: int, waiting: list[int], finished: list[int]) -> None:
+    steps = RANDOM.standard_normal((3, 2, 16)).astype(np.float32) / 64
+    expected = np.ones((16, 16))
+    for number in range(rounds):
+        step = steps[number % 3].astype(np.float64) * (number + 1)
+        expected += step.T @ step
+    number, total, _ = _summed_in_loop(rounds, steps)
+    np.testing.assert_allclose(total, expected, rtol=1e-4, atol=1e-4)
+    assert number == rounds
+    assert finished == waiting
+
+
+def test_a_sum_that_rounds_look_at_is_made_in_each(finished: list[int]) -> None:
+    steps = RANDOM.standard_normal((3, 2, 16)).astype(np.float32)
+    _, total, seen = _summed_in_loop(2, steps, sees_total=True)
+    first = 1.0 + steps[0].T @ steps[0]
+    np.testing.assert_allclose(total, first + 4 * steps[1].T @ steps[1], rtol=1e-4, atol=1e-4)
+    np.testing.assert_allclose(seen, 256 + first.sum(), rtol=1e-4)
+    assert not finished
+
+
+def test_deep_products_are_made_in_each_round(finished: list[int]) -> None:
+    """What would have to wait is larger than the sum."""
+    steps = RANDOM.standard_normal((3, 40, 16)).astype(np.float32)
+    _, total, _ = _summed_in_loop(1, steps)
+    np.testing.assert_allclose(total, 1.0 + steps[0].T @ steps[0], rtol=1e-4, atol=1e-4)
+    assert not finished

@@ -5,6 +5,8 @@ allocation        a limit on what kernels make whose results are as large as the
 attending         attention, which is written as two products and a softmax, as one call
 blocks            the branches and loops of a graph, found again in its Switch, Merge, Enter and Exit nodes
 calling           calls of a graph's functions: each is compiled once per session and per set of attributes
+cell_calls        recurrent cells as one call of the library: the instructions, and what their operands are
+cells             recurrent cells in small batches: which operations of a plan are computed together
 compiler          plans as Python functions: one line per operation
 composite_values  values made of several arrays
 context           what a kernel may use besides its inputs

@@ -42,6 +42,7 @@ from tensorkeep.runtime.blocks import (
     Structure,
     structure,
 )
+from tensorkeep.runtime.cells import arrange_cells
 from tensorkeep.runtime.context import KernelContext, Surroundings
 from tensorkeep.runtime.deferred import loaded_value
 from tensorkeep.runtime.engines import PlanToSplit, Split, block_of, is_resource, with_parts
@@ -56,6 +57,7 @@ from tensorkeep.runtime.operation_lines import Lines, OperationLines
 from tensorkeep.runtime.plan import CONTROL_FLOW, Plan
 from tensorkeep.runtime.program import Program, as_strings, raise_no_value
 from tensorkeep.runtime.resources import dereference, dereferenced_values
+from tensorkeep.runtime.summing import finish_sum
 
 
 def _never_known(op: Operation) -> None:
@@ -70,6 +72,7 @@ _USED: Final = (
     loaded_value,
     count_step,
     flatten_array,
+    finish_sum,
     moments,
 )  # by compiled functions
 
@@ -159,13 +162,16 @@ class Compiler:
         for i, tensor in enumerate(plan.feeds):
             self._names.define(tensor, f"f{i}", found.block, 0)
         self._lines.begin(f"def run({', '.join(self._values[tensor] for tensor in plan.feeds)}):")
+        cells = arrange_cells(found.block, self._fed)
         self._names.name_block(found.block)
         for tensor, condition in zip(plan.fetches, found.fetches, strict=True):
             if condition is not None:
                 self._lifetimes.keep(self._values[tensor])
                 for predicate, _ in condition:
                     self._lifetimes.keep(self._values[predicate])
-        self._fused.find(found.block)
+        self._fused.find(found.block, cells)
+        if self._fused.keeps_matrices:
+            self._write("packs = {}")
         self._ends = self._lifetimes.ends()
         self._write_block(found.block)
         for i, condition in enumerate(found.fetches):
@@ -275,6 +281,8 @@ class Compiler:
             for variable in counted:
                 self._write(f"{self._values[variable.merge.outputs[1]]} = {self._index(1)}")
             self._write_ends(loop.body, 2 * len(loop.body.items))
+        for name in self._fused.summed_by(loop):
+            self._write(f"{name} = finish_sum({name})")
         self._write_block(loop.after)
 
     def _start(self, variable: LoopVariable) -> str:

@@ -9,7 +9,9 @@ from typing import Any
 from tensorkeep.graph.graph import Operation, Tensor
 from tensorkeep.graph.registry.opspec import keyword_names
 from tensorkeep.runtime.attending import Attention, find_attentions
-from tensorkeep.runtime.blocks import Block
+from tensorkeep.runtime.blocks import Block, Choice, Loop
+from tensorkeep.runtime.cell_calls import CellCall, CellCode, code_of_cells
+from tensorkeep.runtime.cells import Cells
 from tensorkeep.runtime.dilating import Dilation, find_dilations
 from tensorkeep.runtime.finishing import SMALLEST, Finished, FinishedFinder, FinishedProduct, View, of_joined
 from tensorkeep.runtime.flattening import Flattening, find_flattenings
@@ -19,7 +21,7 @@ from tensorkeep.runtime.lookups import Joining, find_joinings
 from tensorkeep.runtime.names import Names
 from tensorkeep.runtime.normalizing import Moments, find_moments
 from tensorkeep.runtime.operation_lines import Lines, OperationLines
-from tensorkeep.runtime.summing import Sum, find_sums
+from tensorkeep.runtime.summing import LoopSum, Sum, find_loop_sums, find_sums
 
 
 class FusedLines:
@@ -39,11 +41,18 @@ class FusedLines:
         self._joinings: dict[Operation, Joining] = {}  # by what joins
         self._attentions: dict[Operation, Attention] = {}  # by their last products
         self._sums: dict[Operation, Sum] = {}  # by what adds
+        self._loop_sums: dict[Operation, LoopSum] = {}  # by what adds
+        self._cells: dict[Operation, tuple[Cells, CellCode]] = {}  # by their first operations
         self._finished: dict[Operation, Finished] = {}  # by the roots of their groups
         self._grouped: set[Operation] = set()
 
-    def find(self, block: Block) -> None:
-        """Finds what is computed together, and keeps what it uses until then."""
+    @property
+    def keeps_matrices(self) -> bool:
+        """Whether anything uses `packs`, in which matrices are kept from round to round of a loop."""
+        return any(cells.keeps_matrices for cells, _ in self._cells.values())
+
+    def find(self, block: Block, arranged: Sequence[tuple[Cells, Block]] = ()) -> None:
+        """Finds what is computed together, and keeps what it uses until then. Cells have been found already."""
         for each in find_moments(block, self._names):
             self._moments[each.mean] = each
             self._grouped.update((each.mean, each.squares, each.variance))
@@ -65,16 +74,51 @@ class FusedLines:
             self._attentions[attention.ops[-1]] = attention
             self._take(attention.ops)
             self._keep(attention.inputs, block, at)
+        for cells, _ in arranged:
+            self._take_cells(cells)
         for found_sum, at in find_sums(block, self._names, frozenset(self._grouped)):
             self._sums[found_sum.ops[-1]] = found_sum
             self._take(found_sum.ops)
             self._keep(found_sum.inputs, block, at)
+        self._find_loop_sums(block)
         groups = find_groups(block, self._names, frozenset(self._grouped))
         for found, home, at in groups:
             self._groups[found.ops[-1]] = found
             self._take(found.ops)
             self._keep(found.inputs, home, at)
         self._find_finished(groups)
+
+    def _find_loop_sums(self, block: Block) -> None:
+        for item in block.items:
+            if isinstance(item, Choice):
+                self._find_loop_sums(item.then)
+                self._find_loop_sums(item.otherwise)
+            elif isinstance(item, Loop):
+                for found, at in find_loop_sums(item, self._names, frozenset(self._grouped)):
+                    self._loop_sums[found.ops[-1]] = found
+                    self._take(found.ops)
+                    self._keep(found.inputs, item.body, at)
+                for part in (item.header, item.body, item.after):
+                    self._find_loop_sums(part)
+
+    def summed_by(self, loop: Loop) -> list[str]:
+        """The names of a loop's variables that are sums, which are yet to be finished when it is over."""
+        sums = {found.variable for found in self._loop_sums.values()}
+        totals = (variable.merge.outputs[0] for variable in loop.variables)
+        return [self._values[total] for total in totals if total in sums]
+
+    def _take_cells(self, cells: Cells) -> None:
+        code = None if self._grouped.intersection(cells.ops) else code_of_cells(cells.ops, self._names)
+        if code is None:
+            return
+        ops = [op for op in cells.ops if op not in self._names.silent]
+        self._cells[ops[0]] = cells, code
+        self._grouped.update(cells.ops)
+        self._names.large.difference_update(self._inner_names(ops, code))
+
+    def _inner_names(self, ops: Sequence[Operation], code: CellCode) -> list[str]:
+        made = dict.fromkeys(self._values[tensor] for op in ops for tensor in op.outputs)
+        return [name for name in made if name not in code.outputs]
 
     def _find_finished(self, groups: Sequence[tuple[Group, Block, int]]) -> None:
         by_result = {dilation.ops[-1]: dilation for dilation in self._dilations.values()}
@@ -105,6 +149,8 @@ class FusedLines:
             self._write_finished(self._finished[op], block)
         elif op in self._groups:
             self._write_group(self._groups[op], block)
+        elif op in self._cells:
+            self._write_cells(*self._cells[op], block)
         elif op in self._joinings:
             self._write_together(self._joinings[op], self._joinings[op].applied(), block)
         elif op in self._attentions:
@@ -112,6 +158,8 @@ class FusedLines:
         elif op in self._sums:
             found = self._sums[op]
             self._write_together(found, found.applied(self._kernels.of(found.ops[0])), block)
+        elif op in self._loop_sums:
+            self._write_loop_sum(self._loop_sums[op], block)
         elif op in self._moments:
             self._write_moments(self._moments[op], block)
         elif op in self._dilations:
@@ -131,6 +179,29 @@ class FusedLines:
         self._lines.write(f"{result} = {call} if {names[elements.leading]}.size >= {chain.smallest} else None", root)
         self._write_apart(result, elements.ops, block)
         self._operations.fresh.add(result)
+
+    def _write_cells(self, cells: Cells, code: CellCode, block: Block) -> None:
+        """One call for cells; the operations themselves where that does not do."""
+        ops = [op for op in cells.ops if op not in self._names.silent]
+        for op in ops:
+            self._kernels.of(op)  # an error if it is not allowed
+        call = self._names.name("k", CellCall(code))
+        found = f"t{call[1:]}"
+        self._lines.write(
+            f"{found} = {call}({'packs' if cells.keeps_matrices else None}, {', '.join(code.inputs)})", ops[0]
+        )
+        self._lines.write(f"if {found} is None:")
+        inner = self._inner_names(ops, code)
+        with self._lines.indented():
+            for op in ops:
+                self._operations.write_step(op, block)
+            if inner:
+                self._lines.write(f"del {', '.join(inner)}")
+        self._lines.write("else:")
+        with self._lines.indented():
+            self._lines.write(f"{''.join(f'{name}, ' for name in code.outputs)}= {found}")
+        self._lines.write(f"del {found}")
+        self._operations.fresh.difference_update(inner, code.outputs)
 
     def _write_finished(self, found: Finished, block: Block) -> None:
         """One call for a product and the group over it; the product, and then the group, where that does not do."""
@@ -171,6 +242,21 @@ class FusedLines:
 
     def _attributes(self, op: Operation) -> dict[str, Any]:
         return {name: op.attr(name) for name in keyword_names(self._kernels.of(op))}
+
+    def _write_loop_sum(self, found: LoopSum, block: Block) -> None:
+        """One call that adds to a sum in a loop; the product and the sum where that does not do."""
+        product, root = found.ops
+        result, total = self._values[root.outputs[0]], self._values[found.variable]
+        arguments = ", ".join(self._operations.argument(tensor, False) for tensor in found.inputs)
+        call = self._names.name("k", found.applied(self._kernels.of(product)))
+        self._lines.write(f"{result} = {call}({arguments})", root)
+        self._lines.write(f"if {result} is None:")
+        with self._lines.indented():
+            self._lines.write(f"{total} = finish_sum({total})")
+            for op in found.ops:
+                self._operations.write_step(op, block)
+            self._lines.write(f"del {self._values[product.outputs[0]]}")
+        self._operations.fresh.difference_update((self._values[product.outputs[0]], result))
 
     def _write_moments(self, found: Moments, block: Block) -> None:
         """One call for mean and variance; the operations themselves where that does not do."""
