@@ -13,9 +13,9 @@ from tensorkeep.graph.graph import Graph
 from tensorkeep.graph.messages.graph_def import import_graph
 from tensorkeep.ops.every import load_op
 from tensorkeep.proto.messages import GraphDef
-from tensorkeep.runtime import compiler
-from tensorkeep.runtime.liveness import UnstructuredError
-from tensorkeep.runtime.plan import Plan
+from tensorkeep.runtime.plans import compiler
+from tensorkeep.runtime.plans.liveness import UnstructuredError
+from tensorkeep.runtime.plans.plan import Plan
 from tensorkeep.runtime.session import Session
 
 v1 = tf.compat.v1

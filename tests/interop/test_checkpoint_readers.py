@@ -15,7 +15,7 @@ import tensorflow as tf
 
 import tensorkeep
 from tensorkeep import CheckpointFormat, SaveOptions, ShardByName
-from tensorkeep.v1 import checkpoints as ours
+from tensorkeep.v1.stored import checkpoints as ours
 from tests.interop.samples import Samples
 from tests.support.golden import ROOT, expected
 

@@ -15,7 +15,7 @@ import tensorkeep
 import tensorkeep.v1 as tk1
 from tensorkeep.graph import building
 from tensorkeep.graph.graph import Graph
-from tensorkeep.v1 import checkpoints
+from tensorkeep.v1.stored import checkpoints
 from tests.interop.programs import build, tensorflow_1, v1
 from tests.interop.test_checkpoint_readers import V1, V1_SHARDED
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tensorkeep.onnx.rules.patterns import marks_of_pattern
+from tensorkeep.onnx.rules.strings.patterns import marks_of_pattern
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,7 @@ from tests.support.depth import depth, spread
 import_all_ops()
 
 # What draws numbers draws others than TensorFlow: tests/onnx/rules/test_random.py has their distributions.
-DRAWN = {name for name, found in RULES.items() if found.function.__module__ == "tensorkeep.onnx.rules.random"}
+DRAWN = {name for name, found in RULES.items() if found.function.__module__ == "tensorkeep.onnx.rules.numbers.random"}
 DIFFERENT: dict[str, Callable[[Sample], bool]] = {
     # TensorFlow begins to look for a maximum with the least number that is finite, ONNX Runtime with the first one.
     "MaxPool": lambda sample: bool(np.isneginf(sample.inputs[0]).all()),

@@ -19,10 +19,10 @@ from tensorkeep.graph.registry.opspec import get_op
 from tensorkeep.onnx.models import TranslateOptions, translate_graph
 from tensorkeep.onnx.splitting import refused_operations, split_for_onnx
 from tensorkeep.ops.arrays.constants import placeholder
-from tensorkeep.runtime.part_graphs import graph_of_part
-from tensorkeep.runtime.plan import Plan, make_plan
+from tensorkeep.runtime.partitions.part_graphs import graph_of_part
+from tensorkeep.runtime.plans.plan import Plan, make_plan
+from tensorkeep.runtime.plans.splitting import Part, Split, best_levels, split_plan
 from tensorkeep.runtime.session import Session
-from tensorkeep.runtime.splitting import Part, Split, best_levels, split_plan
 from tests.onnx.walking import from_onnx, to_onnx
 from tests.onnx.with_resources import NEWEST_THAT_RUNS
 from tests.ops.embedding_graphs import graph

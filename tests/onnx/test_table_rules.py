@@ -12,7 +12,7 @@ from tensorkeep.dtypes import FLOAT32, INT64, STRING, DType
 from tensorkeep.graph.graph import Graph
 from tensorkeep.graph.registry.opspec import get_op
 from tensorkeep.onnx.graphs import CannotTranslateError
-from tensorkeep.onnx.rules import tables
+from tensorkeep.onnx.rules.strings import tables
 from tensorkeep.ops.arrays.constants import placeholder
 from tensorkeep.runtime.session import Session
 from tests.onnx.walking import OPSETS

@@ -12,7 +12,7 @@ import pytest
 import tensorkeep.v1 as tf
 from tensorkeep.errors import InvalidArgumentError, UnimplementedError
 from tensorkeep.tf1.training.loops import session_settings
-from tensorkeep.v1.collective import CollectiveStrategy
+from tensorkeep.v1.learning.collective import CollectiveStrategy
 
 
 @pytest.fixture(autouse=True)

@@ -106,7 +106,11 @@ def test_names_can_be_replaced_and_put_back(monkeypatch: pytest.MonkeyPatch) -> 
 
 
 def test_what_is_not_asked_for_is_not_imported() -> None:
-    later = ["tensorkeep.v1.saving", "tensorkeep.v1.saved_models", "tensorkeep.tf1.training.optimizers.standard"]
+    later = [
+        "tensorkeep.v1.stored.saving",
+        "tensorkeep.v1.stored.saved_models",
+        "tensorkeep.tf1.training.optimizers.standard",
+    ]
     assert run(f"import sys, tensorkeep.v1\nprint([name for name in {later} if name in sys.modules])") == "[]\n"
 
 
@@ -176,7 +180,7 @@ def test_type_checkers_know_names_and_signatures(tmp_path: Path) -> None:
     lines = [line.partition(": ")[2] for line in output.splitlines()]
     assert 'note: Revealed type is "tensorkeep.tf1.functions.numbers.reductions.Reduction"' in lines
     assert lines.count('note: Revealed type is "tensorkeep.graph.graph.Tensor"') == 1
-    assert 'note: Revealed type is "tensorkeep.v1.saving.Saver"' in lines
+    assert 'note: Revealed type is "tensorkeep.v1.stored.saving.Saver"' in lines
     assert 'note: Revealed type is "tensorkeep.dtypes.DType"' in lines
     assert sorted(line for line in lines if line.startswith("error")) == [
         'error: Module has no attribute "nonsense"  [attr-defined]',

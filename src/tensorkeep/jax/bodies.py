@@ -14,10 +14,10 @@ from tensorkeep.graph.messages.attrs import FunctionRef
 from tensorkeep.jax.registry import LOWERINGS, Lowering
 from tensorkeep.jax.values import CannotTraceError
 from tensorkeep.proto.tensors import array_of_tensor
-from tensorkeep.runtime.blocks import Block, structure
 from tensorkeep.runtime.kernels import reads_values
-from tensorkeep.runtime.liveness import UnstructuredError
-from tensorkeep.runtime.plan import Plan, is_pure, make_plan
+from tensorkeep.runtime.plans.blocks import Block, structure
+from tensorkeep.runtime.plans.liveness import UnstructuredError
+from tensorkeep.runtime.plans.plan import Plan, is_pure, make_plan
 
 CALLS: Final = frozenset(("PartitionedCall", "StatefulPartitionedCall", "RemoteCall"))
 VARIABLES: Final = frozenset(("VariableV2", "Variable", "VarHandleOp"))

@@ -22,8 +22,8 @@ from tensorkeep.jax.host_parts import HostPart, format_refused, host_part, split
 from tensorkeep.jax.survey import Survey, survey
 from tensorkeep.jax.tracing import KEY, Tracing
 from tensorkeep.jax.values import CannotTraceError, device_type, on_device
-from tensorkeep.runtime.part_graphs import PartGraph, graph_of_part
-from tensorkeep.runtime.plan import Plan, make_plan
+from tensorkeep.runtime.partitions.part_graphs import PartGraph, graph_of_part
+from tensorkeep.runtime.plans.plan import Plan, make_plan
 from tensorkeep.runtime.resources import VariableResource
 from tensorkeep.runtime.session import Session
 from tensorkeep.shapes import Shape

@@ -13,12 +13,12 @@ from tensorkeep.graph.graph import Operation, Tensor
 from tensorkeep.jax.bodies import VARIABLES
 from tensorkeep.jax.survey import Refused, Survey
 from tensorkeep.jax.values import CannotTraceError
-from tensorkeep.runtime.liveness import UnstructuredError
-from tensorkeep.runtime.part_graphs import PartGraph, graph_of_part
-from tensorkeep.runtime.plan import Plan
+from tensorkeep.runtime.partitions.part_graphs import PartGraph, graph_of_part
+from tensorkeep.runtime.plans.liveness import UnstructuredError
+from tensorkeep.runtime.plans.plan import Plan
+from tensorkeep.runtime.plans.splitting import Part, Split, split_plan
 from tensorkeep.runtime.resources import VariableResource
 from tensorkeep.runtime.session import Session
-from tensorkeep.runtime.splitting import Part, Split, split_plan
 
 
 @dataclass(frozen=True)

@@ -21,8 +21,8 @@ from tensorkeep.jax.lowerings.passing import CHECKS
 from tensorkeep.jax.registry import Lowering
 from tensorkeep.jax.tracing import ResourceOf
 from tensorkeep.jax.values import CannotTraceError, is_known
-from tensorkeep.runtime.liveness import ALWAYS, Liveness, UnstructuredError, assign_frames
-from tensorkeep.runtime.plan import Plan, make_plan
+from tensorkeep.runtime.plans.liveness import ALWAYS, Liveness, UnstructuredError, assign_frames
+from tensorkeep.runtime.plans.plan import Plan, make_plan
 from tensorkeep.runtime.resources import VariableResource
 
 RANDOM: Final = frozenset(

@@ -24,8 +24,8 @@ from tensorkeep.jax.bodies import CALLS, VARIABLES, Bodies, Facts
 from tensorkeep.jax.branches_and_loops import Rounds, choose, known_truth, repeat
 from tensorkeep.jax.philox import Generator
 from tensorkeep.jax.values import UNKNOWN, CannotTraceError, NotKnownError, Value, as_type, is_known, on_device
-from tensorkeep.runtime.blocks import Arm, Block, Choice, Loop, Step, merged_in
-from tensorkeep.runtime.program import as_strings
+from tensorkeep.runtime.plans.blocks import Arm, Block, Choice, Loop, Step, merged_in
+from tensorkeep.runtime.plans.program import as_strings
 from tensorkeep.runtime.resources import VariableResource
 
 ResourceOf = Callable[[Operation], object]

@@ -13,9 +13,9 @@ from tensorkeep.onnx.graphs import CannotTranslateError
 from tensorkeep.onnx.models import TranslateOptions, new_translator
 from tensorkeep.onnx.terms import Term, constant_term
 from tensorkeep.onnx.translation import Problem, ResourceOf
-from tensorkeep.runtime.liveness import UnstructuredError
-from tensorkeep.runtime.plan import Plan
-from tensorkeep.runtime.splitting import Split, is_numeric, listed_once, same_anywhere, split_plan
+from tensorkeep.runtime.plans.liveness import UnstructuredError
+from tensorkeep.runtime.plans.plan import Plan
+from tensorkeep.runtime.plans.splitting import Split, is_numeric, listed_once, same_anywhere, split_plan
 
 
 def refused_operations(

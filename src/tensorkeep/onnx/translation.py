@@ -36,10 +36,10 @@ from tensorkeep.onnx.size_vectors import vector
 from tensorkeep.onnx.tensor_lists import HeldList, WrittenAgainError
 from tensorkeep.onnx.terms import Size, Term, constant_term, element_type, shape_in_file
 from tensorkeep.proto.tensors import array_of_tensor
-from tensorkeep.runtime.blocks import Arm, Block, Choice, Loop, Step, merged_in, structure
-from tensorkeep.runtime.liveness import UnstructuredError
-from tensorkeep.runtime.plan import CONTROL_FLOW, Plan, is_pure, make_plan
-from tensorkeep.runtime.program import as_strings
+from tensorkeep.runtime.plans.blocks import Arm, Block, Choice, Loop, Step, merged_in, structure
+from tensorkeep.runtime.plans.liveness import UnstructuredError
+from tensorkeep.runtime.plans.plan import CONTROL_FLOW, Plan, is_pure, make_plan
+from tensorkeep.runtime.plans.program import as_strings
 from tensorkeep.runtime.resources import VariableResource
 from tensorkeep.shapes import UNKNOWN_SHAPE, Shape
 

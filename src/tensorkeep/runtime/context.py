@@ -17,7 +17,7 @@ from tensorkeep.io.files.filesystem import FileSystem
 from tensorkeep.runtime.resources import ResourceManager
 
 if TYPE_CHECKING:
-    from tensorkeep.runtime.engines import Engine
+    from tensorkeep.runtime.partitions.engines import Engine
 
 LOG: Final = logging.getLogger("tensorkeep")
 

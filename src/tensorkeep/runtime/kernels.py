@@ -13,7 +13,7 @@ from tensorkeep.graph.registry.capabilities import Allowed, Capability
 from tensorkeep.graph.registry.opspec import capabilities_of, flatten, group, kernel_of, keyword_names
 from tensorkeep.runtime.context import KernelContext, Surroundings
 from tensorkeep.runtime.deferred import loaded_value
-from tensorkeep.runtime.program import as_strings
+from tensorkeep.runtime.plans.program import as_strings
 from tensorkeep.runtime.resources import dereference
 
 

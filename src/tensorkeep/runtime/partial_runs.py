@@ -17,8 +17,8 @@ from typing import Any
 from tensorkeep.errors import FailedPreconditionError, InvalidArgumentError, WrongTypeError
 from tensorkeep.graph.graph import Operation, Tensor
 from tensorkeep.runtime.fetches import FetchPlan
-from tensorkeep.runtime.frames import SteppedRun
-from tensorkeep.runtime.programs import Programs
+from tensorkeep.runtime.plans.frames import SteppedRun
+from tensorkeep.runtime.plans.programs import Programs
 
 
 class PartialRun:

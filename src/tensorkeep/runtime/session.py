@@ -25,13 +25,13 @@ from tensorkeep.io.machine.reused_memory import drop_spare_memory, spare_memory_
 from tensorkeep.native.texts import JoinedTexts
 from tensorkeep.runtime.context import LOG, PYTHON_FUNCTIONS, Surroundings, log_line
 from tensorkeep.runtime.elements import graph_element
-from tensorkeep.runtime.engines import Engine, Split
 from tensorkeep.runtime.fetches import FetchPlan, expand_feeds
 from tensorkeep.runtime.limits import NO_LIMITS, Limits, within_limits
 from tensorkeep.runtime.partial_runs import PartialRun, PartialRuns
+from tensorkeep.runtime.partitions.engines import Engine, Split
 from tensorkeep.runtime.placement import Devices, check_placement
-from tensorkeep.runtime.program import Program, as_strings
-from tensorkeep.runtime.programs import Programs
+from tensorkeep.runtime.plans.program import Program, as_strings
+from tensorkeep.runtime.plans.programs import Programs
 from tensorkeep.runtime.resources import ResourceManager
 from tensorkeep.runtime.session_tensors import TensorHandle
 from tensorkeep.runtime.timing import OperationTime

@@ -26,7 +26,7 @@ from tensorkeep.ops.embedding.session_tables import EmbeddingResource
 from tensorkeep.ops.files.checkpoint_access import CheckpointAccess
 from tensorkeep.proto.messages import GraphDef
 from tensorkeep.proto.tensors import tensor_of_array
-from tensorkeep.runtime.plan import make_plan
+from tensorkeep.runtime.plans.plan import make_plan
 from tensorkeep.runtime.session import Session
 from tensorkeep.saving.following import PATH, Followed, Handle, Step, Unknown, Value
 

@@ -19,7 +19,7 @@ from tensorkeep.graph.functions import find_function, function_body
 from tensorkeep.graph.graph import Graph, Operation, Tensor
 from tensorkeep.graph.messages.attrs import FunctionRef
 from tensorkeep.graph.registry.opspec import group
-from tensorkeep.runtime.plan import CONTROL_FLOW, make_plan
+from tensorkeep.runtime.plans.plan import CONTROL_FLOW, make_plan
 
 VARIABLES: Final = frozenset(("Variable", "VariableV2", "VarHandleOp"))
 EMBEDDINGS: Final = frozenset(("KvVarHandleOp",))

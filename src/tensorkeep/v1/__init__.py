@@ -7,42 +7,30 @@ the tables, imported when they are first asked for; editors know them by the stu
 
     tables/        the names, and where each is defined
     internals/     what TensorFlow keeps in modules of its own below `tensorflow.python`
+    learning/      what trains and serves programs: loops, estimators, Keras, servers
     programs/      programs that say `import tensorflow`, run as they are
+    stored/        what programs keep on disk: checkpoints, models, graphs, records, files
     __main__       `python -m tensorkeep.v1 train.py`
     absent         names of TensorFlow 1 that are not here, and what does their work
     app            `tf.app`
     basic_flags    the usual kinds of flags, where absl-py is not installed
-    checkpoints    `tf.train`'s functions for checkpoints that are there
-    collective     DeepRec's collective training, in a group of one process
     compatibility  `tf.compat`
-    contrib_loops  `tf.contrib.slim.learning`, `slim.evaluation` and their like
     defaults       the graph and the session in force: the only ambient state of the package
     device_specs   `tf.DeviceSpec`, and the devices there are
     error_codes    the codes of `tf.errors`
-    estimators     `tf.estimator`, in graphs, sessions and savers of `tf`
-    files          `tf.gfile` and `tf.io.gfile`
     flags          `tf.flags`
     framework      scopes, devices, conversion, collections, gradients, `tf.function`
-    graph_defs     `tf.graph_util`, graphs to files, and graphs for inference
     graphs         `tf.Graph`
-    keras_defaults the session, the settings and the objects by name that `tf.keras` uses
-    keras_models   models of Keras as estimators
     logging        `tf.logging`
     meta_graph     `tf.train.export_meta_graph`, `import_meta_graph`
     namespaces     modules made of the tables, and what has to be there before any name is used
-    objects        `tf.train.Checkpoint` and its like
     op_functions   an op as a function of its inputs and attributes: `tf.raw_ops`
     old_names      names of TensorFlow before 1.0
     profiling      `tf.profiler`, and `slim.model_analyzer`
-    records        `tf.python_io`, and `tf.TFRecordReader`
-    saved_models   `tf.saved_model`
-    saving         `tf.train.Saver`
-    servers        `tf.train.Server` of one task
     sessions       `tf.Session`
     settings       `tf.config`
     test_cases     `tf.test.TestCase`
     testing        `tf.test`
-    training       training loops over TensorFlow 1's sessions and savers
     versions       `tf.VERSION`, how TensorFlow was built, and what needs its own binary
 """
 

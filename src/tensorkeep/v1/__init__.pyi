@@ -148,14 +148,17 @@ from tensorkeep.tf1.variables.assignments import (
     assign, assign_add, assign_sub, batch_scatter_update, count_up_to, scatter_add, scatter_div, scatter_max,
     scatter_min, scatter_mul, scatter_nd_add, scatter_nd_sub, scatter_nd_update, scatter_sub, scatter_update,
 )
-from tensorkeep.tf1.variables.embedding import EmbeddingVariable
-from tensorkeep.tf1.variables.embedding_blocks import DynamicEmbeddingVariable, get_dynamic_dimension_embedding_variable
-from tensorkeep.tf1.variables.embedding_options import (
+from tensorkeep.tf1.variables.embedding_variables.blocks import (
+    DynamicEmbeddingVariable, get_dynamic_dimension_embedding_variable,
+)
+from tensorkeep.tf1.variables.embedding_variables.handle import EmbeddingVariable
+from tensorkeep.tf1.variables.embedding_variables.multihash import MultiHashVariable, get_multihash_variable
+from tensorkeep.tf1.variables.embedding_variables.options import (
     CBFFilter, CacheStrategy, CheckpointOption, CounterFilter, EmbeddingVariableOption, EvictOption, GlobalStepEvict,
     InitializerOption, L2WeightEvict, StorageOption, StorageType,
 )
-from tensorkeep.tf1.variables.embedding_store import get_embedding_variable
-from tensorkeep.tf1.variables.hash_table_store import get_hash_table
+from tensorkeep.tf1.variables.embedding_variables.store import get_embedding_variable
+from tensorkeep.tf1.variables.hash_tables.store import get_hash_table
 from tensorkeep.tf1.variables.initializers import (
     Constant as constant_initializer, GlorotNormal as glorot_normal_initializer,
     GlorotUniform as glorot_uniform_initializer, Ones as ones_initializer, Orthogonal as orthogonal_initializer,
@@ -170,7 +173,6 @@ from tensorkeep.tf1.variables.listing import (
     trainable_variables, variables_initializer,
 )
 from tensorkeep.tf1.variables.modes import AUTO_REUSE, VariableAggregation, VariableSynchronization
-from tensorkeep.tf1.variables.multihash import MultiHashVariable, get_multihash_variable
 from tensorkeep.tf1.variables.partitioners import (
     fixed_size_partitioner, min_max_variable_partitioner, variable_axis_size_partitioner,
 )
@@ -205,11 +207,11 @@ from tensorkeep.v1.framework import (
 )
 from tensorkeep.v1.graphs import Graph
 from tensorkeep.v1.internals.execution import GradientTape
+from tensorkeep.v1.learning.training import make_prefetch_hook
 from tensorkeep.v1.old_names import audio_summary, histogram_summary, image_summary, scalar_summary
 from tensorkeep.v1.programs.finding import install
-from tensorkeep.v1.records import TFRecordReader
 from tensorkeep.v1.sessions import InteractiveSession, Session
-from tensorkeep.v1.training import make_prefetch_hook
+from tensorkeep.v1.stored.records import TFRecordReader
 from tensorkeep.v1.versions import (
     GIT_VERSION, GIT_VERSION as __git_version__, VERSION, VERSION as __version__, load_library, load_op_library,
 )

@@ -4,7 +4,7 @@ from tensorkeep.tf1.estimators.strategies import MirroredStrategy, OneDeviceStra
 from tensorkeep.v1.internals.execution import (
     get_loss_reduction, get_replica_context, get_strategy, has_strategy, in_cross_replica_context,
 )
-from tensorkeep.v1.servers import Server
+from tensorkeep.v1.learning.servers import Server
 
 __all__ = [
     "MirroredStrategy", "OneDeviceStrategy", "Server", "get_loss_reduction", "get_replica_context", "get_strategy",

@@ -1,7 +1,7 @@
 # Written by tools/write_stubs.py. Where the names are is said in tables.
 
 from tensorkeep.io.files.gfile_object import GFile, GFile as FastGFile, GFile as Open
-from tensorkeep.v1.files import (
+from tensorkeep.v1.stored.files import (
     Copy, DeleteRecursively, Exists, Glob, IsDirectory, ListDirectory, MakeDirs, MkDir, Remove, Rename, Stat, Walk,
 )
 

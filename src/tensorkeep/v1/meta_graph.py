@@ -13,7 +13,7 @@ from tensorkeep.metagraph.files import loaded_meta_graph, read_meta_graph_file
 from tensorkeep.metagraph.importing import copy_scope
 from tensorkeep.proto.messages import GraphDef, MetaGraphDef, OpList, SaverDef
 from tensorkeep.v1.defaults import get_default_graph
-from tensorkeep.v1.saving import Saver
+from tensorkeep.v1.stored.saving import Saver
 
 
 def export_meta_graph(

@@ -22,19 +22,23 @@ from tensorkeep.proto.messages import SaverDef
 from tensorkeep.tf1.functions.ragged import dispatch
 from tensorkeep.tf1.saved_model import ragged_info
 from tensorkeep.tf1.training.inputs import queue_runner
-from tensorkeep.tf1.variables import embedding_blocks, embedding_store, hash_table_lookup, hash_table_store
-from tensorkeep.v1 import defaults, keras_defaults
+from tensorkeep.tf1.variables.embedding_variables import blocks as embedding_blocks
+from tensorkeep.tf1.variables.embedding_variables import store as embedding_store
+from tensorkeep.tf1.variables.hash_tables import lookup as hash_table_lookup
+from tensorkeep.tf1.variables.hash_tables import store as hash_table_store
+from tensorkeep.v1 import defaults
 from tensorkeep.v1.absent import missing
 from tensorkeep.v1.internals import private_names
+from tensorkeep.v1.learning import keras_defaults
 from tensorkeep.v1.op_functions import RawOp, function_of
 from tensorkeep.v1.tables import ABOUT, SPACES
 
 if TYPE_CHECKING:
-    from tensorkeep.v1 import saving
     from tensorkeep.v1.programs import finding
+    from tensorkeep.v1.stored import saving
 else:  # a third of what all the rest takes
     finding = later("tensorkeep.v1.programs.finding")
-    saving = later("tensorkeep.v1.saving")
+    saving = later("tensorkeep.v1.stored.saving")
 
 INSTALLED = (
     defaults,

@@ -21,7 +21,7 @@ from tensorkeep.runtime.session import Session as CoreSession
 from tensorkeep.saved_model.load.engines import engine_of
 from tensorkeep.v1 import defaults, settings
 from tensorkeep.v1.graphs import Graph
-from tensorkeep.v1.servers import LocalTarget
+from tensorkeep.v1.learning.servers import LocalTarget
 
 if TYPE_CHECKING:
     from tensorkeep.tf1.training.loops import session_settings, timelines

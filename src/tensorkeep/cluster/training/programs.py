@@ -30,7 +30,7 @@ from tensorkeep.graph.graph import Graph, Operation, Tensor
 from tensorkeep.ops.embedding.lookups import COUNTS
 from tensorkeep.runtime.session import Session
 from tensorkeep.tf1.functions.arrays.shapes import placeholder
-from tensorkeep.tf1.variables.embedding import EmbeddingVariable
+from tensorkeep.tf1.variables.embedding_variables.handle import EmbeddingVariable
 from tensorkeep.tf1.variables.listing import global_variables, global_variables_initializer
 
 Gradients: TypeAlias = list[Array]

@@ -19,7 +19,7 @@ from tensorkeep.errors import InvalidArgumentError
 from tensorkeep.graph.flattening import GraphCopy, copied_graph
 from tensorkeep.graph.graph import PLACEHOLDERS, Graph, HandleShape, Operation, Tensor
 from tensorkeep.io.showing.amounts import amount_of, some_of
-from tensorkeep.runtime.plan import make_plan
+from tensorkeep.runtime.plans.plan import make_plan
 from tensorkeep.runtime.session import Session
 from tensorkeep.saved_model.load.graph_parts import GraphPart, flat_part
 from tensorkeep.saved_model.load.tensor_values import shape_text

@@ -34,7 +34,7 @@ from tensorkeep.io.files.filesystem import FileSystem
 from tensorkeep.ops.state.lookup_table_values import DenseTable, StaticTable, Table
 from tensorkeep.proto.messages import GraphDef, NodeDef
 from tensorkeep.proto.tensors import tensor_of_array
-from tensorkeep.runtime.plan import make_plan
+from tensorkeep.runtime.plans.plan import make_plan
 from tensorkeep.runtime.resources import VariableResource
 from tensorkeep.saved_model.export.graph_exporting import from_function
 from tensorkeep.tf1.functions.constants import constant

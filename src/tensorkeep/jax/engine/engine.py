@@ -22,10 +22,9 @@ from tensorkeep.jax.bodies import VARIABLES
 from tensorkeep.jax.engine.options import JaxDevice
 from tensorkeep.jax.engine.parts import Device, JaxPart, PartEnds
 from tensorkeep.jax.survey import ItemSurvey, survey_items
-from tensorkeep.runtime.blocks import Item, Step
 from tensorkeep.runtime.context import LOG
-from tensorkeep.runtime.engine_groups import Candidates, Ends, ends_of, made_in_every_run
-from tensorkeep.runtime.engines import (
+from tensorkeep.runtime.partitions.engine_groups import Candidates, Ends, ends_of, made_in_every_run
+from tensorkeep.runtime.partitions.engines import (
     ItemGraph,
     Kept,
     Part,
@@ -36,7 +35,8 @@ from tensorkeep.runtime.engines import (
     repeats,
     root_of,
 )
-from tensorkeep.runtime.plan import CONTROL_FLOW
+from tensorkeep.runtime.plans.blocks import Item, Step
+from tensorkeep.runtime.plans.plan import CONTROL_FLOW
 from tensorkeep.runtime.resources import VariableResource
 
 ON_HOST: Final = frozenset(

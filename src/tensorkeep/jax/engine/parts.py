@@ -30,10 +30,10 @@ from tensorkeep.jax.survey import survey_items
 from tensorkeep.jax.values import CannotTraceError, is_known, on_device
 from tensorkeep.ops.random.philox import PhiloxStream
 from tensorkeep.ops.random.sampling import stream_of
-from tensorkeep.runtime.blocks import Block, Item, Step
 from tensorkeep.runtime.context import LOG
-from tensorkeep.runtime.engines import Own, PlanToSplit, operations_in
-from tensorkeep.runtime.plan import Plan
+from tensorkeep.runtime.partitions.engines import Own, PlanToSplit, operations_in
+from tensorkeep.runtime.plans.blocks import Block, Item, Step
+from tensorkeep.runtime.plans.plan import Plan
 from tensorkeep.runtime.resources import VariableResource
 
 _MANY_SHAPES: Final = 16  # for which a part is compiled before that is said

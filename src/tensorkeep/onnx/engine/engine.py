@@ -20,10 +20,10 @@ from tensorkeep.onnx.engine.trial import Translation, Trial, passes_border, reso
 from tensorkeep.onnx.models import TranslateOptions, assembled_model
 from tensorkeep.onnx.terms import Term
 from tensorkeep.onnx.translation import Translator
-from tensorkeep.runtime.blocks import Block, Item, Step
-from tensorkeep.runtime.engine_groups import Candidates, Ends, ends_of
-from tensorkeep.runtime.engines import Kept, Own, Part, PlanToSplit, Split, operations_in
-from tensorkeep.runtime.plan import Plan
+from tensorkeep.runtime.partitions.engine_groups import Candidates, Ends, ends_of
+from tensorkeep.runtime.partitions.engines import Kept, Own, Part, PlanToSplit, Split, operations_in
+from tensorkeep.runtime.plans.blocks import Block, Item, Step
+from tensorkeep.runtime.plans.plan import Plan
 from tensorkeep.runtime.resources import VariableResource
 
 OPSET: Final = 20  # ONNX Runtime's own optimizations know the operators of this version best

@@ -19,7 +19,7 @@ from tensorkeep.arrays import Array
 from tensorkeep.errors import FailedPreconditionError, TensorKeepError
 from tensorkeep.onnx.engine.sessions import OnnxSession
 from tensorkeep.runtime.context import LOG
-from tensorkeep.runtime.engines import Own
+from tensorkeep.runtime.partitions.engines import Own
 from tensorkeep.runtime.resources import VariableResource
 
 _MOST_CHANGES: Final = 2  # of a variable, for which a new model is made; one that changes oftener becomes an input

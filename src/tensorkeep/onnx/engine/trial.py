@@ -18,9 +18,9 @@ from tensorkeep.onnx.engine.parts import note_fault
 from tensorkeep.onnx.graphs import OnnxGraph
 from tensorkeep.onnx.terms import Term, constant_term
 from tensorkeep.onnx.translation import Translator
-from tensorkeep.runtime.blocks import Block, Step
-from tensorkeep.runtime.engine_groups import made_in_every_run
-from tensorkeep.runtime.engines import PlanToSplit, WrittenOut, is_resource, operations_in
+from tensorkeep.runtime.partitions.engine_groups import made_in_every_run
+from tensorkeep.runtime.partitions.engines import PlanToSplit, WrittenOut, is_resource, operations_in
+from tensorkeep.runtime.plans.blocks import Block, Step
 from tensorkeep.runtime.resources import VariableResource
 
 # What passes between NumPy and ONNX Runtime as it lies in memory.

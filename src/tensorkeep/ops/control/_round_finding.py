@@ -18,7 +18,7 @@ from tensorkeep.graph.constants import constant_value
 from tensorkeep.graph.functions import FunctionBody
 from tensorkeep.graph.graph import Operation, Tensor
 from tensorkeep.native.rounds import Instruction, Move
-from tensorkeep.runtime.fusing import ELEMENTS, changes_state
+from tensorkeep.runtime.fusions.fusing import ELEMENTS, changes_state
 
 _PASSES_ON: Final = frozenset(("Identity", "StopGradient", "PreventGradient", "Snapshot"))
 _SAME_CONDITION: Final = frozenset(("Tile", "ExpandDims", "BroadcastTo", "Reshape", "Squeeze", *_PASSES_ON))

@@ -22,7 +22,7 @@ from tensorkeep._lazy import later
 from tensorkeep.errors import InvalidArgumentError, UnimplementedError
 from tensorkeep.jax.engine.options import JaxDevice
 from tensorkeep.onnx.engine.options import OnnxRuntime
-from tensorkeep.runtime.engines import Engine, PlanToSplit, Split
+from tensorkeep.runtime.partitions.engines import Engine, PlanToSplit, Split
 
 EngineName: TypeAlias = str | OnnxRuntime | JaxDevice | Engine
 """What the parameter `engine` of functions takes."""

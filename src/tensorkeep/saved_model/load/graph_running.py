@@ -21,7 +21,7 @@ from tensorkeep.graph.rewriting.pruning import extract_sub_graph, needed_nodes, 
 from tensorkeep.io.files.filesystem import PathLike
 from tensorkeep.ops.files.checkpoint_access import CheckpointAccess
 from tensorkeep.proto.messages import GraphDef, MetaGraphDef
-from tensorkeep.runtime.plan import make_plan
+from tensorkeep.runtime.plans.plan import make_plan
 from tensorkeep.runtime.resources import VariableResource
 from tensorkeep.runtime.session import Session
 from tensorkeep.saved_model.files.layout import asset_files

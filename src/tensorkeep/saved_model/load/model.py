@@ -16,7 +16,7 @@ from tensorkeep.io.files.filesystem import PathLike
 from tensorkeep.io.showing.amounts import amount_of
 from tensorkeep.io.showing.html_tables import html_table
 from tensorkeep.proto.messages import FingerprintDef, NodeDef, SignatureDef
-from tensorkeep.runtime.engines import Split
+from tensorkeep.runtime.partitions.engines import Split
 from tensorkeep.runtime.resources import VariableResource
 from tensorkeep.saved_model.files.layout import asset_files, signature_keys
 from tensorkeep.saved_model.load.graph_parts import (

@@ -36,9 +36,9 @@ from tensorkeep.io.showing.amounts import amount_of, some_of
 from tensorkeep.io.showing.html_tables import html_table
 from tensorkeep.metagraph.files import write_meta_graph_file
 from tensorkeep.proto.messages import MetaGraphDef, VariableDef, parse
-from tensorkeep.runtime.engines import Engine
 from tensorkeep.runtime.limits import NO_LIMITS, Limits
-from tensorkeep.runtime.plan import Plan, make_plan
+from tensorkeep.runtime.partitions.engines import Engine
+from tensorkeep.runtime.plans.plan import Plan, make_plan
 from tensorkeep.runtime.resources import ResourceManager, VariableResource
 from tensorkeep.runtime.session import Session
 from tensorkeep.saved_model.load.engines import EngineName, engine_of

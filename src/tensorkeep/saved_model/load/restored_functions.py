@@ -12,7 +12,7 @@ from tensorkeep.graph.functions import FunctionBody, function_body
 from tensorkeep.graph.graph import Tensor
 from tensorkeep.graph.wrapping import unwrapped_body
 from tensorkeep.proto.messages import FunctionSpec, SavedConcreteFunction
-from tensorkeep.runtime.calling import operations_that_always_run
+from tensorkeep.runtime.plans.calling import operations_that_always_run
 from tensorkeep.runtime.session import Session
 from tensorkeep.saved_model.files.structures import decode_structure, flat_values, pack, structure_text
 from tensorkeep.saved_model.load.live_objects import LivingObjects

@@ -11,8 +11,8 @@ from tensorkeep.errors import FailedPreconditionError
 from tensorkeep.graph.graph import Graph
 from tensorkeep.io.files.filesystem import FileSystem
 from tensorkeep.proto.messages import AssetFileDef, MetaGraphDef
-from tensorkeep.runtime.engines import Engine, Split
 from tensorkeep.runtime.limits import NO_LIMITS, Limits
+from tensorkeep.runtime.partitions.engines import Engine, Split
 from tensorkeep.runtime.resources import ResourceManager
 from tensorkeep.runtime.session import Session
 from tensorkeep.saved_model.files.layout import asset_path, variables_path

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from tensorkeep.io.showing.amounts import amount_of
-from tensorkeep.runtime.engines import Split, types_in
+from tensorkeep.runtime.partitions.engines import Split, types_in
 from tensorkeep.saved_model.load.restored_functions import RestoredFunction
 from tensorkeep.saved_model.load.signature import Signature, Spec
 from tensorkeep.saved_model.load.tensor_values import TensorSpec

@@ -28,7 +28,7 @@ from tensorkeep.tf1.functions.arrays.shapes import dynamic_partition, dynamic_st
 from tensorkeep.tf1.functions.numbers.elementwise import cast, floordiv, floormod
 from tensorkeep.tf1.functions.numbers.elementwise import range as span
 from tensorkeep.tf1.functions.parsing.strings import as_string, string_to_hash_bucket_fast
-from tensorkeep.tf1.variables.embedding_options import EmbeddingVariableOption
+from tensorkeep.tf1.variables.embedding_variables.options import EmbeddingVariableOption
 
 _KEYS: Final = 2**63 - 1  # how many keys text can be hashed to
 _OPERATIONS: Final = ("add", "mul", "concat")

@@ -40,7 +40,7 @@ from tensorkeep.tf1.functions.control.assertions import assert_equal, assert_ran
 from tensorkeep.tf1.functions.numbers.reductions import reduce_prod
 from tensorkeep.tf1.functions.parsing.feature_configs import VarLenFeature
 from tensorkeep.tf1.functions.sparse.tensors import sparse_reshape, sparse_tensor_to_dense
-from tensorkeep.tf1.variables.embedding_options import EmbeddingVariableOption
+from tensorkeep.tf1.variables.embedding_variables.options import EmbeddingVariableOption
 from tensorkeep.tf1.variables.scopes import variable_scope
 
 

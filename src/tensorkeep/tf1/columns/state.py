@@ -12,8 +12,8 @@ from typing import Any, Protocol
 
 from tensorkeep.dtypes import FLOAT32
 from tensorkeep.graph.building import current_graph
-from tensorkeep.tf1.variables.embedding_options import EmbeddingVariableOption
-from tensorkeep.tf1.variables.embedding_store import get_embedding_variable
+from tensorkeep.tf1.variables.embedding_variables.options import EmbeddingVariableOption
+from tensorkeep.tf1.variables.embedding_variables.store import get_embedding_variable
 from tensorkeep.tf1.variables.options import InitializerLike, Partitioner
 from tensorkeep.tf1.variables.partitioners import fixed_size_partitioner
 from tensorkeep.tf1.variables.scope import VariableScope

@@ -3,29 +3,17 @@
 Importing the package installs what it needs to be whole: Python's operators, both kinds of variable, and how variables
 are stored in meta graphs.
 
+    embedding_variables/  embedding variables, which DeepRec made: rows by key, behind a handle
+    hash_tables/          DeepRec's older tables by key: `tf.hash_table`, its lookups and filters, how they are saved
     assignments           functions that change variables: assign, scatter_add, count_up_to and their kin
     collection_items      variables, branches and loops in the collections of meta graphs
     composed              variables that are made of others and are looked up as one
     creation              which kind of variable `Variable(...)` makes
-    embedding             embedding variables: rows by key, behind a handle
-    embedding_blocks      embedding variables of several blocks: each key has as many of them as a lookup says
-    embedding_options     what an embedding variable is made with: values with DeepRec's names and rules
-    embedding_saving      how embedding variables are saved and restored
-    embedding_slots       slots of embedding variables, which are columns of the same table
-    embedding_store       get_embedding_variable: embedding variables by name, in scopes, in parts
     global_step           the global step: the variable that counts training steps
-    hash_table            DeepRec's older tables by key, `tf.hash_table`
-    hash_table_admission  bloom filters that let keys into hash tables once they have occurred often enough
-    hash_table_keys       the keys of hash tables, and what tables, slots and filters have in common
-    hash_table_lookup     lookups in hash tables, and hooks that take part in them: DeepRec's
-                          hash_table/embedding.py
-    hash_table_saving     how hash tables and their filters are saved and restored
-    hash_table_store      get_hash_table: hash tables by name, in scopes, in parts, found again or made
     initial_values        initial values that depend on other variables, which need not have been initialised yet
     initializers          initializers: what makes the first value of a variable, given its shape and type
     listing               all variables of a graph: finding them, initializing them
     modes                 what a variable may be told about copies of it, and a scope about reuse
-    multihash             multi-hash variables: an id is looked up in two small tables, by quotient and by remainder
     options               what programs may say of a variable, as types, and all that they say of one, as values
     partitioned           partitioned variables: one variable in several parts along one axis
     partitioners          partitioners: into how many parts a variable of some shape and type is cut

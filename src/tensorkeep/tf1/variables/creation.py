@@ -7,7 +7,7 @@ from typing import Any
 from tensorkeep.graph.building import current_graph
 from tensorkeep.graph.scopes import prepend_name_scope
 from tensorkeep.proto.messages import VariableDef
-from tensorkeep.tf1.variables.embedding import HANDLE, EmbeddingVariable
+from tensorkeep.tf1.variables.embedding_variables.handle import HANDLE, EmbeddingVariable
 from tensorkeep.tf1.variables.options import VariableArguments
 from tensorkeep.tf1.variables.reference import RefVariable
 from tensorkeep.tf1.variables.resource import BaseResourceVariable, ResourceVariable

@@ -25,10 +25,10 @@ from tensorkeep.tf1.functions.arrays.shapes import concat, reshape
 from tensorkeep.tf1.functions.structures import flatten
 from tensorkeep.tf1.variables.assignments import assign
 from tensorkeep.tf1.variables.composed import ComposedVariable
-from tensorkeep.tf1.variables.embedding import EmbeddingVariable
-from tensorkeep.tf1.variables.hash_table import DistributedHashTable, HashTable
-from tensorkeep.tf1.variables.hash_table_admission import BloomFilterAdmitStrategy
-from tensorkeep.tf1.variables.hash_table_saving import with_hash_tables
+from tensorkeep.tf1.variables.embedding_variables.handle import EmbeddingVariable
+from tensorkeep.tf1.variables.hash_tables.admission import BloomFilterAdmitStrategy
+from tensorkeep.tf1.variables.hash_tables.saving import with_hash_tables
+from tensorkeep.tf1.variables.hash_tables.table import DistributedHashTable, HashTable
 from tensorkeep.tf1.variables.partitioned import PartitionedVariable
 from tensorkeep.tf1.variables.resource import BaseResourceVariable, ResourceVariable
 from tensorkeep.tf1.variables.variable import Changed, Variable

@@ -36,10 +36,10 @@ from tensorkeep.tf1.variables.options import (
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from tensorkeep.tf1.variables.embedding import EmbeddingVariable
-    from tensorkeep.tf1.variables.embedding_blocks import DynamicEmbeddingVariable
-    from tensorkeep.tf1.variables.embedding_options import EmbeddingVariableOption
-    from tensorkeep.tf1.variables.hash_table import DistributedHashTable, HashTable
+    from tensorkeep.tf1.variables.embedding_variables.blocks import DynamicEmbeddingVariable
+    from tensorkeep.tf1.variables.embedding_variables.handle import EmbeddingVariable
+    from tensorkeep.tf1.variables.embedding_variables.options import EmbeddingVariableOption
+    from tensorkeep.tf1.variables.hash_tables.table import DistributedHashTable, HashTable
     from tensorkeep.tf1.variables.partitioned import PartitionedVariable
     from tensorkeep.tf1.variables.store import VariableStore
     from tensorkeep.tf1.variables.variable import Variable

@@ -5,7 +5,7 @@ from tensorkeep.tf1.estimators.early_stopping import (
     stop_if_no_increase_hook,
 )
 from tensorkeep.tf1.estimators.extending import add_metrics, clip_gradients_by_norm, forward_features
-from tensorkeep.v1.estimators import (
+from tensorkeep.v1.learning.estimators import (
     BaselineEstimator, BinaryClassHead as binary_classification_head, DNNEstimator, DNNLinearCombinedEstimator,
     LinearEstimator, LogisticRegressionHead as logistic_regression_head, MultiClassHead as multi_class_head,
     MultiHead as multi_head, MultiLabelHead as multi_label_head, PoissonRegressionHead as poisson_regression_head,

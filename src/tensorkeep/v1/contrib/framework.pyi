@@ -27,12 +27,12 @@ from tensorkeep.tf1.variables.global_step import (
     assert_global_step, create_global_step, get_global_step, get_or_create_global_step,
 )
 from tensorkeep.tf1.variables.initializers import Zeros as zero_initializer
-from tensorkeep.v1.checkpoints import (
-    checkpoints_iterator, init_from_checkpoint, list_variables, load_checkpoint, load_variable,
-)
-from tensorkeep.v1.contrib_loops import assign_from_checkpoint_fn
 from tensorkeep.v1.framework import convert_to_tensor_or_sparse_tensor, is_tensor
 from tensorkeep.v1.internals.decorators import deprecated, deprecated_arg_values, deprecated_args
+from tensorkeep.v1.learning.contrib_loops import assign_from_checkpoint_fn
+from tensorkeep.v1.stored.checkpoints import (
+    checkpoints_iterator, init_from_checkpoint, list_variables, load_checkpoint, load_variable,
+)
 
 __all__ = [
     "TensorSpec", "VariableDeviceChooser", "add_arg_scope", "add_model_variable", "arg_scope", "arg_scope_func_key",

@@ -9,7 +9,9 @@ from tensorkeep.tf1.contrib.opt.wrappers import (
     VariableClippingOptimizer, clip_gradients_by_global_norm, extend_with_decoupled_weight_decay,
 )
 from tensorkeep.tf1.training.optimizers.decaying import AdamWOptimizer
-from tensorkeep.v1.contrib_loops import ExternalOptimizerInterface, MovingAverageOptimizer, ScipyOptimizerInterface
+from tensorkeep.v1.learning.contrib_loops import (
+    ExternalOptimizerInterface, MovingAverageOptimizer, ScipyOptimizerInterface,
+)
 
 __all__ = [
     "AdaMaxOptimizer", "AdamWOptimizer", "AddSignOptimizer", "DecoupledWeightDecayExtension",

@@ -6,7 +6,7 @@ from tensorkeep.tf1.contrib.summary import (
     never_record_summaries, record_if, record_summaries_every_n_global_steps, scalar, should_record_summaries,
     summary_writer_initializer_op,
 )
-from tensorkeep.v1.contrib_loops import initialize
+from tensorkeep.v1.learning.contrib_loops import initialize
 
 __all__ = [
     "SummaryWriter", "all_summary_ops", "always_record_summaries", "audio", "create_db_writer", "create_file_writer",

@@ -14,8 +14,8 @@ from tensorkeep.tf1.contrib.training.sampling import rejection_sample, stratifie
 from tensorkeep.tf1.contrib.training.sequence_states import (
     NextQueuedSequenceBatch, SequenceQueueingStateSaver, batch_sequences_with_states,
 )
-from tensorkeep.v1.checkpoints import checkpoints_iterator
-from tensorkeep.v1.contrib_loops import evaluate_once, evaluate_repeatedly, train
+from tensorkeep.v1.learning.contrib_loops import evaluate_once, evaluate_repeatedly, train
+from tensorkeep.v1.stored.checkpoints import checkpoints_iterator
 
 __all__ = [
     "HParams", "NextQueuedSequenceBatch", "SequenceQueueingStateSaver", "StopAfterNEvalsHook", "SummaryAtEndHook",

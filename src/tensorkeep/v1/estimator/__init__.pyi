@@ -13,7 +13,7 @@ from tensorkeep.tf1.training.loops.recording_hooks import (
 )
 from tensorkeep.tf1.training.savers.warm_starting import VocabInfo
 from tensorkeep.v1.estimator import experimental, export, inputs, tpu
-from tensorkeep.v1.estimators import (
+from tensorkeep.v1.learning.estimators import (
     BaselineClassifier, BaselineEstimator, BaselineRegressor, BestExporter, BinaryClassHead, DNNClassifier,
     DNNEstimator, DNNLinearCombinedClassifier, DNNLinearCombinedEstimator, DNNLinearCombinedRegressor, DNNRegressor,
     Estimator, EstimatorSpec, EvalSpec, Exporter, FinalExporter, Head, LatestExporter, LinearClassifier,

@@ -5,7 +5,7 @@ from tensorkeep.tf1.estimators.early_stopping import (
     stop_if_no_increase_hook,
 )
 from tensorkeep.tf1.estimators.receivers import build_raw_supervised_input_receiver_fn
-from tensorkeep.v1.estimators import dnn_logit_fn_builder, linear_logit_fn_builder
+from tensorkeep.v1.learning.estimators import dnn_logit_fn_builder, linear_logit_fn_builder
 
 __all__ = [
     "build_raw_supervised_input_receiver_fn", "dnn_logit_fn_builder", "linear_logit_fn_builder",

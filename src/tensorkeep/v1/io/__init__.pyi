@@ -18,9 +18,9 @@ from tensorkeep.tf1.functions.parsing.feature_configs import (
 )
 from tensorkeep.tf1.functions.ragged.dispatch import decode_base64, decode_compressed, encode_base64
 from tensorkeep.tf1.training.inputs.input_producers import match_filenames_once
-from tensorkeep.v1.graph_defs import write_graph
 from tensorkeep.v1.io import gfile
-from tensorkeep.v1.records import TFRecordCompressionType, TFRecordOptions, TFRecordWriter, tf_record_iterator
+from tensorkeep.v1.stored.graph_defs import write_graph
+from tensorkeep.v1.stored.records import TFRecordCompressionType, TFRecordOptions, TFRecordWriter, tf_record_iterator
 
 __all__ = [
     "FixedLenFeature", "FixedLenSequenceFeature", "PaddingFIFOQueue", "PriorityQueue", "QueueBase", "RaggedFeature",

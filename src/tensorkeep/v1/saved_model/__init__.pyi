@@ -18,7 +18,7 @@ from tensorkeep.tf1.saved_model.object_tree import Asset
 from tensorkeep.v1.saved_model import (
     builder, constants, loader, main_op, signature_constants, signature_def_utils, tag_constants, utils,
 )
-from tensorkeep.v1.saved_models import (
+from tensorkeep.v1.stored.saved_models import (
     SavedModelBuilder as Builder, get_tensor_from_tensor_info, load, load_v2, maybe_saved_model_directory,
     maybe_saved_model_directory as contains_saved_model, save, simple_save,
 )

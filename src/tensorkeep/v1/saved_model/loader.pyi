@@ -1,6 +1,6 @@
 # Written by tools/write_stubs.py. Where the names are is said in tables.
 
-from tensorkeep.v1.saved_models import load, maybe_saved_model_directory
+from tensorkeep.v1.stored.saved_models import load, maybe_saved_model_directory
 
 __all__ = [
     "load", "maybe_saved_model_directory",

@@ -87,8 +87,8 @@ _FRAMEWORK: Final[Table] = {
         assert_global_step create_global_step get_global_step get_or_create_global_step
     """,
     "tensorkeep.tf1.variables.initializers": "zero_initializer=Zeros",
-    "tensorkeep.v1.contrib_loops": "assign_from_checkpoint_fn",
-    "tensorkeep.v1.checkpoints": """
+    "tensorkeep.v1.learning.contrib_loops": "assign_from_checkpoint_fn",
+    "tensorkeep.v1.stored.checkpoints": """
         checkpoints_iterator init_from_checkpoint list_variables load_checkpoint load_variable
     """,
     "tensorkeep.v1.framework": "convert_to_tensor_or_sparse_tensor is_tensor",
@@ -114,7 +114,7 @@ _VARIABLES: Final[Table] = {
         "tensorkeep.tf1.contrib.framework.values",
         "tensorkeep.tf1.contrib.framework.variables",
         "tensorkeep.tf1.variables.global_step",
-        "tensorkeep.v1.contrib_loops",
+        "tensorkeep.v1.learning.contrib_loops",
     )
 }
 
@@ -172,8 +172,8 @@ _SLIM: Final[dict[str, Table]] = {
     "contrib.slim.dataset_data_provider": {"tensorkeep.tf1.contrib.slim.providers": "DatasetDataProvider"},
     "contrib.slim.evaluation": {
         _EVALUATION: "StopAfterNEvalsHook SummaryAtEndHook get_or_create_eval_step wait_for_new_checkpoint",
-        "tensorkeep.v1.checkpoints": "checkpoints_iterator",
-        "tensorkeep.v1.contrib_loops": "evaluate_once=slim_evaluate_once evaluate_repeatedly evaluation_loop",
+        "tensorkeep.v1.stored.checkpoints": "checkpoints_iterator",
+        "tensorkeep.v1.learning.contrib_loops": "evaluate_once=slim_evaluate_once evaluate_repeatedly evaluation_loop",
     },
     "contrib.slim.initializers": _INITIALIZERS,
     "contrib.slim.layers": _LAYERS,
@@ -182,7 +182,7 @@ _SLIM: Final[dict[str, Table]] = {
             add_gradients_summaries=add_slim_gradients_summaries create_train_op=create_slim_train_op train_step
         """,
         _TRAINING: "clip_gradient_norms multiply_gradients",
-        "tensorkeep.v1.contrib_loops": "train=slim_train",
+        "tensorkeep.v1.learning.contrib_loops": "train=slim_train",
     },
     "contrib.slim.losses": _SLIM_LOSSES,
     "contrib.slim.metrics": _METRICS,
@@ -253,8 +253,8 @@ _TRAINING_NAMES: Final[Table] = {
     "tensorkeep.tf1.contrib.training.sequence_states": """
         NextQueuedSequenceBatch SequenceQueueingStateSaver batch_sequences_with_states
     """,
-    "tensorkeep.v1.checkpoints": "checkpoints_iterator",
-    "tensorkeep.v1.contrib_loops": "evaluate_once evaluate_repeatedly train",
+    "tensorkeep.v1.stored.checkpoints": "checkpoints_iterator",
+    "tensorkeep.v1.learning.contrib_loops": "evaluate_once evaluate_repeatedly train",
 }
 
 _RNN: Final[Table] = {
@@ -317,7 +317,7 @@ _OPT: Final[Table] = {
         VariableClippingOptimizer clip_gradients_by_global_norm extend_with_decoupled_weight_decay
     """,
     "tensorkeep.tf1.training.optimizers.decaying": "AdamWOptimizer",
-    "tensorkeep.v1.contrib_loops": "ExternalOptimizerInterface MovingAverageOptimizer ScipyOptimizerInterface",
+    "tensorkeep.v1.learning.contrib_loops": "ExternalOptimizerInterface MovingAverageOptimizer ScipyOptimizerInterface",
 }
 _LEGACY_SEQ2SEQ: Final[Table] = {
     "tensorkeep.tf1.contrib.legacy_seq2seq": """
@@ -381,7 +381,7 @@ _SUMMARY: Final[Table] = {
         create_summary_file_writer=create_file_writer flush generic histogram image import_event never_record_summaries
         record_if record_summaries_every_n_global_steps scalar should_record_summaries summary_writer_initializer_op
     """,
-    "tensorkeep.v1.contrib_loops": "initialize",
+    "tensorkeep.v1.learning.contrib_loops": "initialize",
 }
 _DATA_FILES: Final[Table] = {
     "tensorkeep.tf1.contrib.learn.data_files": """
@@ -400,7 +400,7 @@ _LEARN: Final[dict[str, Table]] = {
         "tensorkeep.tf1.contrib.layers.feature_columns": """
             infer_real_valued_columns_from_input infer_real_valued_columns_from_input_fn
         """,
-        "tensorkeep.v1.estimators": """
+        "tensorkeep.v1.learning.estimators": """
             DNNClassifier=LearnDNNClassifier DNNLinearCombinedClassifier=LearnDNNLinearCombinedClassifier
             DNNLinearCombinedRegressor=LearnDNNLinearCombinedRegressor DNNRegressor=LearnDNNRegressor
             Estimator=LearnEstimator Experiment LinearClassifier=LearnLinearClassifier
@@ -412,7 +412,7 @@ _LEARN: Final[dict[str, Table]] = {
     "contrib.learn.datasets.mnist": {
         "tensorkeep.tf1.training.inputs.mnist_files": "DataSet read_data_sets",
     },
-    "contrib.learn.learn_runner": {"tensorkeep.v1.estimators": "run=run_experiment tune=tune_experiments"},
+    "contrib.learn.learn_runner": {"tensorkeep.v1.learning.estimators": "run=run_experiment tune=tune_experiments"},
     "contrib.learn.monitors": {
         "tensorkeep.tf1.contrib.learn.monitors": """
             BaseMonitor CaptureVariable CheckpointSaver EveryN GraphDump LoggingTrainable NanLoss PrintTensor
@@ -447,7 +447,7 @@ CONTRIB: Final[dict[str, Table]] = {
     "contrib.opt": _OPT,
     "contrib.predictor": {
         "tensorkeep.tf1.contrib.predictors": "from_contrib_estimator Predictor",
-        "tensorkeep.v1.estimators": "from_estimator from_saved_model",
+        "tensorkeep.v1.learning.estimators": "from_estimator from_saved_model",
     },
     "contrib.quantize": {
         "tensorkeep.tf1.contrib.quantize.rewriting": """

@@ -11,7 +11,7 @@ _TPU: Final[Table] = {
         CrossShardOptimizer InputPipelineConfig TPUConfig batch_parallel bfloat16_scope cross_replica_sum
         initialize_system outside_compilation replicate rewrite shard shutdown_system
     """,
-    "tensorkeep.v1.estimators": "RunConfig=TPURunConfig TPUEstimator TPUEstimatorSpec",
+    "tensorkeep.v1.learning.estimators": "RunConfig=TPURunConfig TPUEstimator TPUEstimatorSpec",
 }
 
 ESTIMATORS: Final[dict[str, Table]] = {
@@ -25,7 +25,7 @@ ESTIMATORS: Final[dict[str, Table]] = {
             stop_if_no_increase_hook
         """,
         "tensorkeep.tf1.estimators.extending": "add_metrics clip_gradients_by_norm forward_features",
-        "tensorkeep.v1.estimators": """
+        "tensorkeep.v1.learning.estimators": """
             BaselineEstimator DNNEstimator DNNLinearCombinedEstimator LinearEstimator dnn_logit_fn_builder
             linear_logit_fn_builder binary_classification_head=BinaryClassHead
             logistic_regression_head=LogisticRegressionHead
@@ -57,7 +57,7 @@ ESTIMATORS: Final[dict[str, Table]] = {
             CheckpointSaverHook CheckpointSaverListener StepCounterHook SummarySaverHook
         """,
         "tensorkeep.tf1.training.savers.warm_starting": "VocabInfo",
-        "tensorkeep.v1.estimators": """
+        "tensorkeep.v1.learning.estimators": """
             BaselineClassifier BaselineEstimator BaselineRegressor BestExporter BinaryClassHead DNNClassifier
             DNNEstimator DNNLinearCombinedClassifier DNNLinearCombinedEstimator DNNLinearCombinedRegressor DNNRegressor
             Estimator EstimatorSpec EvalSpec Exporter FinalExporter Head LatestExporter LinearClassifier LinearEstimator
@@ -71,7 +71,7 @@ ESTIMATORS: Final[dict[str, Table]] = {
             stop_if_no_increase_hook
         """,
         "tensorkeep.tf1.estimators.receivers": "build_raw_supervised_input_receiver_fn",
-        "tensorkeep.v1.estimators": "dnn_logit_fn_builder linear_logit_fn_builder",
+        "tensorkeep.v1.learning.estimators": "dnn_logit_fn_builder linear_logit_fn_builder",
     },
     "estimator.export": {
         "tensorkeep.tf1.estimators.export_outputs": """
@@ -87,7 +87,7 @@ ESTIMATORS: Final[dict[str, Table]] = {
     },
     "estimator.tpu": {
         "tensorkeep.tf1.estimators.tpu": "InputPipelineConfig TPUConfig",
-        "tensorkeep.v1.estimators": "RunConfig=TPURunConfig TPUEstimator TPUEstimatorSpec",
+        "tensorkeep.v1.learning.estimators": "RunConfig=TPURunConfig TPUEstimator TPUEstimatorSpec",
     },
     "tpu": {
         "tensorkeep.tf1.estimators.tpu": """

@@ -15,7 +15,7 @@ KERAS: Final[dict[str, Table]] = {
         "tensorkeep.tf1.keras.engine.sequential": "Sequential",
         "tensorkeep.v1.versions": "__version__=KERAS_VERSION",
     },
-    "keras.estimator": {"tensorkeep.v1.keras_models": "model_to_estimator"},
+    "keras.estimator": {"tensorkeep.v1.learning.keras_models": "model_to_estimator"},
     "keras.experimental": {
         "tensorkeep.tf1.keras.engine.saving.directory_reading": "load_from_saved_model",
         "tensorkeep.tf1.keras.engine.saving.directory_writing": "export_saved_model",

@@ -38,12 +38,14 @@ LEARNING: Final[dict[str, Table]] = {
         "tensorkeep.tf1.columns.shared": "shared_embedding_columns shared_embeddings",
     },
     "hash_table": {
-        "tensorkeep.tf1.variables.hash_table": """
+        "tensorkeep.tf1.variables.hash_tables.table": """
             DistributedHashTable FixedSizeHashTablePartitioner HashTable HashTableKeyMapperFactory SimpleHashTable
             restore_without_clear_scope
         """,
-        "tensorkeep.tf1.variables.hash_table_admission": "BloomFilterAdmitStrategy DistributedBloomFilterAdmitStrategy",
-        "tensorkeep.tf1.variables.hash_table_lookup": """
+        "tensorkeep.tf1.variables.hash_tables.admission": """
+            BloomFilterAdmitStrategy DistributedBloomFilterAdmitStrategy
+        """,
+        "tensorkeep.tf1.variables.hash_tables.lookup": """
             BloomFilterLookupHook EmbeddingLookupHook ReadOnlyHook embedding_lookup embedding_lookup_sparse
         """,
     },
@@ -100,7 +102,7 @@ LEARNING: Final[dict[str, Table]] = {
     },
     "kv_variable_ops": {
         "tensorkeep.tf1.functions.embedding.keys": "lookup_resource lookup_tier",
-        "tensorkeep.tf1.variables.embedding": "EmbeddingVariable",
+        "tensorkeep.tf1.variables.embedding_variables.handle": "EmbeddingVariable",
     },
     "layers": {
         "tensorkeep.tf1.layers.base": "Layer",
@@ -254,23 +256,23 @@ LEARNING: Final[dict[str, Table]] = {
         "tensorkeep.tf1.variables.global_step": """
             assert_global_step create_global_step get_global_step get_or_create_global_step global_step
         """,
-        "tensorkeep.v1.checkpoints": """
+        "tensorkeep.v1.stored.checkpoints": """
             NewCheckpointReader checkpoint_exists checkpoints_iterator generate_checkpoint_state_proto
             get_checkpoint_mtimes get_checkpoint_state init_from_checkpoint latest_checkpoint list_variables
             load_checkpoint load_variable remove_checkpoint update_checkpoint_state warm_start
         """,
-        "tensorkeep.v1.graph_defs": "write_graph",
+        "tensorkeep.v1.stored.graph_defs": "write_graph",
         "tensorkeep.v1.meta_graph": "export_meta_graph import_meta_graph",
-        "tensorkeep.v1.objects": "Checkpoint CheckpointManager",
-        "tensorkeep.v1.saving": "Saver",
-        "tensorkeep.v1.servers": "Server",
-        "tensorkeep.v1.training": """
+        "tensorkeep.v1.stored.objects": "Checkpoint CheckpointManager",
+        "tensorkeep.v1.stored.saving": "Saver",
+        "tensorkeep.v1.learning.servers": "Server",
+        "tensorkeep.v1.learning.training": """
             ChiefSessionCreator MonitoredSession MonitoredTrainingSession Scaffold SessionManager
             SingularMonitoredSession Supervisor WorkerSessionCreator start_queue_runners summary_iterator
         """,
     },
     "train.queue_runner": {
         "tensorkeep.tf1.training.inputs.queue_runner": "QueueRunner add_queue_runner",
-        "tensorkeep.v1.training": "start_queue_runners",
+        "tensorkeep.v1.learning.training": "start_queue_runners",
     },
 }

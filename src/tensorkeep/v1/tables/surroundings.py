@@ -24,7 +24,7 @@ SURROUNDINGS: Final[dict[str, Table]] = {
         """,
     },
     "config.experimental": {
-        "tensorkeep.v1.collective": "enable_distributed_strategy",
+        "tensorkeep.v1.learning.collective": "enable_distributed_strategy",
         "tensorkeep.v1.settings": """
             get_memory_growth list_logical_devices list_physical_devices set_memory_growth
         """,
@@ -51,7 +51,7 @@ SURROUNDINGS: Final[dict[str, Table]] = {
         "tensorkeep.v1.internals.execution": """
             get_loss_reduction get_replica_context get_strategy has_strategy in_cross_replica_context
         """,
-        "tensorkeep.v1.servers": "Server",
+        "tensorkeep.v1.learning.servers": "Server",
     },
     "errors": {
         "tensorkeep.errors": """
@@ -68,7 +68,7 @@ SURROUNDINGS: Final[dict[str, Table]] = {
     },
     "gfile": {
         "tensorkeep.io.files.gfile_object": "FastGFile=GFile GFile Open=GFile",
-        "tensorkeep.v1.files": """
+        "tensorkeep.v1.stored.files": """
             Copy DeleteRecursively Exists Glob IsDirectory ListDirectory MakeDirs MkDir Remove Rename
             Stat Walk
         """,
@@ -76,7 +76,7 @@ SURROUNDINGS: Final[dict[str, Table]] = {
     "graph_util": {
         "tensorkeep.graph.rewriting.pruning": "extract_sub_graph must_run_on_cpu",
         "tensorkeep.v1.framework": "import_graph_def",
-        "tensorkeep.v1.graph_defs": """
+        "tensorkeep.v1.stored.graph_defs": """
             convert_variables_to_constants remove_training_nodes tensor_shape_from_node_def_name
         """,
     },
@@ -99,12 +99,12 @@ SURROUNDINGS: Final[dict[str, Table]] = {
         """,
         "tensorkeep.tf1.functions.ragged.dispatch": "decode_base64 decode_compressed encode_base64",
         "tensorkeep.tf1.training.inputs.input_producers": "match_filenames_once",
-        "tensorkeep.v1.graph_defs": "write_graph",
-        "tensorkeep.v1.records": "TFRecordCompressionType TFRecordOptions TFRecordWriter tf_record_iterator",
+        "tensorkeep.v1.stored.graph_defs": "write_graph",
+        "tensorkeep.v1.stored.records": "TFRecordCompressionType TFRecordOptions TFRecordWriter tf_record_iterator",
     },
     "io.gfile": {
         "tensorkeep.io.files.gfile_object": "GFile",
-        "tensorkeep.v1.files": """
+        "tensorkeep.v1.stored.files": """
             copy exists get_registered_schemes glob isdir join listdir makedirs mkdir remove rename rmtree stat walk
         """,
     },
@@ -121,7 +121,7 @@ SURROUNDINGS: Final[dict[str, Table]] = {
         "tensorkeep.v1.profiling": "ProfileOptionBuilder Profiler profile",
     },
     "python_io": {
-        "tensorkeep.v1.records": "TFRecordCompressionType TFRecordOptions TFRecordWriter tf_record_iterator",
+        "tensorkeep.v1.stored.records": "TFRecordCompressionType TFRecordOptions TFRecordWriter tf_record_iterator",
     },
     "queue": {
         "tensorkeep.tf1.functions.data.queues": "FIFOQueue PaddingFIFOQueue PriorityQueue QueueBase RandomShuffleQueue",
@@ -143,13 +143,13 @@ SURROUNDINGS: Final[dict[str, Table]] = {
         "tensorkeep.tf1.saved_model.builder": "main_op_with_restore",
         "tensorkeep.tf1.saved_model.object_exporting": "SaveOptions",
         "tensorkeep.tf1.saved_model.object_tree": "Asset",
-        "tensorkeep.v1.saved_models": """
+        "tensorkeep.v1.stored.saved_models": """
             Builder=SavedModelBuilder contains_saved_model=maybe_saved_model_directory get_tensor_from_tensor_info load
             load_v2 maybe_saved_model_directory save simple_save
         """,
     },
     "saved_model.builder": {
-        "tensorkeep.v1.saved_models": "SavedModelBuilder simple_save",
+        "tensorkeep.v1.stored.saved_models": "SavedModelBuilder simple_save",
     },
     "saved_model.constants": {
         "tensorkeep.saved_model.files.constants": """
@@ -159,7 +159,7 @@ SURROUNDINGS: Final[dict[str, Table]] = {
         """,
     },
     "saved_model.loader": {
-        "tensorkeep.v1.saved_models": "load maybe_saved_model_directory",
+        "tensorkeep.v1.stored.saved_models": "load maybe_saved_model_directory",
     },
     "saved_model.main_op": {
         "tensorkeep.tf1.saved_model.builder": "main_op main_op_with_restore",
@@ -176,14 +176,14 @@ SURROUNDINGS: Final[dict[str, Table]] = {
             build_signature_def classification_signature_def is_valid_signature predict_signature_def
             regression_signature_def
         """,
-        "tensorkeep.v1.saved_models": "MethodNameUpdater",
+        "tensorkeep.v1.stored.saved_models": "MethodNameUpdater",
     },
     "saved_model.tag_constants": {
         "tensorkeep.saved_model.files.constants": "GPU SERVING TPU TRAINING",
     },
     "saved_model.utils": {
         "tensorkeep.saved_model.files.tensor_info": "build_tensor_info",
-        "tensorkeep.v1.saved_models": "get_tensor_from_tensor_info",
+        "tensorkeep.v1.stored.saved_models": "get_tensor_from_tensor_info",
     },
     "test": {
         "tensorkeep.v1.testing": """

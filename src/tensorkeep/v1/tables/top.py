@@ -147,14 +147,16 @@ TOP: Final[Table] = {
         assign assign_add assign_sub batch_scatter_update count_up_to scatter_add scatter_div scatter_max scatter_min
         scatter_mul scatter_nd_add scatter_nd_sub scatter_nd_update scatter_sub scatter_update
     """,
-    "tensorkeep.tf1.variables.embedding": "EmbeddingVariable",
-    "tensorkeep.tf1.variables.embedding_blocks": "DynamicEmbeddingVariable get_dynamic_dimension_embedding_variable",
-    "tensorkeep.tf1.variables.embedding_options": """
+    "tensorkeep.tf1.variables.embedding_variables.handle": "EmbeddingVariable",
+    "tensorkeep.tf1.variables.embedding_variables.blocks": """
+        DynamicEmbeddingVariable get_dynamic_dimension_embedding_variable
+    """,
+    "tensorkeep.tf1.variables.embedding_variables.options": """
         CBFFilter CacheStrategy CheckpointOption CounterFilter EmbeddingVariableOption EvictOption GlobalStepEvict
         InitializerOption L2WeightEvict StorageOption StorageType
     """,
-    "tensorkeep.tf1.variables.embedding_store": "get_embedding_variable",
-    "tensorkeep.tf1.variables.hash_table_store": "get_hash_table",
+    "tensorkeep.tf1.variables.embedding_variables.store": "get_embedding_variable",
+    "tensorkeep.tf1.variables.hash_tables.store": "get_hash_table",
     "tensorkeep.tf1.variables.initializers": """
         constant_initializer=Constant glorot_normal_initializer=GlorotNormal glorot_uniform_initializer=GlorotUniform
         ones_initializer=Ones orthogonal_initializer=Orthogonal random_normal_initializer=RandomNormal
@@ -169,7 +171,7 @@ TOP: Final[Table] = {
         trainable_variables variables_initializer
     """,
     "tensorkeep.tf1.variables.modes": "AUTO_REUSE VariableAggregation VariableSynchronization",
-    "tensorkeep.tf1.variables.multihash": "MultiHashVariable get_multihash_variable",
+    "tensorkeep.tf1.variables.embedding_variables.multihash": "MultiHashVariable get_multihash_variable",
     "tensorkeep.tf1.variables.partitioners": """
         fixed_size_partitioner min_max_variable_partitioner variable_axis_size_partitioner
     """,
@@ -199,9 +201,9 @@ TOP: Final[Table] = {
     "tensorkeep.v1.internals.execution": "GradientTape",
     "tensorkeep.v1.old_names": "audio_summary histogram_summary image_summary scalar_summary",
     "tensorkeep.v1.programs.finding": "install",
-    "tensorkeep.v1.records": "TFRecordReader",
+    "tensorkeep.v1.stored.records": "TFRecordReader",
     "tensorkeep.v1.sessions": "InteractiveSession Session",
-    "tensorkeep.v1.training": "make_prefetch_hook",
+    "tensorkeep.v1.learning.training": "make_prefetch_hook",
     "tensorkeep.v1.versions": """
         GIT_VERSION VERSION __git_version__=GIT_VERSION __version__=VERSION load_library load_op_library
     """,

@@ -45,21 +45,21 @@ from tensorkeep.tf1.training.savers.warm_starting import VocabInfo
 from tensorkeep.tf1.variables.global_step import (
     assert_global_step, create_global_step, get_global_step, get_or_create_global_step, global_step,
 )
-from tensorkeep.v1.checkpoints import (
+from tensorkeep.v1.learning.servers import Server
+from tensorkeep.v1.learning.training import (
+    ChiefSessionCreator, MonitoredSession, MonitoredTrainingSession, Scaffold, SessionManager,
+    SingularMonitoredSession, Supervisor, WorkerSessionCreator, start_queue_runners, summary_iterator,
+)
+from tensorkeep.v1.meta_graph import export_meta_graph, import_meta_graph
+from tensorkeep.v1.stored.checkpoints import (
     NewCheckpointReader, checkpoint_exists, checkpoints_iterator, generate_checkpoint_state_proto,
     get_checkpoint_mtimes, get_checkpoint_state, init_from_checkpoint, latest_checkpoint, list_variables,
     load_checkpoint, load_variable, remove_checkpoint, update_checkpoint_state, warm_start,
 )
-from tensorkeep.v1.graph_defs import write_graph
-from tensorkeep.v1.meta_graph import export_meta_graph, import_meta_graph
-from tensorkeep.v1.objects import Checkpoint, CheckpointManager
-from tensorkeep.v1.saving import Saver
-from tensorkeep.v1.servers import Server
+from tensorkeep.v1.stored.graph_defs import write_graph
+from tensorkeep.v1.stored.objects import Checkpoint, CheckpointManager
+from tensorkeep.v1.stored.saving import Saver
 from tensorkeep.v1.train import queue_runner
-from tensorkeep.v1.training import (
-    ChiefSessionCreator, MonitoredSession, MonitoredTrainingSession, Scaffold, SessionManager,
-    SingularMonitoredSession, Supervisor, WorkerSessionCreator, start_queue_runners, summary_iterator,
-)
 
 __all__ = [
     "AdadeltaOptimizer", "AdagradDAOptimizer", "AdagradDecayOptimizer", "AdagradDecayOptimizerV2", "AdagradOptimizer",

@@ -37,7 +37,7 @@ from tensorkeep.ops.control.functional import (
 from tensorkeep.ops.control.tensor_lists import empty_tensor_list, tensor_list_pop_back, tensor_list_push_back
 from tensorkeep.ops.numbers.comparisons import less
 from tensorkeep.ops.shared.expressions import constant, plus, zeros_like
-from tensorkeep.runtime.calling import register_differentiation
+from tensorkeep.runtime.plans.calling import register_differentiation
 from tensorkeep.shapes import UNKNOWN_SHAPE, Shape
 from tensorkeep.tf1.functions.gradients.gradient_loops import zeros_like_variable
 from tensorkeep.tf1.functions.gradients.reverse_walk import Gradient, gradients, is_trainable

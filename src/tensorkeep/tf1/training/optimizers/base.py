@@ -36,10 +36,10 @@ from tensorkeep.tf1.training.optimizers.slots import create_slot, create_slot_wi
 from tensorkeep.tf1.variables.assignments import assign_add
 from tensorkeep.tf1.variables.composed import ComposedVariable
 from tensorkeep.tf1.variables.creation import is_embedding_variable, is_resource_variable
-from tensorkeep.tf1.variables.embedding import EmbeddingVariable
-from tensorkeep.tf1.variables.embedding_slots import counts_of
+from tensorkeep.tf1.variables.embedding_variables.handle import EmbeddingVariable
+from tensorkeep.tf1.variables.embedding_variables.slots import counts_of
 from tensorkeep.tf1.variables.global_step import Step, get_or_create_global_step
-from tensorkeep.tf1.variables.hash_table import DistributedHashTable, HashTable
+from tensorkeep.tf1.variables.hash_tables.table import DistributedHashTable, HashTable
 from tensorkeep.tf1.variables.options import InitializerLike
 from tensorkeep.tf1.variables.partitioned import PartitionedVariable
 from tensorkeep.tf1.variables.resource import BaseResourceVariable

@@ -27,7 +27,7 @@ from tensorkeep.tf1.training.optimizers.slots import create_shared_slot
 from tensorkeep.tf1.training.optimizers.standard import AdamOptimizer
 from tensorkeep.tf1.variables.creation import is_embedding_variable, is_resource_variable
 from tensorkeep.tf1.variables.global_step import Step
-from tensorkeep.tf1.variables.hash_table import is_hash_table
+from tensorkeep.tf1.variables.hash_tables.table import is_hash_table
 from tensorkeep.tf1.variables.initializers import Constant, Zeros
 from tensorkeep.tf1.variables.reference import RefVariable
 from tensorkeep.tf1.variables.resource import BaseResourceVariable

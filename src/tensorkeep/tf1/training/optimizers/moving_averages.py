@@ -33,7 +33,7 @@ from tensorkeep.tf1.functions.numbers.elementwise import cast, minimum, pow
 from tensorkeep.tf1.training.optimizers.slots import create_slot, create_zeros_slot
 from tensorkeep.tf1.variables.assignments import assign, assign_sub
 from tensorkeep.tf1.variables.global_step import Step
-from tensorkeep.tf1.variables.hash_table import HashTable
+from tensorkeep.tf1.variables.hash_tables.table import HashTable
 from tensorkeep.tf1.variables.initializers import Zeros
 from tensorkeep.tf1.variables.listing import global_variables, moving_average_variables, trainable_variables
 from tensorkeep.tf1.variables.partitioned import PartitionedVariable

@@ -22,9 +22,9 @@ from tensorkeep.graph.tensor_shape import plain_shape
 from tensorkeep.tf1.functions.arrays.shapes import broadcast_to, zeros
 from tensorkeep.tf1.functions.arrays.shapes import shape as shape_of
 from tensorkeep.tf1.variables.creation import is_embedding_variable, is_resource_variable
-from tensorkeep.tf1.variables.embedding import EmbeddingVariable
-from tensorkeep.tf1.variables.embedding_slots import embedding_slot
-from tensorkeep.tf1.variables.hash_table import HashTable
+from tensorkeep.tf1.variables.embedding_variables.handle import EmbeddingVariable
+from tensorkeep.tf1.variables.embedding_variables.slots import embedding_slot
+from tensorkeep.tf1.variables.hash_tables.table import HashTable
 from tensorkeep.tf1.variables.initializers import Zeros
 from tensorkeep.tf1.variables.options import InitializerLike
 from tensorkeep.tf1.variables.partitioned import PartitionInfo

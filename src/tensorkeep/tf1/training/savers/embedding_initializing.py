@@ -15,8 +15,8 @@ from tensorkeep.graph.graph import Operation
 from tensorkeep.io.files.filesystem import FileSystem
 from tensorkeep.shapes import Shape
 from tensorkeep.tf1.functions.constants import constant
-from tensorkeep.tf1.variables.embedding import EmbeddingVariable
-from tensorkeep.tf1.variables.embedding_saving import INITIALIZERS, empty_key, primary_of
+from tensorkeep.tf1.variables.embedding_variables.handle import EmbeddingVariable
+from tensorkeep.tf1.variables.embedding_variables.saving import INITIALIZERS, empty_key, primary_of
 
 _SHARD: Final = re.compile(r"/part_[0-9]+(?=/)")
 

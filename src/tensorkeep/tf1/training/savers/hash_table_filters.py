@@ -29,8 +29,8 @@ from tensorkeep.tf1.training.loops.coordinator import Coordinator
 from tensorkeep.tf1.training.loops.hooks import SessionRunArgs, SessionRunContext, SessionRunHook, SessionRunValues
 from tensorkeep.tf1.training.loops.roles import TrainingSession
 from tensorkeep.tf1.variables.global_step import get_or_create_global_step
-from tensorkeep.tf1.variables.hash_table import HashTable
-from tensorkeep.tf1.variables.hash_table_lookup import EmbeddingLookupContext, EmbeddingLookupHook
+from tensorkeep.tf1.variables.hash_tables.lookup import EmbeddingLookupContext, EmbeddingLookupHook
+from tensorkeep.tf1.variables.hash_tables.table import HashTable
 from tensorkeep.tf1.variables.initializers import Zeros
 
 LOG: Final = logging.getLogger("tensorkeep")

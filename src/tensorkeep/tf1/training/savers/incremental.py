@@ -27,7 +27,7 @@ from tensorkeep.proto.messages import SaverDef
 from tensorkeep.runtime.session import Session
 from tensorkeep.saving.saver import GraphFile, Saver
 from tensorkeep.tf1.training.savers.incremental_graph import SCOPE, add_restoring_to_model, by_rows
-from tensorkeep.tf1.variables.embedding_saving import EmbeddingSaveable
+from tensorkeep.tf1.variables.embedding_variables.saving import EmbeddingSaveable
 from tensorkeep.tf1.variables.saveable import sorted_saveables
 
 LOG: Final = logging.getLogger("tensorkeep")

@@ -26,7 +26,12 @@ from tensorkeep.proto.messages import SaverDef
 from tensorkeep.tf1.functions.arrays.shapes import stack
 from tensorkeep.tf1.functions.constants import constant
 from tensorkeep.tf1.functions.control.grouping import group
-from tensorkeep.tf1.variables.embedding_saving import EmbeddingSaveable, empty_key, initializers_of, primary_of
+from tensorkeep.tf1.variables.embedding_variables.saving import (
+    EmbeddingSaveable,
+    empty_key,
+    initializers_of,
+    primary_of,
+)
 from tensorkeep.tf1.variables.saveable import ReferenceVariableSaveable, ResourceVariableSaveable, base_dtype
 
 SCOPE: Final = "incremental"

@@ -21,9 +21,9 @@ from tensorkeep.io.files.filesystem import FileSystem, PathLike, path_text
 from tensorkeep.ops.files.checkpoints import restore_v2
 from tensorkeep.tf1.functions.constants import constant
 from tensorkeep.tf1.training.savers.embedding_initializing import embedding_shapes, initialize_from, slots_of_shards
-from tensorkeep.tf1.variables.embedding import EmbeddingVariable
-from tensorkeep.tf1.variables.hash_table import DistributedHashTable, HashTable
-from tensorkeep.tf1.variables.hash_table_saving import HashTableSaveable
+from tensorkeep.tf1.variables.embedding_variables.handle import EmbeddingVariable
+from tensorkeep.tf1.variables.hash_tables.saving import HashTableSaveable
+from tensorkeep.tf1.variables.hash_tables.table import DistributedHashTable, HashTable
 from tensorkeep.tf1.variables.partitioned import PartitionedVariable
 from tensorkeep.tf1.variables.saveable import sorted_saveables
 from tensorkeep.tf1.variables.store import variable_store

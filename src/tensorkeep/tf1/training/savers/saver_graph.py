@@ -43,9 +43,9 @@ from tensorkeep.tf1.training.savers.incremental_graph import (
     forget_saved_changes,
     record_from_the_first_step,
 )
-from tensorkeep.tf1.variables.embedding_saving import EmbeddingSaveable
+from tensorkeep.tf1.variables.embedding_variables.saving import EmbeddingSaveable
 from tensorkeep.tf1.variables.global_step import get_global_step
-from tensorkeep.tf1.variables.hash_table_saving import BloomFilterSaveable, HashTableSaveable
+from tensorkeep.tf1.variables.hash_tables.saving import BloomFilterSaveable, HashTableSaveable
 from tensorkeep.tf1.variables.partitioned import PartitionedVariable
 from tensorkeep.tf1.variables.saveable import (
     CoalescedVariable,

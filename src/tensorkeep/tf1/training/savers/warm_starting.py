@@ -19,7 +19,7 @@ from tensorkeep.io.files.filesystem import FileSystem, PathLike
 from tensorkeep.tf1.training.savers.initializing import init_from_checkpoint
 from tensorkeep.tf1.training.savers.remapping import Axis, RemappedMatrix
 from tensorkeep.tf1.variables.assignments import assign
-from tensorkeep.tf1.variables.hash_table import HashTable
+from tensorkeep.tf1.variables.hash_tables.table import HashTable
 from tensorkeep.tf1.variables.partitioned import PartitionInfo
 from tensorkeep.tf1.variables.saveable import named_saveables
 from tensorkeep.tf1.variables.variable import Variable

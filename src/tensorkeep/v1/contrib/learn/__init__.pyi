@@ -6,7 +6,7 @@ from tensorkeep.tf1.contrib.layers.feature_columns import (
 from tensorkeep.tf1.contrib.learn.estimators import MetricSpec, ModeKeys, RunConfig
 from tensorkeep.tf1.training.loops.hooks import NanLossDuringTrainingError
 from tensorkeep.v1.contrib.learn import datasets, learn_runner, monitors, preprocessing
-from tensorkeep.v1.estimators import (
+from tensorkeep.v1.learning.estimators import (
     Experiment, LearnDNNClassifier as DNNClassifier, LearnDNNLinearCombinedClassifier as DNNLinearCombinedClassifier,
     LearnDNNLinearCombinedRegressor as DNNLinearCombinedRegressor, LearnDNNRegressor as DNNRegressor,
     LearnEstimator as Estimator, LearnLinearClassifier as LinearClassifier, LearnLinearRegressor as LinearRegressor,

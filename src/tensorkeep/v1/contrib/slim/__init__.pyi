@@ -64,7 +64,7 @@ from tensorkeep.v1.contrib.slim import (
     metrics, model_analyzer, nets, parallel_reader, prefetch_queue, queues, regularizers, summaries, tfexample_decoder,
     utils, variables,
 )
-from tensorkeep.v1.contrib_loops import assign_from_checkpoint_fn
+from tensorkeep.v1.learning.contrib_loops import assign_from_checkpoint_fn
 
 __all__ = [
     "OPTIMIZER_CLS_NAMES", "OPTIMIZER_SUMMARIES", "VariableDeviceChooser", "adaptive_clipping_fn", "add_arg_scope",

@@ -10,7 +10,7 @@ from tensorkeep.tf1.contrib.framework.variables import (
 from tensorkeep.tf1.variables.global_step import (
     assert_global_step, create_global_step, get_global_step, get_or_create_global_step,
 )
-from tensorkeep.v1.contrib_loops import assign_from_checkpoint_fn
+from tensorkeep.v1.learning.contrib_loops import assign_from_checkpoint_fn
 
 __all__ = [
     "VariableDeviceChooser", "add_model_variable", "assert_global_step", "assert_or_get_global_step",

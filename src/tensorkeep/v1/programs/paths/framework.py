@@ -88,7 +88,7 @@ FRAMEWORK: Final[dict[str, Table]] = {
     "python.framework.errors_impl": _ERRORS,
     "python.framework.framework_lib": _TF,
     "python.framework.function": {"tensorkeep.v1.internals.defined_functions": "Defun Declare"},
-    "python.framework.graph_io": {"tensorkeep.v1.graph_defs": "write_graph"},
+    "python.framework.graph_io": {"tensorkeep.v1.stored.graph_defs": "write_graph"},
     "python.framework.graph_util": {"tensorkeep.v1.graph_util": "*"},
     "python.framework.graph_util_impl": {"tensorkeep.v1.graph_util": "*"},
     "python.framework.importer": {"tensorkeep.v1.framework": "import_graph_def"},

@@ -16,7 +16,7 @@ _SUMMARY: Final = {"tensorkeep.v1.summary": "*"}
 _SAVER: Final = {
     "tensorkeep.tf1.training.savers.saver_graph": "BaseSaverBuilder BulkSaverBuilder",
     "tensorkeep.graph.saveable": "SaveableObject",
-    "tensorkeep.v1.checkpoints": "*",
+    "tensorkeep.v1.stored.checkpoints": "*",
     "tensorkeep.v1.meta_graph": "*",
     **_TRAIN,
 }
@@ -115,7 +115,7 @@ LEARNING: Final[dict[str, Table]] = {
     },
     "python.saved_model": {"tensorkeep.v1.saved_model": "*"},
     "python.saved_model.saved_model": {"tensorkeep.v1.saved_model": "*"},
-    "python.saved_model.simple_save": {"tensorkeep.v1.saved_models": "simple_save"},
+    "python.saved_model.simple_save": {"tensorkeep.v1.stored.saved_models": "simple_save"},
     **{
         f"python.saved_model.{name}": {f"tensorkeep.v1.saved_model.{name}": "*"} for name in _SAVED_MODEL_SPACES.split()
     },
@@ -125,7 +125,7 @@ LEARNING: Final[dict[str, Table]] = {
     },
     "python.summary": _SUMMARY,
     "python.summary.summary": _SUMMARY,
-    "python.summary.summary_iterator": {"tensorkeep.v1.training": "summary_iterator"},
+    "python.summary.summary_iterator": {"tensorkeep.v1.learning.training": "summary_iterator"},
     "python.summary.writer": _SUMMARY,
     "python.summary.writer.event_file_writer": {"tensorkeep.tf1.training.loops.events": "EventFileWriter"},
     "python.summary.writer.writer": _SUMMARY,
@@ -148,7 +148,9 @@ LEARNING: Final[dict[str, Table]] = {
     "python.training.distribute": _ONE_REPLICA,
     "python.training.distribution_strategy_context": _ONE_REPLICA,
     "python.distribute.distribution_strategy_context": _ONE_REPLICA,
-    "python.distribute.group_embedding_collective_strategy": {"tensorkeep.v1.collective": "CollectiveStrategy"},
+    "python.distribute.group_embedding_collective_strategy": {
+        "tensorkeep.v1.learning.collective": "CollectiveStrategy"
+    },
     "python.training.moving_averages": {
         "tensorkeep.tf1.training.optimizers.moving_averages": "ExponentialMovingAverage assign_moving_average",
     },
@@ -165,6 +167,6 @@ LEARNING: Final[dict[str, Table]] = {
         "tensorkeep.tf1.training.objects.trackable": "NoDependency Trackable=AutoTrackable"
     },
     "python.training.tracking.tracking": {"tensorkeep.tf1.training.objects.trackable": "AutoTrackable"},
-    "python.training.tracking.util": {"tensorkeep.v1.objects": "Checkpoint"},
+    "python.training.tracking.util": {"tensorkeep.v1.stored.objects": "Checkpoint"},
     "python.module.module": {"tensorkeep.tf1.training.objects.module": "Module"},
 }

@@ -207,7 +207,7 @@ OPERATIONS: Final[dict[str, Table]] = {
     },
     "python.ops.prefetch": {
         "tensorkeep.tf1.training.inputs.staging": "prefetch_join staged",
-        "tensorkeep.v1.training": "make_prefetch_hook",
+        "tensorkeep.v1.learning.training": "make_prefetch_hook",
     },
     "python.ops.rnn": _RNN,
     "python.ops.rnn_cell": _CELLS,

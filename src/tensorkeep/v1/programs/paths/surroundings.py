@@ -15,7 +15,7 @@ _DATA_EXPERIMENTAL: Final = {"tensorkeep.v1.data.experimental": "*"}
 _NEST: Final = {"tensorkeep.v1.internals.nesting": "*", "tensorkeep.v1.nest": "*"}
 _READER: Final = {
     "tensorkeep.tf1.training.loops.events": "EventsWriter",
-    "tensorkeep.v1.checkpoints": "CheckpointReader NewCheckpointReader",
+    "tensorkeep.v1.stored.checkpoints": "CheckpointReader NewCheckpointReader",
     "tensorkeep.v1.errors": "*",
 }
 _BUILD: Final = {
@@ -84,9 +84,9 @@ SURROUNDINGS: Final[dict[str, Table]] = {
     "python.tools": {},
     "python.tools.freeze_graph": {"tensorkeep.tools.freeze_graph": "*"},
     "python.tools.inspect_checkpoint": {"tensorkeep.tools.inspect_checkpoint": "*"},
-    "python.tools.optimize_for_inference_lib": {"tensorkeep.v1.graph_defs": "optimize_for_inference"},
+    "python.tools.optimize_for_inference_lib": {"tensorkeep.v1.stored.graph_defs": "optimize_for_inference"},
     "python.tools.saved_model_cli": {"tensorkeep.tools.saved_model_cli": "*"},
-    "python.tools.strip_unused_lib": {"tensorkeep.v1.graph_defs": "strip_unused"},
+    "python.tools.strip_unused_lib": {"tensorkeep.v1.stored.graph_defs": "strip_unused"},
     "python.util": {},
     "python.util.all_util": {"tensorkeep.v1.internals.decorators": "make_all remove_undocumented"},
     "python.util.compat": {"tensorkeep.v1.compat": "*"},
