@@ -45,7 +45,6 @@ INSTEAD: Final[dict[str, str]] = {
     "contrib.copy_graph": "tf.train.export_meta_graph and import_meta_graph copy graphs",
     "contrib.cudnn_rnn": "cuDNN needs a GPU: tf.contrib.rnn.LSTMBlockFusedCell and GRUBlockCellV2 do the same on any",
     "contrib.decision_trees": _TREES,
-    "contrib.eager": _EAGER,
     "contrib.factorization": "scikit-learn has k-means, mixtures and matrix factorization",
     "contrib.ffmpeg": "tf.audio.decode_wav reads sounds",
     "contrib.fused_conv": "tf.nn.conv2d, bias_add and relu run as one where they follow each other",
