@@ -187,7 +187,7 @@ def contrib_as_markdown(found: list[ModuleReport]) -> list[str]:
         "",
         f"By the names of TensorFlow 1.15, {total - lacking} of {total} are there, in the namespaces that are. What is",
         "missing raises where it is used, and says what to use instead where something does its work: whole namespaces",
-        "do, such as `tf.contrib.eager`, `gan` and `boosted_trees`.",
+        "do, such as `tf.contrib.gan` and `boosted_trees`.",
         "",
         "| namespace | there | missing |",
         "|---|---|---|",
