@@ -10,6 +10,9 @@ from typing import TypeAlias
 
 import pytest
 
+from tensorkeep.errors import MissingFileError
+from tensorkeep.v1.programs.running import module_file
+
 Run: TypeAlias = Callable[..., "subprocess.CompletedProcess[str]"]
 
 
@@ -161,6 +164,22 @@ def test_a_module_is_run_by_its_name(tmp_path: Path) -> None:
     assert "4\ttf.lite" in told
     for name in ("translation.decode", "translation", "nothing"):
         assert f'there is no module "{name}" to be run' in run_module("-m", name).stderr
+
+
+def test_a_rehearsal_of_a_module_imports_nothing_of_its_program(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    package = tmp_path / "loud"
+    package.mkdir()
+    (package / "__init__.py").write_text("raise SystemExit('it was imported')")
+    (package / "__main__.py").write_text("import tensorflow as tf\ntf.constant(1)\n")
+    monkeypatch.chdir(tmp_path)
+    before = (list(sys.meta_path), list(sys.path), set(sys.modules))
+    assert module_file("loud") == module_file("loud.__main__") == str(package / "__main__.py")
+    assert (list(sys.meta_path), list(sys.path), set(sys.modules)) == before
+    for name in ("loud.train", "loud.__main__.py", "quiet", "loud."):
+        with pytest.raises(MissingFileError, match=f'there is no module "{name}" to be run'):
+            module_file(name)
 
 
 def test_a_notebook_is_told_from_a_program(tmp_path: Path) -> None:

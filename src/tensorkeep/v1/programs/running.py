@@ -5,7 +5,7 @@ from __future__ import annotations
 import runpy
 import sys
 from collections.abc import Callable, Sequence
-from importlib.machinery import ModuleSpec, SourceFileLoader
+from importlib.machinery import ModuleSpec, PathFinder, SourceFileLoader
 from importlib.util import find_spec
 from types import ModuleType, TracebackType
 from typing import Final, NamedTuple
@@ -56,18 +56,17 @@ def run_program(path: str, arguments: Sequence[str]) -> Ending:
 def run_module(name: str, arguments: Sequence[str]) -> Ending:
     """Runs a module as `python -m` does: by its name, with the current folder first in `sys.path`."""
     module_file(name)
+    install()
     sys.argv[:] = [name, *arguments]
+    sys.path.insert(0, absolute_path("."))
     return _ending_of(lambda: runpy.run_module(name, run_name="__main__", alter_sys=True))
 
 
 def module_file(name: str) -> str:
     """The file that `python -m` runs for a module, or of a package its `__main__`; MissingFileError if there is none.
 
-    From here on TensorFlow's names are ours, for the packages that the module is in are imported.
+    Nothing is imported, not the packages that the module is in either: whoever only asks runs nothing of a program.
     """
-    install()
-    if sys.path[0] != absolute_path("."):
-        sys.path.insert(0, absolute_path("."))
     found = _find_module(name)
     if found is not None and found.submodule_search_locations is not None:
         found = _find_module(f"{name}.__main__")
@@ -78,12 +77,15 @@ def module_file(name: str) -> str:
 
 def _find_module(name: str) -> ModuleSpec | None:
     """Where a module is; None if it, or a package that it would be in, is not there."""
-    try:
-        return find_spec(name)
-    except ModuleNotFoundError as error:
-        if not f"{name}.".startswith(f"{error.name}."):
-            raise
+    package, _, last = name.rpartition(".")
+    if not last:
         return None
+    if not package:
+        return PathFinder.find_spec(name, [absolute_path(".")]) or find_spec(name)
+    above = _find_module(package)
+    if above is None or above.submodule_search_locations is None:
+        return None
+    return PathFinder.find_spec(name, above.submodule_search_locations)
 
 
 def _ending_of(run: Callable[[], object]) -> Ending:
