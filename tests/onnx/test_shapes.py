@@ -66,6 +66,25 @@ def test_a_batch_of_any_size_is_reshaped_by_one_node() -> None:
     assert run(model, np.ones((5, 6), F)).shape == (5, 2, 3)
 
 
+def test_an_empty_batch_is_cut_into_frames_by_a_number_that_is_computed() -> None:
+    def frames(x: Tensor) -> Any:
+        length = op("StridedSlice", op("Shape", x), *[constant(np.array([at], np.int32)) for at in (1, 2, 1)])
+        count = op("FloorDiv", length, constant(np.array([4], np.int32)))
+        return op("Reshape", x, op("ConcatV2", [op("Pack", [first_size(x)]), count, np.array([4], np.int32)], 0))
+
+    for dims in ([None, None], [None, 12]):
+        model = exported(frames, dims)
+        assert run(model, np.ones((2, 12), F)).shape == (2, 3, 4)
+        assert run(model, np.ones((0, 12), F)).shape == (0, 3, 4)
+    assert ops_of(model) == ["Reshape"]
+
+
+def test_a_sum_over_the_last_axis_is_one_of_an_empty_batch_too() -> None:
+    model = exported(lambda x: op("Sum", x, constant(np.array([-1], np.int32))), [None, 3, 2])
+    assert run(model, np.ones((0, 3, 2), F)).shape == (0, 3)
+    assert run(model, np.ones((4, 3, 2), F)).shape == (4, 3)
+
+
 def test_two_sizes_that_are_not_known_are_copied_though_other_values_had_them() -> None:
     def heads(x: Tensor) -> Any:
         wide = op("Tanh", op("Mul", x, constant(F(2))))

@@ -407,7 +407,11 @@ class OnnxGraph:
         return terms[0] if len(terms) == 1 else self.node("Concat", *terms, axis=axis)
 
     def reduce(self, op_type: str, term: Term, axes: Sequence[int] | Term | None, keepdims: bool = False) -> Term:
-        """ReduceSum, ReduceMean and the like over some axes; over all if `axes` is None, over none if it is empty."""
+        """ReduceSum, ReduceMean and the like over some axes; over all if `axes` is None, over none if it is empty.
+
+        Axes are counted from the front where that is known: ONNX Runtime 1.31 keeps one that is counted from the end,
+        with its size, where there is nothing in a tensor.
+        """
         kept = int(keepdims)
         as_input = op_type == "ReduceSum" or self.opset >= 18
         if axes is None:
@@ -427,6 +431,8 @@ class OnnxGraph:
             return self.node(op_type, term, chosen, dims=dims, keepdims=kept, noop_with_empty_axes=1)
         if not axes:  # none at all: ONNX would take all
             return term
+        if term.dims is not None:
+            axes = [axis % len(term.dims) for axis in axes]
         dims = reduced_dims(term.dims, axes, keepdims)
         if not as_input:
             return self.node(op_type, term, dims=dims, keepdims=kept, axes=list(axes))

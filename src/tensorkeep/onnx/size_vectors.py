@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from math import prod
-from typing import Final, TypeAlias
+from typing import Final, TypeAlias, TypeGuard
 
 import numpy as np
 
@@ -169,7 +169,7 @@ def reshaped_value(
     others: of all that is `trusted` to fit, which a shape that a graph computes need not. `whole` is the vector of
     all sizes, if there is one.
     """
-    parts = _with_open_size(term, parts)
+    parts = _with_open_size(term, parts, trusted)
     follows = any(isinstance(part, int) and part == -1 for part in parts)
     numbers = all_known(parts)
     if numbers is not None and not follows:
@@ -189,14 +189,24 @@ def reshaped_value(
     return to.node("Reshape", term, sizes, allowzero=1 if takes_zeros else None)
 
 
-def _with_open_size(term: Term, parts: Sequence[Part]) -> list[Part]:
-    """The parts with the size that is left open, if it is known from those of the value's own axes."""
-    own, others = all_axes(term), [part for part in parts if isinstance(part, SizeOf) or part != -1]
-    known = [part for part in others if isinstance(part, int | SizeOf)]
-    if own is None or len(others) != len(parts) - 1 or len(known) != len(others):
+def _with_open_size(term: Term, parts: Sequence[Part], trusted: bool) -> list[Part]:
+    """The parts with the size that is left open, if it is known from those of the value's own axes.
+
+    Of parts that are `trusted` to fit so is a single one that is computed: as -1 in the file it could not be told where
+    another is 0.
+    """
+    own, known = all_axes(term), [part for part in parts if _is_known(part)]
+    if own is None or len(known) != len(parts) - 1:
         return list(parts)
     size = quotient(own, known)
-    return list(parts) if size is None else [size if part == -1 else part for part in parts]
+    if size is None:
+        return list(parts)
+    return [part if _is_known(part) or not (trusted or isinstance(part, int)) else size for part in parts]
+
+
+def _is_known(part: Part) -> TypeGuard[int | SizeOf]:
+    """Whether it says a size: a number, or that of an axis; not what is left open, or computed."""
+    return part != -1 if isinstance(part, int) else isinstance(part, SizeOf)
 
 
 def _is_proven(term: Term, parts: Sequence[Part]) -> bool:
@@ -207,7 +217,10 @@ def _is_proven(term: Term, parts: Sequence[Part]) -> bool:
 
 
 def _short(term: Term, parts: Sequence[Part], trusted: bool) -> list[int] | None:
-    """The sizes as ONNX's Reshape takes them from the file: 0 for one that is kept, -1 for one that follows."""
+    """The sizes as ONNX's Reshape takes them from the file: 0 for one that is kept, -1 for one that follows.
+
+    None if that says too little: of nothing, in a size that is kept, no other follows.
+    """
     found: list[int] = []
     for at, part in enumerate(parts):
         if isinstance(part, int):
@@ -218,7 +231,7 @@ def _short(term: Term, parts: Sequence[Part], trusted: bool) -> list[int] | None
             found.append(-1)
         else:
             return None
-    return found
+    return None if -1 in found and 0 in found else found
 
 
 def _resolved_sizes(to: OnnxGraph, numbers: Sequence[int], term: Term) -> list[int]:
