@@ -48,7 +48,8 @@ critic_loss = tf.reduce_mean(on_fake) - tf.reduce_mean(on_real) + LAMBDA * penal
 generator_loss = -tf.reduce_mean(on_fake)
 critic_vars = [v for v in tf.trainable_variables() if v.name.startswith("discriminator")]
 generator_vars = [v for v in tf.trainable_variables() if v.name.startswith("generator")]
-critic_op = tf.train.RMSPropOptimizer(1e-3).minimize(critic_loss, var_list=critic_vars)
+with tf.control_dependencies([critic_loss]):  # no gradient waits for what a critic without activation says
+    critic_op = tf.train.RMSPropOptimizer(1e-3).minimize(critic_loss, var_list=critic_vars)
 generator_op = tf.train.RMSPropOptimizer(1e-3).minimize(generator_loss, var_list=generator_vars)
 
 random = np.random.RandomState(0)
