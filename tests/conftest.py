@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, settings
 
-from tests.support import depth, facade, hanging, order
+from tests.support import depth, facade, hanging, leftovers, order
 
 # How long an example takes says more about the machine than about the code.
 settings.register_profile(
@@ -31,6 +31,7 @@ if facade.is_absent():
 _PRINT = builtins.print
 _LOG = logging.getLogger("tensorkeep")
 _LEVEL = _LOG.level
+_AT_ROOT = leftovers.names_at_root()
 
 
 def pytest_runtest_setup() -> None:
@@ -49,6 +50,14 @@ def pytest_runtest_protocol(item: pytest.Item, nextitem: pytest.Item | None) -> 
 
 def pytest_terminal_summary(terminalreporter: Any) -> None:
     hanging.tell(terminalreporter)
+    if left := sorted(leftovers.names_at_root() - _AT_ROOT):
+        terminalreporter.write_line(f"tests left files in the working tree: {', '.join(left)}", red=True)
+
+
+def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:
+    is_worker = hasattr(session.config, "workerinput")
+    if not is_worker and exitstatus == 0 and leftovers.names_at_root() - _AT_ROOT:
+        session.exitstatus = pytest.ExitCode.TESTS_FAILED
 
 
 def pytest_collection() -> None:

@@ -40,9 +40,9 @@ class CheckpointDescription:
         self._is_of_slices = reader.format == "V1"  # of which TensorFlow has a reader of its own, with words of its own
 
     @classmethod
-    def open(cls, path: PathLike | bytes, *, fs: FileSystem = FILES) -> CheckpointDescription:
+    def open(cls, path: PathLike, *, fs: FileSystem = FILES) -> CheckpointDescription:
         """Opens what `open_checkpoint` opens."""
-        name = _text(path) if isinstance(path, bytes) else path_text(path)
+        name = path_text(path)
         try:
             return cls(open_checkpoint(name, fs=fs))
         except MissingFileError as error:

@@ -7,7 +7,6 @@ import posixpath
 from tensorkeep.errors import DataLossError, MissingFileError
 from tensorkeep.io.files.everywhere import FILES
 from tensorkeep.io.files.filesystem import Durability, FileSystem, PathLike, atomic_write, path_text, prepare_directory
-from tensorkeep.io.files.places import text_of
 from tensorkeep.proto.identification import FileKind, wrong_file
 from tensorkeep.proto.messages import GraphDebugInfo, MetaGraphDef, parse, serialize
 from tensorkeep.proto.text import format_text, parse_text
@@ -17,9 +16,9 @@ class MetaGraphFileError(DataLossError, OSError):
     """A file is no meta graph. Programs catch the OSError of TensorFlow's `meta_graph.read_meta_graph_file`."""
 
 
-def read_meta_graph_file(path: PathLike | bytes, fs: FileSystem = FILES) -> MetaGraphDef:
+def read_meta_graph_file(path: PathLike, fs: FileSystem = FILES) -> MetaGraphDef:
     """The meta graph in a file, bytes or text, whatever its name says; else MetaGraphFileError with both reasons."""
-    name = path_text(text_of(path))
+    name = path_text(path)
     if not fs.exists(name) and fs.exists(f"{name}.meta"):
         raise MissingFileError(f'"{name}" does not exist; the graph of that checkpoint is in "{name}.meta"')
     file = fs.open(name)
@@ -86,7 +85,7 @@ def write_debug_info(path: PathLike, *, as_text: bool = False, fs: FileSystem = 
     atomic_write(fs, name, format_text(info).encode() if as_text else serialize(info), Durability.CACHE)
 
 
-def loaded_meta_graph(meta_graph_or_path: MetaGraphDef | PathLike | bytes, fs: FileSystem = FILES) -> MetaGraphDef:
+def loaded_meta_graph(meta_graph_or_path: MetaGraphDef | PathLike, fs: FileSystem = FILES) -> MetaGraphDef:
     """A meta graph that is given as such or as the path of its file."""
     if isinstance(meta_graph_or_path, MetaGraphDef):
         return meta_graph_or_path

@@ -17,7 +17,7 @@ from tensorkeep.v1.stored.saving import Saver
 
 
 def export_meta_graph(
-    filename: str | None = None,
+    filename: PathLike | None = None,
     meta_info_def: MetaGraphDef.MetaInfoDef | None = None,
     graph_def: GraphDef | None = None,
     saver_def: SaverDef | None = None,
@@ -50,7 +50,7 @@ def export_meta_graph(
 
 
 def export_scoped_meta_graph(
-    filename: str | None = None,
+    filename: PathLike | None = None,
     graph_def: GraphDef | None = None,
     graph: Graph | None = None,
     export_scope: str | None = None,
@@ -80,7 +80,7 @@ def export_scoped_meta_graph(
 
 
 def import_meta_graph(
-    meta_graph_or_file: MetaGraphDef | PathLike | bytes,
+    meta_graph_or_file: MetaGraphDef | PathLike,
     clear_devices: bool = False,
     import_scope: str | None = None,
     **kwargs: Any,
@@ -95,7 +95,7 @@ def import_meta_graph(
 
 
 def import_scoped_meta_graph(
-    meta_graph_or_file: MetaGraphDef | PathLike | bytes,
+    meta_graph_or_file: MetaGraphDef | PathLike,
     clear_devices: bool = False,
     graph: Graph | None = None,
     import_scope: str | None = None,
@@ -116,7 +116,7 @@ def import_scoped_meta_graph(
 
 
 def import_scoped_meta_graph_with_return_elements(
-    meta_graph_or_file: MetaGraphDef | PathLike | bytes,
+    meta_graph_or_file: MetaGraphDef | PathLike,
     clear_devices: bool = False,
     graph: Graph | None = None,
     import_scope: str | None = None,

@@ -13,7 +13,7 @@ from tensorkeep.errors import InvalidArgumentError, UnimplementedError
 from tensorkeep.graph.graph import Graph as CoreGraph
 from tensorkeep.inspect.profiles import TRAINABLE, ProfileOptions, profile_operations, profile_scopes
 from tensorkeep.io.files.everywhere import FILES
-from tensorkeep.io.files.filesystem import Durability, atomic_write
+from tensorkeep.io.files.filesystem import Durability, PathLike, atomic_write, path_text
 from tensorkeep.proto.reports import GraphNodeProto, MultiGraphNodeProto
 from tensorkeep.runtime.context import LOG
 from tensorkeep.tf1.contrib.slim import analysis
@@ -166,13 +166,13 @@ class ProfileOptionBuilder:
         """The view goes to a file."""
         return self._with(output=f"file:outfile={outfile}")
 
-    def with_timeline_output(self, timeline_file: str) -> ProfileOptionBuilder:
+    def with_timeline_output(self, timeline_file: PathLike) -> ProfileOptionBuilder:
         """A timeline, which `profile` does not write."""
-        return self._with(output=f"timeline:outfile={timeline_file}")
+        return self._with(output=f"timeline:outfile={path_text(timeline_file)}")
 
-    def with_pprof_output(self, pprof_file: str) -> ProfileOptionBuilder:
+    def with_pprof_output(self, pprof_file: PathLike) -> ProfileOptionBuilder:
         """A file for pprof, which `profile` does not write."""
-        return self._with(output=f"pprof:outfile={pprof_file}")
+        return self._with(output=f"pprof:outfile={path_text(pprof_file)}")
 
     def order_by(self, attribute: str) -> ProfileOptionBuilder:
         """What nodes are sorted by."""

@@ -12,6 +12,7 @@ import numpy as np
 
 from tensorkeep.errors import FailedPreconditionError, UnimplementedError
 from tensorkeep.graph.graph import Tensor
+from tensorkeep.io.files.filesystem import PathLike, path_text
 from tensorkeep.tf1.training.gradient_checks import gradients_both_ways
 from tensorkeep.v1 import flags
 from tensorkeep.v1.defaults import get_default_session
@@ -44,9 +45,9 @@ def gpu_device_name() -> str:
     return ""
 
 
-def test_src_dir_path(relative_path: str) -> NoReturn:
+def test_src_dir_path(relative_path: PathLike) -> NoReturn:
     """Raises: TensorFlow's own sources are not here."""
-    raise UnimplementedError(f'"{relative_path}" is a path in TensorFlow\'s sources, which are not here')
+    raise UnimplementedError(f'"{path_text(relative_path)}" is a path in TensorFlow\'s sources, which are not here')
 
 
 def create_local_cluster(num_workers: int, num_ps: int, protocol: str = "grpc", **configs: object) -> NoReturn:

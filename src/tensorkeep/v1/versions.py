@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Final, NoReturn
 
 from tensorkeep.errors import UnimplementedError
+from tensorkeep.io.files.filesystem import PathLike, path_text
 
 VERSION: Final = "1.15.5"
 GIT_VERSION: Final = "v1.15.5"
@@ -32,11 +33,11 @@ def _nothing_to_compile() -> NoReturn:
 get_include = get_lib = get_compile_flags = get_link_flags = _nothing_to_compile
 
 
-def load_op_library(library_filename: str) -> NoReturn:
+def load_op_library(library_filename: PathLike) -> NoReturn:
     """Raises: compiled ops are made for TensorFlow's own binary."""
     raise UnimplementedError(
-        f"\"{library_filename}\" holds compiled ops, which only TensorFlow's own binary can load. An op of one's own "
-        "is written in Python here: tensorkeep.graph.registry.opspec; or let tf.py_func call what computes it"
+        f'"{path_text(library_filename)}" holds compiled ops, which only TensorFlow\'s own binary can load. An op of '
+        "one's own is written in Python here: tensorkeep.graph.registry.opspec; or let tf.py_func call what computes it"
     )
 
 

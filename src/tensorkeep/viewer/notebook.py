@@ -19,7 +19,7 @@ from tensorkeep.graph.graph import Graph
 from tensorkeep.graph.messages.graph_def import export_graph
 from tensorkeep.inspect.page import PageData
 from tensorkeep.io.files.everywhere import FILES
-from tensorkeep.io.files.filesystem import FileSystem, PathLike, atomic_write, path_text
+from tensorkeep.io.files.filesystem import FileSystem, PathLike, atomic_write, is_path, path_text
 from tensorkeep.io.files.memory import MemoryFileSystem
 from tensorkeep.saved_model.load.model import LoadedModel
 from tensorkeep.saved_model.load.opened_graph import OpenedGraph
@@ -92,7 +92,7 @@ def _place(what: Any, fs: FileSystem) -> tuple[str, FileSystem]:
     if isinstance(what, EmbeddingTable):
         save_checkpoint("table", table_tensors("table", what.snapshot()), fs=memory)
         return "table", memory
-    if isinstance(what, str | bytes) or hasattr(what, "__fspath__"):
+    if is_path(what):
         return path_text(what), fs
     raise InvalidArgumentError(
         f"a {type(what).__name__} cannot be viewed: give a path, an open checkpoint, a loaded model, a graph or an "

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -44,9 +45,11 @@ def memory(**files: bytes) -> MemoryFileSystem:
 def test_a_path_is_text_or_an_object_that_is_a_path() -> None:
     assert path_text("a/b") == "a/b"
     assert path_text(Path("a") / "b") == "a/b"
+    assert path_text(b"a/b") == "a/b"
+    assert path_text(b"a/\xff") == os.fsdecode(b"a/\xff")
 
 
-@pytest.mark.parametrize("path", [b"a", 3, None, ["a"], "", "a\0b", Path("a\0b")])
+@pytest.mark.parametrize("path", [3, None, ["a"], "", b"", "a\0b", b"a\0b", Path("a\0b")])
 def test_nothing_else_is_a_path(path: object) -> None:
     with pytest.raises(InvalidArgumentError, match="path"):
         path_text(path)  # type: ignore[arg-type]

@@ -15,7 +15,7 @@ from tensorkeep.checkpoint.finding.file_names import data_path, index_path
 from tensorkeep.checkpoint.slices.tiling import check_disjoint
 from tensorkeep.errors import DataLossError, InvalidArgumentError, MissingFileError, TensorKeepError
 from tensorkeep.io.files.everywhere import FILES
-from tensorkeep.io.files.filesystem import Durability, FileSystem, PathLike, path_text, prepare_directory
+from tensorkeep.io.files.filesystem import Durability, FileSystem, PathLike, is_path, path_text, prepare_directory
 
 _ENDIAN: Final = {"<": "little-endian", ">": "big-endian"}
 
@@ -35,7 +35,7 @@ def merge_bundles(
     checkpoint, by name, then those of the second, and so on, first speak of them. Unless told otherwise it deletes
     the inputs, and their folders once those are empty, when the result is in place.
     """
-    if isinstance(prefixes, str) or hasattr(prefixes, "__fspath__") or not prefixes:
+    if is_path(prefixes) or not prefixes:
         raise InvalidArgumentError(f"prefixes: expected a list of the checkpoints to merge, got {prefixes!r}")
     inputs = _present([path_text(prefix) for prefix in prefixes], allow_missing, fs)
     target = path_text(destination)

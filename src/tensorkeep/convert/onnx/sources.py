@@ -15,7 +15,7 @@ from tensorkeep.convert.onnx.options import OnnxOptions
 from tensorkeep.errors import InvalidArgumentError, NotFoundError, WrongTypeError
 from tensorkeep.graph.arguments import SessionLike
 from tensorkeep.graph.graph import Graph, Tensor
-from tensorkeep.io.files.filesystem import FileSystem, PathLike, path_text
+from tensorkeep.io.files.filesystem import FileSystem, PathLike, is_path, path_text
 from tensorkeep.io.showing.amounts import some_of
 from tensorkeep.proto.messages import Message, MetaGraphDef
 from tensorkeep.runtime.session import Session
@@ -61,12 +61,12 @@ def opened_source(source: ExportSource, options: OnnxOptions, stack: ExitStack, 
         return Source("the graph of the session", "", GraphPart(session, {}, {}))
     if isinstance(source, Graph | Message):
         return _of_graph(stack.enter_context(open_graph(source, allow=options.allow, fs=fs)), options, "")
-    if not isinstance(source, str) and not hasattr(source, "__fspath__"):
+    if not is_path(source):
         raise WrongTypeError(
             "a path, a loaded model, an opened graph, a graph, a message or a session can be exported; "
             f"got {type(source).__name__}"
         )
-    path = path_text(source)  # type: ignore[arg-type]
+    path = path_text(source)
     if fs.is_directory(path) and contains_saved_model(path, fs):
         model = load_saved_model(path, options.tags, allow=options.allow, mapped=True, fs=fs)
         return _of_model(stack.enter_context(model), options)

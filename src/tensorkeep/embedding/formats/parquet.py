@@ -26,7 +26,7 @@ from tensorkeep.embedding.stored.rows import Batch
 from tensorkeep.embedding.table.snapshot import ArraySnapshot
 from tensorkeep.errors import DataLossError, InvalidArgumentError, TensorKeepError, UnimplementedError
 from tensorkeep.io.files.everywhere import FILES
-from tensorkeep.io.files.filesystem import FileSystem, PathLike, path_text
+from tensorkeep.io.files.filesystem import FileSystem, PathLike, path_text, texts_of_paths
 from tensorkeep.io.showing.progress import Progress, Told
 
 
@@ -78,8 +78,7 @@ def read_parquet(
     is told in keys, of those of the files that have been opened.
     """
     arrow, parquet = import_pyarrow()
-    several = [paths] if isinstance(paths, str) or not isinstance(paths, Sequence) else paths
-    given = [path_text(path) for path in several]
+    given = texts_of_paths(paths)
     taken = Imported(", ".join(f'"{path}"' for path in given))
     others: list[tuple[Array, Array, Array | None]] = []
     told = Told(progress)

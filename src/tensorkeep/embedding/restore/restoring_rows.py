@@ -39,7 +39,7 @@ from tensorkeep.embedding.table.initial_rows import rows_of_dim
 from tensorkeep.embedding.table.snapshot import ColumnInfo
 from tensorkeep.errors import DataLossError, InvalidArgumentError, WrongTypeError
 from tensorkeep.io.files.everywhere import FILES
-from tensorkeep.io.files.filesystem import FileSystem
+from tensorkeep.io.files.filesystem import FileSystem, is_path, path_text
 from tensorkeep.io.machine.parallel import read_ahead
 
 __all__ = ["ColumnReport", "restore_column", "restore_surveyed_column", "restore_table"]
@@ -392,8 +392,10 @@ def _prepared_restore(
 
 
 def _check_reader(reader: object) -> None:
-    if isinstance(reader, str) or hasattr(reader, "__fspath__"):
-        raise WrongTypeError(f"reader is the path {str(reader)!r}, expected an open checkpoint: open_checkpoint(path)")
+    if is_path(reader):
+        raise WrongTypeError(
+            f"reader is the path {path_text(reader)!r}, expected an open checkpoint: open_checkpoint(path)"
+        )
 
 
 def _repeated_keys_error(source: StoredColumn, count: int) -> DataLossError:

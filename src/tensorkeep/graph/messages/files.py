@@ -2,23 +2,26 @@
 
 from __future__ import annotations
 
+import posixpath
+
 from tensorkeep.errors import DataLossError
 from tensorkeep.graph.graph import Graph
 from tensorkeep.graph.messages.graph_def import export_graph
 from tensorkeep.io.files.everywhere import FILES
-from tensorkeep.io.files.filesystem import Durability, FileSystem, atomic_write, prepare_directory
+from tensorkeep.io.files.filesystem import Durability, FileSystem, PathLike, atomic_write, path_text, prepare_directory
 from tensorkeep.proto.identification import FileKind, wrong_file
 from tensorkeep.proto.messages import GraphDef, parse, serialize
 from tensorkeep.proto.text import format_text, parse_text
 
 
 def write_graph(
-    graph: Graph | GraphDef, directory: str, name: str, as_text: bool = True, fs: FileSystem = FILES
+    graph: Graph | GraphDef, directory: PathLike, name: PathLike, as_text: bool = True, fs: FileSystem = FILES
 ) -> str:
     """Writes a graph to a file of a folder, which is made if it is missing; gives the file's path."""
     proto = export_graph(graph) if isinstance(graph, Graph) else graph
-    path = f"{directory.rstrip('/')}/{name}" if directory else name
-    prepare_directory(fs, directory or ".", Durability.CACHE)
+    folder = path_text(directory) if directory else ""
+    path = posixpath.join(folder, path_text(name))
+    prepare_directory(fs, folder or ".", Durability.CACHE)
     atomic_write(fs, path, format_text(proto).encode() if as_text else serialize(proto), Durability.CACHE)
     return path
 

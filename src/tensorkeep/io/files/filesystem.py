@@ -13,18 +13,19 @@ from __future__ import annotations
 import os
 import posixpath
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from enum import Enum
 from types import TracebackType
-from typing import Final, Protocol
+from typing import Final, Protocol, TypeGuard
 
 from tensorkeep.errors import InvalidArgumentError, NotFoundError, StorageError, TensorKeepError, WrongTypeError
+from tensorkeep.io.coding.text_and_bytes import PathOrBytes
 from tensorkeep.io.files.paths import is_in_store, with_slashes, without_scheme
 
 Buffer = bytes | bytearray | memoryview
-PathLike = str | os.PathLike[str]
+PathLike = PathOrBytes
 
 _TEMPORARY: Final = re.compile(r"\.tensorkeep-[0-9a-f]{16}\.tmp\Z")
 
@@ -235,23 +236,29 @@ class FileSystem(Protocol):
 def path_text(path: PathLike) -> str:
     """A path as text, with forward slashes and without the scheme of this machine (`file:///a` is `/a`).
 
-    One in a store stays a URL. Anything that is not a path, or cannot be one, is an InvalidArgumentError; a scheme that
-    is not served, such as `hdfs://`, is an UnimplementedError.
+    Bytes are the text that `os.fsdecode` makes of them: what a session gives for a string is a path too. One in a store
+    stays a URL. Anything that is not a path, or cannot be one, is an InvalidArgumentError; a scheme that is not served,
+    such as `hdfs://`, is an UnimplementedError.
     """
     try:
-        text = os.fspath(path)
+        text = os.fsdecode(path)
     except TypeError:
-        raise WrongTypeError(f"a path is text or an os.PathLike, got {type(path).__name__}") from None
-    if not isinstance(text, str):
-        raise WrongTypeError(f"a path is text, got {text!r}; decode it with os.fsdecode")
+        raise WrongTypeError(f"a path is text, bytes or an os.PathLike, got {type(path).__name__}") from None
     if not text or "\0" in text:
         raise InvalidArgumentError(f"{text!r} cannot be a path: it is empty or holds a NUL")
     return text if is_in_store(text) and text.split(":", 1)[0].islower() else with_slashes(without_scheme(text))
 
 
-def path_text_of_bytes(path: PathLike | bytes) -> str:
-    """A path as `path_text` gives it, of bytes too: programs that began in Python 2 have such."""
-    return path_text(os.fsdecode(path) if isinstance(path, bytes) else path)
+def is_path(value: object) -> TypeGuard[PathLike]:
+    """Whether a value is one path, where several may be given, or something else."""
+    return isinstance(value, str | bytes | os.PathLike)
+
+
+def texts_of_paths(paths: PathLike | Iterable[PathLike]) -> list[str]:
+    """One path or several as text, see `path_text`."""
+    if isinstance(paths, str | bytes | os.PathLike):
+        return [path_text(paths)]
+    return [path_text(path) for path in paths]
 
 
 def temporary_path(path: str) -> str:

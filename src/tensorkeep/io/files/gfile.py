@@ -81,9 +81,9 @@ def list_directory(path: PathOrBytes) -> list[str]:
         return sorted(os.listdir(place_of(path)))
 
 
-def glob(pattern: str | Iterable[str]) -> list[str]:
+def glob(pattern: PathOrBytes | Iterable[PathOrBytes]) -> list[str]:
     """The paths that match a pattern or, one after the other, several."""
-    patterns = [pattern] if isinstance(pattern, str) else pattern
+    patterns = [pattern] if isinstance(pattern, str | bytes | os.PathLike) else pattern
     return [path for each in patterns for path in _matching(text_of(each))]
 
 

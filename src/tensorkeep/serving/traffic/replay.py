@@ -10,7 +10,7 @@ from typing import Final
 from tensorkeep.errors import InvalidArgumentError
 from tensorkeep.io.coding.records import CutRecordError, read_records
 from tensorkeep.io.files.everywhere import FILES
-from tensorkeep.io.files.filesystem import FileSystem, PathLike, path_text
+from tensorkeep.io.files.filesystem import FileSystem, PathLike, path_text, texts_of_paths
 from tensorkeep.proto.messages import parse
 from tensorkeep.proto.serving import PredictionLog
 from tensorkeep.saved_model.files.warmup import MOST_REQUESTS, write_warmup_requests
@@ -54,10 +54,10 @@ def as_warmup(
 
     `path` is a log file, or several; what no model can be warmed up with is left out.
     """
-    paths = [path] if isinstance(path, str) or not isinstance(path, Iterable) else list(path)
+    paths = texts_of_paths(path)
     logs = (log for each in paths for log in replay_log(each, model=model, fs=fs))
     wanted = list(islice((log for log in logs if log.WhichOneof("log_type") in _KINDS), count))
     if not wanted:
         whose = "" if model is None else f' of model "{model}"'
-        raise InvalidArgumentError(f"no request{whose} to warm up with is in {', '.join(map(str, paths))}")
+        raise InvalidArgumentError(f"no request{whose} to warm up with is in {', '.join(paths)}")
     return write_warmup_requests(model_directory, wanted, fs=fs)

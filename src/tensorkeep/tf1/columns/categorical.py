@@ -18,7 +18,8 @@ from tensorkeep.graph.arguments import DTypeLike
 from tensorkeep.graph.building import init_scope
 from tensorkeep.graph.composites import SparseTensor
 from tensorkeep.io.files.everywhere import FILES
-from tensorkeep.io.files.filesystem import FileSystem
+from tensorkeep.io.files.filesystem import FileSystem, PathLike
+from tensorkeep.io.files.places import text_of
 from tensorkeep.tf1.columns.column import (
     CategoricalColumn,
     Features,
@@ -225,7 +226,7 @@ def categorical_column_with_hash_bucket(
 
 def categorical_column_with_vocabulary_file(
     key: str,
-    vocabulary_file: str,
+    vocabulary_file: PathLike,
     vocabulary_size: int | None = None,
     num_oov_buckets: int = 0,
     default_value: int | None = None,
@@ -238,15 +239,16 @@ def categorical_column_with_vocabulary_file(
     """
     if not vocabulary_file:
         raise InvalidArgumentError(f"Missing vocabulary_file in {key}.")
+    file = text_of(vocabulary_file)
     if vocabulary_size is None:
-        if not FILES.exists(vocabulary_file):
-            raise InvalidArgumentError(f'vocabulary_file in {key} does not exist: "{vocabulary_file}".')
-        vocabulary_size = line_count(vocabulary_file)
+        if not FILES.exists(file):
+            raise InvalidArgumentError(f'vocabulary_file in {key} does not exist: "{file}".')
+        vocabulary_size = line_count(file)
         LOG.info(
             "vocabulary_size = %d in %s is inferred from the number of elements in the vocabulary_file %s.",
             vocabulary_size,
             key,
-            vocabulary_file,
+            file,
         )
     if vocabulary_size < 1:
         raise InvalidArgumentError(f"Invalid vocabulary_size in {key}: {vocabulary_size}.")
@@ -255,7 +257,7 @@ def categorical_column_with_vocabulary_file(
     check_text_or_integer(kind, f"column_name: {key}")
     check_key(key)
     default = -1 if default_value is None else default_value
-    return VocabularyFileCategoricalColumn(key, vocabulary_file, vocabulary_size, num_oov_buckets or 0, kind, default)
+    return VocabularyFileCategoricalColumn(key, file, vocabulary_size, num_oov_buckets or 0, kind, default)
 
 
 def line_count(path: str, fs: FileSystem = FILES) -> int:

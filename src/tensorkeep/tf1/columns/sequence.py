@@ -13,6 +13,7 @@ from tensorkeep.graph.building import control_dependencies, name_scope
 from tensorkeep.graph.composites import SparseTensor
 from tensorkeep.graph.graph import Tensor
 from tensorkeep.graph.tensor_shape import TensorShape
+from tensorkeep.io.files.filesystem import PathLike
 from tensorkeep.tf1.columns.categorical import (
     categorical_column_with_hash_bucket,
     categorical_column_with_identity,
@@ -139,7 +140,7 @@ def sequence_categorical_column_with_hash_bucket(
 
 def sequence_categorical_column_with_vocabulary_file(
     key: str,
-    vocabulary_file: str,
+    vocabulary_file: PathLike,
     vocabulary_size: int | None = None,
     num_oov_buckets: int = 0,
     default_value: int | None = None,

@@ -7,7 +7,6 @@ from typing import Any
 
 from tensorkeep.errors import FailedPreconditionError, InvalidArgumentError, UnimplementedError
 from tensorkeep.graph.building import building
-from tensorkeep.io.coding.text_and_bytes import as_text
 from tensorkeep.io.files.filesystem import PathLike
 from tensorkeep.proto.messages import SignatureDef
 from tensorkeep.saved_model.files.constants import DEFAULT_SERVING_SIGNATURE_DEF_KEY, SERVING
@@ -58,7 +57,7 @@ class Predictor:
 
 
 def from_saved_model(
-    export_dir: PathLike | bytes,
+    export_dir: PathLike,
     signature_def_key: str | None = None,
     signature_def: SignatureDef | None = None,
     input_names: Mapping[str, str] | None = None,
@@ -73,8 +72,7 @@ def from_saved_model(
     with building(graph):
         session = surroundings().session(graph=graph, config=config)
         core = surroundings().core_session(session)
-        folder = as_text(export_dir) if isinstance(export_dir, bytes) else export_dir  # an estimator exports to bytes
-        meta_graph = session_loading.load(core, (tags or SERVING).split(","), folder, None)
+        meta_graph = session_loading.load(core, (tags or SERVING).split(","), export_dir, None)
     if input_names is None or output_names is None:
         chosen = signature_def or _signature(meta_graph.signature_def, signature_def_key)
         input_names, output_names = _names(chosen.inputs), _names(chosen.outputs)

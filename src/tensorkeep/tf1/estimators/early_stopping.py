@@ -15,6 +15,7 @@ from tensorkeep.dtypes import BOOL
 from tensorkeep.errors import DataLossError, InvalidArgumentError, NotFoundError, WrongTypeError
 from tensorkeep.graph.collections import GraphKeys
 from tensorkeep.io.files import gfile
+from tensorkeep.io.files.filesystem import PathLike, path_text
 from tensorkeep.proto.messages import Event
 from tensorkeep.tf1.estimators.estimator import Estimator
 from tensorkeep.tf1.training.loops.events import summary_iterator
@@ -59,7 +60,7 @@ def stop_if_higher_hook(
     estimator: Estimator,
     metric_name: str,
     threshold: float,
-    eval_dir: str | None = None,
+    eval_dir: PathLike | None = None,
     min_steps: int = 0,
     run_every_secs: float | None = 60,
     run_every_steps: int | None = None,
@@ -77,7 +78,7 @@ def stop_if_lower_hook(
     estimator: Estimator,
     metric_name: str,
     threshold: float,
-    eval_dir: str | None = None,
+    eval_dir: PathLike | None = None,
     min_steps: int = 0,
     run_every_secs: float | None = 60,
     run_every_steps: int | None = None,
@@ -95,7 +96,7 @@ def stop_if_no_increase_hook(
     estimator: Estimator,
     metric_name: str,
     max_steps_without_increase: int,
-    eval_dir: str | None = None,
+    eval_dir: PathLike | None = None,
     min_steps: int = 0,
     run_every_secs: float | None = 60,
     run_every_steps: int | None = None,
@@ -115,7 +116,7 @@ def stop_if_no_decrease_hook(
     estimator: Estimator,
     metric_name: str,
     max_steps_without_decrease: int,
-    eval_dir: str | None = None,
+    eval_dir: PathLike | None = None,
     min_steps: int = 0,
     run_every_secs: float | None = 60,
     run_every_steps: int | None = None,
@@ -131,7 +132,7 @@ def stop_if_no_decrease_hook(
     )
 
 
-def read_eval_metrics(eval_dir: str) -> Metrics:
+def read_eval_metrics(eval_dir: PathLike) -> Metrics:
     """By step in order, the numbers that the event files of a folder have."""
     found: dict[int, dict[str, float]] = {}
     for event in _events(eval_dir):
@@ -141,17 +142,17 @@ def read_eval_metrics(eval_dir: str) -> Metrics:
     return dict(sorted(found.items()))
 
 
-def _events(folder: str) -> Iterator[Event]:
-    for path in gfile.glob(posixpath.join(folder, "events.out.tfevents.*")):
+def _events(folder: PathLike) -> Iterator[Event]:
+    for path in gfile.glob(posixpath.join(path_text(folder), "events.out.tfevents.*")):
         try:
             yield from summary_iterator(path)
         except DataLossError as error:  # it may be being written
             LOG.warning("the rest of %s is left out: %s", path, error)
 
 
-def _read_metric(estimator: Estimator, folder: str | None, metric: str, min_steps: int) -> list[tuple[int, float]]:
+def _read_metric(estimator: Estimator, folder: PathLike | None, metric: str, min_steps: int) -> list[tuple[int, float]]:
     """A metric by step, from a step on."""
-    where = estimator.eval_dir() if folder is None else folder
+    where = estimator.eval_dir() if folder is None else path_text(folder)
     found = []
     for step, numbers in read_eval_metrics(where).items():
         if step < min_steps:

@@ -9,6 +9,7 @@ from typing import Any, Final
 
 from tensorkeep.errors import InvalidArgumentError
 from tensorkeep.io.files import gfile
+from tensorkeep.io.files.filesystem import PathLike, path_text
 from tensorkeep.tf1.estimators.estimator import Estimator, arguments_of
 from tensorkeep.tf1.estimators.keys import MetricKeys
 from tensorkeep.tf1.training.loops.events import summary_iterator
@@ -31,8 +32,8 @@ class Exporter:
     def export(
         self,
         estimator: Estimator,
-        export_path: str,
-        checkpoint_path: str | None,
+        export_path: PathLike,
+        checkpoint_path: PathLike | None,
         eval_result: Results,
         is_the_final_export: bool,
     ) -> Any:
@@ -63,14 +64,14 @@ class _ModelExporter(Exporter):
     def name(self) -> str:
         return self._name
 
-    def _export(self, estimator: Estimator, export_path: str, checkpoint_path: str | None) -> bytes:
+    def _export(self, estimator: Estimator, export_path: PathLike, checkpoint_path: PathLike | None) -> bytes:
         if self._receiver_fn is None:
             raise InvalidArgumentError("An input_receiver_fn must be defined.")
         made = estimator.export_saved_model(
             export_path, self._receiver_fn, self._assets_extra, self._as_text, checkpoint_path
         )
         if self._keep is not None:
-            _delete_all_but(export_path, self._keep)
+            _delete_all_but(path_text(export_path), self._keep)
         return made
 
 
@@ -98,8 +99,8 @@ class LatestExporter(_ModelExporter):
     def export(
         self,
         estimator: Estimator,
-        export_path: str,
-        checkpoint_path: str | None,
+        export_path: PathLike,
+        checkpoint_path: PathLike | None,
         eval_result: Results,
         is_the_final_export: bool,
     ) -> bytes:
@@ -121,8 +122,8 @@ class FinalExporter(_ModelExporter):
     def export(
         self,
         estimator: Estimator,
-        export_path: str,
-        checkpoint_path: str | None,
+        export_path: PathLike,
+        checkpoint_path: PathLike | None,
         eval_result: Results,
         is_the_final_export: bool,
     ) -> bytes | None:
@@ -166,8 +167,8 @@ class BestExporter(_ModelExporter):
     def export(
         self,
         estimator: Estimator,
-        export_path: str,
-        checkpoint_path: str | None,
+        export_path: PathLike,
+        checkpoint_path: PathLike | None,
         eval_result: Results,
         is_the_final_export: bool,
     ) -> bytes | None:

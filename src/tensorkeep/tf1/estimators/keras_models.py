@@ -56,15 +56,15 @@ def model_to_estimator(
     It starts with the weights that the model has now. Those of a model that was not yet used have none: they are drawn
     by the seed of the configuration.
     """
-    if keras_model is None and keras_model_path is None:
-        raise InvalidArgumentError("Either `keras_model` or `keras_model_path` needs to be provided.")
     if keras_model is not None and keras_model_path is not None:
         raise InvalidArgumentError("Please specify either `keras_model` or `keras_model_path`, but not both.")
+    if keras_model is None and keras_model_path is None:
+        raise InvalidArgumentError("Either `keras_model` or `keras_model_path` needs to be provided.")
     if checkpoint_format != "saver":
         raise UnimplementedError(
             f"checkpoint_format={checkpoint_format!r}: estimators save variables by their names. Leave it out"
         )
-    given = load_model(keras_model_path, custom_objects) if keras_model is None else keras_model
+    given = keras_model if keras_model_path is None else load_model(keras_model_path, custom_objects)
     source = KerasSource(given, dict(custom_objects or {}))
     whole = config_with_folder(config, model_dir)
     start: WarmStartSettings | None = None

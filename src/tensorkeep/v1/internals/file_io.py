@@ -8,6 +8,7 @@ from tensorkeep.errors import NotFoundError
 from tensorkeep.io.coding.text_and_bytes import PathOrBytes
 from tensorkeep.io.files import gfile
 from tensorkeep.io.files.gfile_object import GFile as FileIO
+from tensorkeep.io.files.places import text_of
 
 
 def file_exists(filename: PathOrBytes) -> bool:
@@ -22,27 +23,27 @@ def delete_file(filename: PathOrBytes) -> None:
     gfile.remove(filename)
 
 
-def read_file_to_string(filename: str, binary_mode: bool = False) -> str | bytes:
+def read_file_to_string(filename: PathOrBytes, binary_mode: bool = False) -> str | bytes:
     """What a file holds, as text or as bytes."""
     with FileIO(filename, "rb" if binary_mode else "r") as file:
         found: str | bytes = file.read()
     return found
 
 
-def write_string_to_file(filename: str, file_content: str | bytes) -> None:
+def write_string_to_file(filename: PathOrBytes, file_content: str | bytes) -> None:
     """Makes a file that holds a text or bytes."""
     with FileIO(filename, "w") as file:
         file.write(file_content)
 
 
-def atomic_write_string_to_file(filename: str, contents: str | bytes, overwrite: bool = True) -> None:
+def atomic_write_string_to_file(filename: PathOrBytes, contents: str | bytes, overwrite: bool = True) -> None:
     """Makes a file that holds a text or bytes, and is there as a whole or not at all."""
-    temporary = f"{filename}.tmp"
+    temporary = f"{text_of(filename)}.tmp"
     write_string_to_file(temporary, contents)
     gfile.rename(temporary, filename, overwrite)
 
 
-def get_matching_files(filename: str | list[str]) -> list[str]:
+def get_matching_files(filename: PathOrBytes | list[PathOrBytes]) -> list[str]:
     return gfile.glob(filename)
 
 

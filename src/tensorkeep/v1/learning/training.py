@@ -126,6 +126,6 @@ def make_prefetch_hook() -> PrefetchRunnerHook:
     return PrefetchRunnerHook(lambda session: core_session(session).resources)
 
 
-def summary_iterator(path: str) -> Iterator[Event]:
+def summary_iterator(path: PathLike) -> Iterator[Event]:
     """The events of a file."""
     return events.summary_iterator(path)

@@ -26,7 +26,7 @@ _FORMATS: Final = {SaverDef.V2: CheckpointFormat.V2}
 class CheckpointReader:
     """An open checkpoint, of either format."""
 
-    def __init__(self, filename: PathLike | bytes) -> None:
+    def __init__(self, filename: PathLike) -> None:
         self._checkpoint = CheckpointDescription.open(filename)
 
     def debug_string(self) -> bytes:
@@ -48,7 +48,7 @@ class CheckpointReader:
         return value
 
 
-def NewCheckpointReader(filepattern: PathLike | bytes) -> CheckpointReader:  # noqa: N802 - as TensorFlow calls it
+def NewCheckpointReader(filepattern: PathLike) -> CheckpointReader:  # noqa: N802 - as TensorFlow calls it
     return CheckpointReader(filepattern)
 
 

@@ -24,7 +24,7 @@ def Exists(filename: PathOrBytes) -> bool:
     return gfile.exists(filename)
 
 
-def Glob(filename: str | Iterable[str]) -> list[str]:
+def Glob(filename: PathOrBytes | Iterable[PathOrBytes]) -> list[str]:
     return gfile.glob(filename)
 
 

@@ -50,7 +50,7 @@ def tensor_shape_from_node_def_name(graph: Graph, input_name: str) -> TensorShap
 
 def write_graph(graph_or_graph_def: Graph | GraphDef, logdir: PathLike, name: str, as_text: bool = True) -> str:
     """Writes a graph to a file of a folder; gives the file's path."""
-    return files.write_graph(graph_or_graph_def, str(logdir), name, as_text)
+    return files.write_graph(graph_or_graph_def, logdir, name, as_text)
 
 
 def strip_unused(

@@ -8,7 +8,7 @@ from typing import ClassVar, TypeAlias
 
 from tensorkeep.errors import InvalidArgumentError
 from tensorkeep.io.files.everywhere import FILES
-from tensorkeep.io.files.filesystem import PathLike, path_text, path_text_of_bytes
+from tensorkeep.io.files.filesystem import PathLike, path_text
 from tensorkeep.io.files.record_files import RecordCompression, RecordFileWriter, read_record_file
 from tensorkeep.ops.data.readers import tf_record_reader_v2
 from tensorkeep.tf1.functions.data.readers import ReaderBase
@@ -83,8 +83,8 @@ def _compression(options: TFRecordOptions | Compression) -> RecordCompression:
 class TFRecordWriter:
     """Writes records to a file, from its beginning."""
 
-    def __init__(self, path: PathLike | bytes, options: TFRecordOptions | Compression = None) -> None:
-        self._writer = RecordFileWriter(FILES, path_text_of_bytes(path), _compression(options))
+    def __init__(self, path: PathLike, options: TFRecordOptions | Compression = None) -> None:
+        self._writer = RecordFileWriter(FILES, path_text(path), _compression(options))
 
     def write(self, record: bytes) -> None:
         """Adds a record."""

@@ -11,7 +11,6 @@ from tensorkeep.graph.building import current_graph
 from tensorkeep.graph.collections import GraphKeys, get_collection
 from tensorkeep.graph.composites import IndexedSlices, SparseTensor
 from tensorkeep.graph.graph import Graph, Operation, Tensor
-from tensorkeep.io.coding.text_and_bytes import as_text
 from tensorkeep.io.files.filesystem import PathLike
 from tensorkeep.proto.messages import MetaGraphDef, SignatureDef, TensorInfo
 from tensorkeep.saved_model.edit.directory_edits import write_model_file
@@ -128,7 +127,7 @@ def simple_save(
 def load(
     sess: SessionLike,
     tags: Iterable[str],
-    export_dir: PathLike | bytes,
+    export_dir: PathLike,
     import_scope: str | None = None,
     **saver_kwargs: object,
 ) -> MetaGraphDef:
@@ -137,8 +136,7 @@ def load(
     It is that of the file, with attributes of its nodes that were left out because they are so by default.
     """
     options: dict[str, Any] = saver_kwargs
-    folder = as_text(export_dir) if isinstance(export_dir, bytes) else export_dir
-    return session_loading.load(core_session(sess), tags, folder, import_scope, **options)
+    return session_loading.load(core_session(sess), tags, export_dir, import_scope, **options)
 
 
 def maybe_saved_model_directory(export_dir: PathLike) -> bool:

@@ -25,6 +25,7 @@ from tensorkeep.graph.building import current_graph
 from tensorkeep.graph.collections import saveable_objects
 from tensorkeep.graph.messages.graph_def import export_graph
 from tensorkeep.io.files.filesystem import Durability, FileSystem, PathLike, path_text
+from tensorkeep.io.files.places import text_of
 from tensorkeep.metagraph.exporting import export_meta_graph
 from tensorkeep.metagraph.files import write_exported
 from tensorkeep.proto.messages import MetaGraphDef, SaverDef
@@ -74,7 +75,7 @@ class Saver:
         write_version: int = V2,
         pad_step_number: bool = False,
         save_relative_paths: bool = False,
-        filename: str | None = None,
+        filename: PathLike | None = None,
         *,
         retention: RetentionPolicy | None = None,
         durability: Durability = Durability.DISK,
@@ -97,7 +98,7 @@ class Saver:
                 "keep_checkpoint_every_n_hours": keep_checkpoint_every_n_hours,
                 "name": name,
                 "restore_sequentially": restore_sequentially,
-                "filename": filename,
+                "filename": None if filename is None else text_of(filename),
                 **incremental_arguments(incremental_save_restore, incremental_include_normal_var),
             },
             allow_empty,
@@ -133,7 +134,7 @@ class Saver:
     def save(
         self,
         sess: SessionLike,
-        save_path: PathLike | bytes,
+        save_path: PathLike,
         global_step: Step | int | None = None,
         latest_filename: str | None = None,
         meta_graph_suffix: str = "meta",
@@ -148,7 +149,7 @@ class Saver:
         """Saves, and gives the prefix of the checkpoint; with `wait=False` a handle whose `result()` is the prefix."""
         self._require_built()
         state_file = latest_filename or STATE_FILE
-        path = self._checked_path(_text(save_path), state_file, global_step)
+        path = self._checked_path(path_text(save_path), state_file, global_step)
         graph_file = GraphFile(meta_graph_suffix, strip_default_attrs, save_debug_info, write_meta_graph)
         session = core_session(sess)
         if self._core is None:
@@ -166,25 +167,23 @@ class Saver:
                 wait=wait,
             )
 
-    def incremental_save(
-        self, sess: SessionLike, save_path: PathLike | bytes, global_step: Step | int | None = None
-    ) -> str:
+    def incremental_save(self, sess: SessionLike, save_path: PathLike, global_step: Step | int | None = None) -> str:
         """Saves what changed since the full checkpoint at `save_path`, to a folder beside it; gives the prefix."""
         self._require_built()
         if self._incremental is None:
             raise FailedPreconditionError("this saver saves whole checkpoints only: incremental_save_restore=True")
-        return self._incremental.save(core_session(sess), _text(save_path), _step(sess, global_step))
+        return self._incremental.save(core_session(sess), path_text(save_path), _step(sess, global_step))
 
-    def incremental_restore(self, sess: SessionLike, save_path: PathLike | bytes) -> None:
+    def incremental_restore(self, sess: SessionLike, save_path: PathLike) -> None:
         """Puts an incremental checkpoint over what was restored from the full one. `restore` does so by itself."""
-        self._restoring_increments().restore(core_session(sess), _text(save_path))
+        self._restoring_increments().restore(core_session(sess), path_text(save_path))
 
-    def recover_incr_checkpoints(self, sess: SessionLike, checkpoint_dir: PathLike | bytes) -> None:
+    def recover_incr_checkpoints(self, sess: SessionLike, checkpoint_dir: PathLike) -> None:
         """Puts the newest incremental checkpoint of a folder over its latest full one, which has been restored.
 
         For `SessionManager.prepare_session(incr_saver=)`; `restore` does so by itself.
         """
-        self._restoring_increments().recover_incr_checkpoints(core_session(sess), _text(checkpoint_dir))
+        self._restoring_increments().recover_incr_checkpoints(core_session(sess), path_text(checkpoint_dir))
 
     def _restoring_increments(self) -> IncrementalSaver:
         self._require_built()
@@ -249,7 +248,7 @@ class Saver:
     def restore(
         self,
         sess: SessionLike,
-        save_path: PathLike | bytes | None,
+        save_path: PathLike | None,
         *,
         mapping: Mapping[str, str] | None = None,
         on_mismatch: Policy = OnMismatch.STRICT,
@@ -260,7 +259,7 @@ class Saver:
         if self._core is None or save_path is None:
             self._require_built()
             return None
-        session, path = core_session(sess), _text(save_path)
+        session, path = core_session(sess), path_text(save_path)
         outcome = self._core.restore(session, path, mapping=mapping, on_mismatch=on_mismatch)
         if self._incremental is not None:
             self._incremental.restore_newest(session, path, outcome, mapping, on_mismatch)
@@ -310,11 +309,6 @@ def _step(session: SessionLike, step: Step | int | None) -> int | None:
     if step is None:
         return None
     return int(step) if isinstance(step, int | np.integer) else step_in(session, step)
-
-
-def _text(path: PathLike | bytes) -> str:
-    """A path as text; TensorFlow takes bytes too, such as a session gives for a string."""
-    return path_text(path.decode("utf-8", "surrogateescape") if isinstance(path, bytes) else path)
 
 
 def _list(items: Any) -> list[Any]:

@@ -15,7 +15,7 @@ from tensorkeep.graph.arguments import SessionLike
 from tensorkeep.graph.building import current_graph
 from tensorkeep.graph.collections import GraphKeys, get_collection
 from tensorkeep.graph.graph import Operation, Tensor
-from tensorkeep.io.files.filesystem import PathLike
+from tensorkeep.io.files.filesystem import PathLike, path_text
 from tensorkeep.tf1.contrib.framework.variables import get_variable_full_name
 from tensorkeep.tf1.functions.arrays.shapes import placeholder
 from tensorkeep.tf1.functions.control.grouping import group
@@ -71,11 +71,12 @@ def assign_from_checkpoint(
     """
     feeds: dict[Tensor, Array] = {}
     changes = []
-    checkpoint = CheckpointDescription.open(model_path)
+    path = path_text(model_path)
+    checkpoint = CheckpointDescription.open(path)
     for name, items in _by_stored_name(var_list).items():
         if not checkpoint.has(name):
             if not ignore_missing_vars:
-                raise InvalidArgumentError(f'"{model_path}": Checkpoint is missing variable [{name}]')
+                raise InvalidArgumentError(f'"{path}": Checkpoint is missing variable [{name}]')
             _log.warning("Checkpoint is missing variable [%s]", name)
             continue
         stored = np.asarray(checkpoint.value(name))
@@ -126,10 +127,11 @@ def restoring_function(
     wanted: Any = var_list
     if ignore_missing_vars:
         named = var_list if isinstance(var_list, Mapping) else {item.op.name: item for item in var_list}
-        checkpoint = CheckpointDescription.open(model_path)
+        path = path_text(model_path)
+        checkpoint = CheckpointDescription.open(path)
         for name in named:
             if not checkpoint.has(name):
-                _log.warning("Variable %s missing in checkpoint %s", name, model_path)
+                _log.warning("Variable %s missing in checkpoint %s", name, path)
         wanted = {name: item for name, item in named.items() if checkpoint.has(name)}
     if not wanted:
         _log.warning("No Variables to restore")

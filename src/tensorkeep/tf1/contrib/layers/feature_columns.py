@@ -13,6 +13,7 @@ from tensorkeep.dtypes import FLOAT32, INT64, STRING
 from tensorkeep.errors import InvalidArgumentError, UnimplementedError
 from tensorkeep.graph.arguments import DTypeLike
 from tensorkeep.graph.graph import Tensor
+from tensorkeep.io.files.filesystem import PathLike
 from tensorkeep.tf1.columns import categorical, crossed, embedding, numeric
 from tensorkeep.tf1.variables.initializers import TruncatedNormal
 
@@ -54,7 +55,7 @@ def sparse_column_with_keys(
 
 def sparse_column_with_vocabulary_file(
     column_name: str,
-    vocabulary_file: str,
+    vocabulary_file: PathLike,
     num_oov_buckets: int = 0,
     vocab_size: int | None = None,
     default_value: int = -1,

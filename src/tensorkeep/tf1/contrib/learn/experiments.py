@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from tensorkeep.errors import InvalidArgumentError, UnimplementedError
+from tensorkeep.io.files.filesystem import PathLike
 from tensorkeep.io.machine.resources import environment_variable
 from tensorkeep.tf1.contrib.learn.monitors import BaseMonitor, replace_monitors_with_hooks
 from tensorkeep.tf1.training.loops.hooks import SessionRunHook
@@ -132,7 +133,7 @@ class Experiment:
 
 def run(
     experiment_fn: Callable[..., Experiment],
-    output_dir: str | None = None,
+    output_dir: PathLike | None = None,
     schedule: str | None = None,
     run_config: Any = None,
     hparams: Any = None,

@@ -7,6 +7,8 @@ from typing import Any
 
 from tensorkeep.graph.arguments import TensorLike, emit_tensors
 from tensorkeep.graph.graph import Tensor
+from tensorkeep.io.files.filesystem import PathLike
+from tensorkeep.io.files.places import text_of
 from tensorkeep.ops.random import candidate_sampling as sampling_ops
 from tensorkeep.tf1.functions.random.numbers import seed_attrs
 
@@ -53,7 +55,7 @@ def fixed_unigram_candidate_sampler(
     num_sampled: int,
     unique: bool,
     range_max: int,
-    vocab_file: str = "",
+    vocab_file: PathLike = "",
     distortion: float = 1.0,
     num_reserved_ids: int = 0,
     num_shards: int = 1,
@@ -68,7 +70,7 @@ def fixed_unigram_candidate_sampler(
         sampling_ops.fixed_unigram_candidate_sampler,
         true_classes,
         range_max=range_max,
-        vocab_file=vocab_file,
+        vocab_file=text_of(vocab_file),
         distortion=distortion,
         num_reserved_ids=num_reserved_ids,
         num_shards=num_shards,

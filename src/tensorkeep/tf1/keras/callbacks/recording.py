@@ -10,6 +10,7 @@ import numpy as np
 
 from tensorkeep.errors import UnimplementedError
 from tensorkeep.graph.building import building
+from tensorkeep.io.files.filesystem import PathLike, path_text
 from tensorkeep.io.files.gfile import exists
 from tensorkeep.io.files.gfile_object import GFile
 from tensorkeep.proto.messages import Summary
@@ -22,9 +23,9 @@ from tensorkeep.tf1.training.loops.events import FileWriter
 class CSVLogger(Callback):
     """Writes the measures of each epoch to a file, a line for each."""
 
-    def __init__(self, filename: str, separator: str = ",", append: bool = False) -> None:
+    def __init__(self, filename: PathLike, separator: str = ",", append: bool = False) -> None:
         super().__init__()
-        self.filename = filename
+        self.filename = path_text(filename)
         self.sep = separator
         self.append = append
         self.keys: list[str] | None = None
@@ -64,7 +65,7 @@ class TensorBoard(Callback):
 
     def __init__(
         self,
-        log_dir: str = "./logs",
+        log_dir: PathLike = "./logs",
         histogram_freq: int = 0,
         batch_size: int = 32,
         write_graph: bool = True,
@@ -84,7 +85,7 @@ class TensorBoard(Callback):
                 f"TensorBoard({', '.join(wrong)}): measures, the graph and histograms of weights are written; write "
                 "others with tf.summary"
             )
-        self.log_dir = log_dir
+        self.log_dir = path_text(log_dir)
         self.histogram_freq = histogram_freq
         self.batch_size = batch_size
         self.write_graph = write_graph

@@ -13,7 +13,7 @@ import numpy as np
 
 from tensorkeep.errors import InvalidArgumentError
 from tensorkeep.io.files.everywhere import FILES
-from tensorkeep.io.files.filesystem import path_text
+from tensorkeep.io.files.filesystem import PathLike, path_text
 from tensorkeep.tf1.keras.callbacks.base import Callback
 from tensorkeep.tf1.keras.engine.session_values import batch_get_value, batch_set_value
 from tensorkeep.tf1.keras.surroundings import surroundings
@@ -69,7 +69,7 @@ class ModelCheckpoint(Callback):
 
     def __init__(
         self,
-        filepath: str,
+        filepath: PathLike,
         monitor: str = "val_loss",
         verbose: int = 0,
         save_best_only: bool = False,

@@ -9,6 +9,7 @@ import numpy as np
 
 from tensorkeep.arrays import Array
 from tensorkeep.errors import DataLossError, InvalidArgumentError
+from tensorkeep.io.files.filesystem import PathLike
 from tensorkeep.tf1.keras.backend.settings import image_data_format
 from tensorkeep.tf1.keras.datasets.kept_files import load_archive, unpickle
 from tensorkeep.tf1.keras.utils.downloads import get_file, read_bytes
@@ -25,7 +26,7 @@ Pairs = tuple[tuple[Array, Array], tuple[Array, Array]]
 """Pictures and labels to train with, and to test with."""
 
 
-def load_digits(path: str = "mnist.npz") -> Pairs:
+def load_digits(path: PathLike = "mnist.npz") -> Pairs:
     """`mnist.load_data`: 28 x 28 grey pictures of handwritten digits."""
     names = ("x_train", "y_train", "x_test", "y_test")
     x_train, y_train, x_test, y_test = load_archive(path, f"{_PLACE}mnist.npz", names)

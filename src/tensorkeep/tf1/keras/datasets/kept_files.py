@@ -15,6 +15,7 @@ import numpy as np
 from tensorkeep.arrays import Array
 from tensorkeep.errors import DataLossError
 from tensorkeep.io.files.archives import archive_members
+from tensorkeep.io.files.filesystem import PathLike
 from tensorkeep.io.files.memory import file_of
 from tensorkeep.tf1.keras.utils.downloads import get_file, read_bytes
 
@@ -44,7 +45,7 @@ def unpickle(data: bytes, what: str, encoding: str = "ASCII") -> Any:
         raise DataLossError(f'"{what}" is no pickle that can be read: {error}') from error
 
 
-def load_archive(fname: str, origin: str, names: Sequence[str], file_hash: str | None = None) -> list[Array]:
+def load_archive(fname: PathLike, origin: str, names: Sequence[str], file_hash: str | None = None) -> list[Array]:
     """Arrays of a NumPy archive in the folder of kept files."""
     path = get_file(fname, origin=origin, file_hash=file_hash)
     found = {member.name.removesuffix(".npy"): member for member in archive_members(read_bytes(path), path, most=1000)}

@@ -9,6 +9,7 @@ import numpy as np
 
 from tensorkeep.arrays import Array
 from tensorkeep.errors import InvalidArgumentError
+from tensorkeep.io.files.filesystem import PathLike
 from tensorkeep.tf1.keras.datasets.images import Pairs
 from tensorkeep.tf1.keras.datasets.kept_files import load_archive
 from tensorkeep.tf1.keras.utils.downloads import get_file, read_bytes
@@ -31,7 +32,7 @@ def _limited_texts(texts: list[list[int]], limit: int | None, skip_top: int, oov
 
 
 def load_reviews(
-    path: str = "imdb.npz",
+    path: PathLike = "imdb.npz",
     num_words: int | None = None,
     skip_top: int = 0,
     maxlen: int | None = None,
@@ -67,7 +68,7 @@ def load_reviews(
 
 
 def load_news(
-    path: str = "reuters.npz",
+    path: PathLike = "reuters.npz",
     num_words: int | None = None,
     skip_top: int = 0,
     maxlen: int | None = None,
@@ -97,13 +98,13 @@ def _objects(texts: list[list[int]]) -> Array:
     return made
 
 
-def review_word_index(path: str = "imdb_word_index.json") -> dict[str, int]:
+def review_word_index(path: PathLike = "imdb_word_index.json") -> dict[str, int]:
     """`imdb.get_word_index`: the numbers of words."""
     found: dict[str, int] = json.loads(read_bytes(get_file(path, origin=f"{_PLACE}imdb_word_index.json")))
     return found
 
 
-def news_word_index(path: str = "reuters_word_index.json") -> dict[str, int]:
+def news_word_index(path: PathLike = "reuters_word_index.json") -> dict[str, int]:
     """`reuters.get_word_index`: the numbers of words."""
     found: dict[str, int] = json.loads(read_bytes(get_file(path, origin=f"{_PLACE}reuters_word_index.json")))
     return found

@@ -501,13 +501,13 @@ class Model(Network):
         self._check_built("save the weights of")
         weight_files.save_weights(self, filepath, overwrite, save_format)
 
-    def load_weights(self, filepath: Any, by_name: bool = False, skip_mismatch: bool = False) -> Any:
+    def load_weights(self, filepath: PathLike, by_name: bool = False, skip_mismatch: bool = False) -> Any:
         """Reads them; of a checkpoint the status, which tells what was found."""
         return weight_files.load_weights(self, filepath, by_name, skip_mismatch)
 
     def save(
         self,
-        filepath: Any,
+        filepath: PathLike,
         overwrite: bool = True,
         include_optimizer: bool = True,
         save_format: str | None = None,

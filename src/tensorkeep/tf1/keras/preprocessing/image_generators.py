@@ -15,7 +15,7 @@ from tensorkeep.arrays import Array
 from tensorkeep.errors import InvalidArgumentError, OutOfRangeError
 from tensorkeep.graph.arguments import TensorLike
 from tensorkeep.io.files.everywhere import FILES
-from tensorkeep.io.files.filesystem import path_text
+from tensorkeep.io.files.filesystem import PathLike, path_text
 from tensorkeep.tf1.keras.backend.settings import chosen_data_format, floatx
 from tensorkeep.tf1.keras.preprocessing import images
 from tensorkeep.tf1.keras.preprocessing.images import img_to_array, load_img
@@ -158,7 +158,7 @@ class DirectoryIterator(Iterator):
 
     def __init__(
         self,
-        directory: Any,
+        directory: PathLike,
         image_data_generator: ImageDataGenerator,
         target_size: tuple[int, int] = (256, 256),
         color_mode: str = "rgb",
@@ -325,7 +325,7 @@ class ImageDataGenerator:
 
     def flow_from_directory(
         self,
-        directory: Any,
+        directory: PathLike,
         target_size: tuple[int, int] = (256, 256),
         color_mode: str = "rgb",
         classes: Sequence[str] | None = None,

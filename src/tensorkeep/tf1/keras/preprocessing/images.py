@@ -6,14 +6,19 @@ interpolated between neighbours: what SciPy's `affine_transform` of order one co
 
 from __future__ import annotations
 
+import posixpath
 from collections.abc import Sequence
+from io import BytesIO
 from typing import Any, Final
 
 import numpy as np
 
 from tensorkeep.arrays import Array
-from tensorkeep.errors import InvalidArgumentError, UnimplementedError
+from tensorkeep.errors import DataLossError, InvalidArgumentError, UnimplementedError
+from tensorkeep.io.files.everywhere import FILES
+from tensorkeep.io.files.filesystem import Durability, PathLike, atomic_write, path_text
 from tensorkeep.tf1.keras.backend.settings import chosen_data_format, floatx
+from tensorkeep.tf1.keras.utils.downloads import read_bytes
 
 _RESAMPLING: Final = ("bilinear", "bicubic", "box", "hamming", "lanczos", "nearest")
 _MODES: Final = {"grayscale": "L", "rgb": "RGB", "rgba": "RGBA"}
@@ -28,7 +33,7 @@ def _pillow() -> Any:
 
 
 def load_img(
-    path: Any,
+    path: PathLike,
     grayscale: bool = False,
     color_mode: str = "rgb",
     target_size: tuple[int, int] | None = None,
@@ -41,11 +46,21 @@ def load_img(
     if interpolation not in _RESAMPLING:
         raise InvalidArgumentError(f"Invalid interpolation method {interpolation}; supported: {', '.join(_RESAMPLING)}")
     pillow = _pillow()
-    image = pillow.open(path)
+    image = _read_image(pillow, path_text(path))
     if image.mode != _MODES[mode] and not (mode == "grayscale" and image.mode in ("I;16", "I")):
         image = image.convert(_MODES[mode])
     if target_size is not None and image.size != (target_size[1], target_size[0]):
         image = image.resize((target_size[1], target_size[0]), getattr(pillow, interpolation.upper()))
+    return image
+
+
+def _read_image(pillow: Any, path: str) -> Any:
+    data = read_bytes(path)
+    try:
+        image = pillow.open(BytesIO(data))
+        image.load()  # what is damaged is told of here, where its path is known
+    except (OSError, ValueError, SyntaxError, EOFError, pillow.DecompressionBombError) as error:
+        raise DataLossError(f'"{path}" is no image that can be read: {error}') from error
     return image
 
 
@@ -79,10 +94,21 @@ def array_to_img(x: Any, data_format: str | None = None, scale: bool = True, dty
 
 
 def save_img(
-    path: Any, x: Any, data_format: str | None = None, file_format: str | None = None, scale: bool = True, **kwargs: Any
+    path: PathLike,
+    x: Any,
+    data_format: str | None = None,
+    file_format: str | None = None,
+    scale: bool = True,
+    **kwargs: Any,
 ) -> None:
-    """Writes an array as an image."""
-    array_to_img(x, data_format=data_format, scale=scale).save(path, format=file_format, **kwargs)
+    """Writes an array as an image, of the format that the end of the path names unless one is given."""
+    place, image, data = path_text(path), array_to_img(x, data_format=data_format, scale=scale), BytesIO()
+    end = posixpath.splitext(place)[1].lower()
+    known = _pillow().registered_extensions()
+    if file_format is None and end not in known:
+        raise InvalidArgumentError(f'"{place}": "{end}" names no format of images; give one by file_format, as "png"')
+    image.save(data, format=file_format or known[end], **kwargs)
+    atomic_write(FILES, place, data.getvalue(), Durability.CACHE)
 
 
 # ---------------------------------------------------------------------------------------------------- Geometry

@@ -10,12 +10,12 @@ from urllib.parse import unquote, urlsplit
 from tensorkeep.errors import DataLossError, MissingFileError
 from tensorkeep.io.files.archives import extract_archive
 from tensorkeep.io.files.everywhere import FILES
-from tensorkeep.io.files.filesystem import Durability, FileSystem, atomic_write, path_text
+from tensorkeep.io.files.filesystem import Durability, FileSystem, PathLike, atomic_write, path_text
 from tensorkeep.io.files.places import home_directory
 
 
 def get_file(
-    fname: str,
+    fname: PathLike,
     origin: str,
     untar: bool = False,
     md5_hash: str | None = None,
@@ -24,7 +24,7 @@ def get_file(
     hash_algorithm: str = "auto",
     extract: bool = False,
     archive_format: str = "auto",
-    cache_dir: str | None = None,
+    cache_dir: PathLike | None = None,
     *,
     fs: FileSystem = FILES,
 ) -> str:
@@ -32,7 +32,7 @@ def get_file(
 
     What is not there is copied if the origin is a `file://` URL; else an error says which file to put where.
     """
-    folder = posixpath.join(cache_dir or posixpath.join(home_directory(), ".keras"), cache_subdir)
+    folder = posixpath.join(path_text(cache_dir) if cache_dir else f"{home_directory()}/.keras", cache_subdir)
     if untar and fs.is_directory(unpacked := posixpath.join(folder, path_text(fname))):
         return unpacked
     path = posixpath.join(folder, path_text(fname) + (".tar.gz" if untar else ""))

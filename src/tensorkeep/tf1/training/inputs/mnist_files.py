@@ -22,6 +22,7 @@ from tensorkeep.errors import DataLossError, InvalidArgumentError, NotFoundError
 from tensorkeep.graph.arguments import DTypeLike
 from tensorkeep.io.coding.text_and_bytes import as_bytes
 from tensorkeep.io.files import gfile
+from tensorkeep.io.files.filesystem import PathLike, path_text
 from tensorkeep.io.files.gfile_object import GFile
 from tensorkeep.tf1.functions.random.numbers import get_seed
 
@@ -161,13 +162,13 @@ def _path(folder: str, name: str) -> str:
     )
 
 
-def maybe_download(filename: str, work_directory: str, source_url: str) -> str:
+def maybe_download(filename: str, work_directory: PathLike, source_url: str) -> str:
     """The path of a file in a folder; NotFoundError if it is not there, since nothing is fetched."""
-    return _path(work_directory, filename.removesuffix(".gz"))
+    return _path(path_text(work_directory), filename.removesuffix(".gz"))
 
 
 def read_data_sets(
-    train_dir: str,
+    train_dir: PathLike,
     fake_data: bool = False,
     one_hot: bool = False,
     dtype: DTypeLike = FLOAT32,
@@ -179,7 +180,7 @@ def read_data_sets(
     """The digits in the files of a folder; the first `validation_size` of those to train with are to validate."""
     if fake_data:
         return Datasets(*(DataSet(None, None, True, one_hot, dtype, reshape, seed) for _ in range(3)))
-    paths = [_path(train_dir, name) for name in _FILES]
+    paths = [_path(path_text(train_dir), name) for name in _FILES]
     images, test_images = extract_images(paths[0]), extract_images(paths[2])
     labels, test_labels = (extract_labels(path, one_hot) for path in (paths[1], paths[3]))
     if not 0 <= validation_size <= len(images):

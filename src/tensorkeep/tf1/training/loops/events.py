@@ -21,7 +21,6 @@ from tensorkeep.io.files.filesystem import (
     FileSystem,
     PathLike,
     path_text,
-    path_text_of_bytes,
     prepare_directory,
 )
 from tensorkeep.metagraph.exporting import create_meta_graph_def
@@ -55,7 +54,7 @@ class FileWriter:
 
     def __init__(
         self,
-        logdir: PathLike | bytes,
+        logdir: PathLike,
         graph: Graph | GraphDef | None = None,
         max_queue: int = 10,
         flush_secs: float = 120,
@@ -63,7 +62,7 @@ class FileWriter:
         filename_suffix: str | None = None,
         session: SessionLike | None = None,
     ) -> None:
-        self._logdir = path_text_of_bytes(logdir)
+        self._logdir = path_text(logdir)
         prepare_directory(self.filesystem, self._logdir, Durability.CACHE)
         self._events: EventFile | SessionEvents = (
             EventFile(self._logdir, filename_suffix or "", self.clock, self.filesystem)
@@ -181,8 +180,8 @@ class EventFileWriter(FileWriter):
 class EventsWriter:
     """`pywrap_tensorflow.EventsWriter`: events into the file `<prefix>.out.tfevents.<seconds>.<host>`."""
 
-    def __init__(self, file_prefix: PathLike | bytes) -> None:
-        directory, prefix = posixpath.split(path_text_of_bytes(file_prefix))
+    def __init__(self, file_prefix: PathLike) -> None:
+        directory, prefix = posixpath.split(path_text(file_prefix))
         prepare_directory(filesystem := FileWriter.filesystem, directory or ".", Durability.CACHE)
         self._events = EventFile(directory, "", FileWriter.clock, filesystem, prefix)
 
@@ -226,7 +225,7 @@ class FileWriterCache:
     @staticmethod
     def get(logdir: PathLike) -> FileWriter:
         """The writer of a folder; a new one begins with the graph being built."""
-        folder = path_text_of_bytes(logdir)
+        folder = path_text(logdir)
         with FileWriterCache._lock:
             found = FileWriterCache._cache.get(folder)
             if found is None:

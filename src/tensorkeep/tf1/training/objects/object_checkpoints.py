@@ -245,7 +245,7 @@ class Checkpoint(AutoTrackable):
             status = self.read(path, options, fs=fs)
         except MissingFileError as error:
             raise MissingFileError(
-                f"Error when restoring from checkpoint or SavedModel at {save_path}: {error}\nPlease double-check that "
+                f"Error when restoring from checkpoint or SavedModel at {path}: {error}\nPlease double-check that "
                 "the path is correct. You may be missing the checkpoint suffix (e.g. the '-1' in 'path/to/ckpt-1')."
             ) from None
         counter = self._get_counter(self._find_graph(None))

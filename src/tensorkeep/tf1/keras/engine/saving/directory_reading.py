@@ -14,7 +14,7 @@ from typing import Any, Final
 
 from tensorkeep.errors import DataLossError, InvalidArgumentError, TensorKeepError, UnimplementedError
 from tensorkeep.io.files.everywhere import FILES
-from tensorkeep.io.files.filesystem import path_text
+from tensorkeep.io.files.filesystem import PathLike, path_text
 from tensorkeep.proto.wire import LENGTH_DELIMITED, fields
 from tensorkeep.saved_model.files.layout import join, read_saved_model, variables_path
 from tensorkeep.tf1.keras.engine.saving.directory_writing import CONFIG_FILE
@@ -57,7 +57,7 @@ def read_directory(
     return model
 
 
-def load_from_saved_model(saved_model_path: Any, custom_objects: Mapping[str, Any] | None = None) -> Any:
+def load_from_saved_model(saved_model_path: PathLike, custom_objects: Mapping[str, Any] | None = None) -> Any:
     """The model that `export_saved_model` wrote; it is not compiled."""
     path = path_text(saved_model_path)
     file = join(path, CONFIG_FILE)

@@ -17,7 +17,7 @@ from tensorkeep.errors import InvalidArgumentError, UnimplementedError
 from tensorkeep.graph.building import building
 from tensorkeep.graph.graph import Tensor
 from tensorkeep.io.files.everywhere import FILES
-from tensorkeep.io.files.filesystem import path_text
+from tensorkeep.io.files.filesystem import PathLike, path_text
 from tensorkeep.saved_model.files.constants import ASSETS_DIRECTORY, DEFAULT_SERVING_SIGNATURE_DEF_KEY
 from tensorkeep.tf1.functions.control.tracing import Function
 from tensorkeep.tf1.functions.type_specs import TensorSpec
@@ -76,7 +76,7 @@ def write_directory(
 
 def export_saved_model(
     model: Any,
-    saved_model_path: Any,
+    saved_model_path: PathLike,
     custom_objects: Mapping[str, Any] | None = None,
     as_text: bool = False,
     input_signature: Any = None,

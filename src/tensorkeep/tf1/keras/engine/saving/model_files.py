@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from tensorkeep.errors import DataLossError, InvalidArgumentError
 from tensorkeep.io.files.everywhere import FILES
-from tensorkeep.io.files.filesystem import path_text
+from tensorkeep.io.files.filesystem import PathLike, path_text
 from tensorkeep.io.files.hdf5_images import image_bytes, new_image, opened_image
 from tensorkeep.tf1.keras import losses
 from tensorkeep.tf1.keras.engine.saving.directory_reading import read_directory
@@ -38,7 +38,7 @@ LOG: Final = logging.getLogger("tensorkeep")
 
 def save_model(
     model: Any,
-    filepath: Any,
+    filepath: PathLike,
     overwrite: bool = True,
     include_optimizer: bool = True,
     save_format: str | None = None,
@@ -102,7 +102,7 @@ def _training_config(model: Any) -> dict[str, Any]:
     }
 
 
-def load_model(filepath: Any, custom_objects: Mapping[str, Any] | None = None, compile: bool = True) -> Any:
+def load_model(filepath: PathLike, custom_objects: Mapping[str, Any] | None = None, compile: bool = True) -> Any:
     """The model that `save` wrote."""
     path = path_text(filepath)
     if FILES.is_directory(path):

@@ -21,7 +21,7 @@ from tensorkeep.checkpoint.reader import ReadOptions
 from tensorkeep.errors import DataLossError, InvalidArgumentError
 from tensorkeep.graph.building import building, current_graph
 from tensorkeep.io.files.everywhere import FILES
-from tensorkeep.io.files.filesystem import Durability, atomic_write, path_text, prepare_directory
+from tensorkeep.io.files.filesystem import Durability, PathLike, atomic_write, path_text, prepare_directory
 from tensorkeep.io.files.hdf5_images import image_bytes, new_image, opened_image
 from tensorkeep.tf1.keras.engine.session_values import batch_get_value, batch_set_value, initialized_session
 from tensorkeep.tf1.training.objects.load_status import CheckpointLoadStatus, NameBasedSaverStatus
@@ -60,7 +60,7 @@ def is_hdf5_file(path: str) -> bool:
         return file.size >= len(_MAGIC) and bytes(file.read(0, len(_MAGIC))) == _MAGIC
 
 
-def save_weights(model: Any, filepath: Any, overwrite: bool, save_format: str | None) -> None:
+def save_weights(model: Any, filepath: PathLike, overwrite: bool, save_format: str | None) -> None:
     """Writes the values of a model's variables."""
     path = path_text(filepath)
     kind = save_format.lower().strip() if save_format else ("h5" if is_hdf5_name(path) else "tf")
@@ -79,7 +79,7 @@ def save_weights(model: Any, filepath: Any, overwrite: bool, save_format: str | 
         raise InvalidArgumentError(f'Unknown format "{save_format}". Was expecting one of {{"tf", "h5"}}.')
 
 
-def load_weights(model: Any, filepath: Any, by_name: bool, skip_mismatch: bool) -> Any:
+def load_weights(model: Any, filepath: PathLike, by_name: bool, skip_mismatch: bool) -> Any:
     """Gives the variables of a model the values of a file; of a checkpoint, the status of restoring it."""
     path = path_text(filepath)
     if skip_mismatch and not by_name:
