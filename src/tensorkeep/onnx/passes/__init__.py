@@ -3,6 +3,7 @@
 apart            convolutions of joined images as sums of two, where a processor is faster at that
 detours          detours that frameworks take and ONNX need not: matrices of rows, tiles
 directions       recurrent layers that run backwards or both ways, made one operator
+early_casts      casts before transpositions, where a product takes both: ONNX Runtime ends the process otherwise
 early_picks      rows that are picked out at the end, picked before they are computed
 editing          what all passes do to graphs: constants looked at and made, nodes put in the place of others
 every            the passes in the order in which they run
