@@ -45,3 +45,29 @@ def test_what_a_branch_assigns_is_not_known_behind_it(tmp_path: Path) -> None:
         session.run(tf.global_variables_initializer())
         with pytest.raises(CannotTranslateError, match="its variable is changed before, in a way that ONNX cannot"):
             in_one_run(session, y, tmp_path / "m.onnx", x=np.float32(1))
+
+
+def test_numbers_that_are_drawn_by_a_state_that_changes_are_drawn_in_each_run(tmp_path: Path) -> None:
+    """As Keras' layers do, whose seed is a variable that they add to."""
+    with tf.Graph().as_default(), tf.Session() as session:
+        state: Any = tf.get_variable("state", initializer=np.array([1, 2]), use_resource=True)
+        seed = state.read_value()
+        with tf.control_dependencies([seed]):
+            changed = tf.assign_add(state, [0, 1]).op
+        with tf.control_dependencies([changed]):
+            y = tf.random.stateless_uniform([100], tf.identity(seed))
+        session.run(tf.global_variables_initializer())
+        done = tk.export_onnx(session, tmp_path / "m.onnx", outputs={"y": y}, verify=True)
+    assert done.verification is not None
+    assert done.verification.remarks == ["the model is random: only types and shapes were compared"]
+    run = ort.InferenceSession(str(tmp_path / "m.onnx")).run
+    assert np.any(run(["y"], {})[0] != run(["y"], {})[0])
+
+
+def test_numbers_that_are_drawn_by_a_known_seed_are_those_of_the_model(tmp_path: Path) -> None:
+    with tf.Graph().as_default(), tf.Session() as session:
+        calls: Any = tf.get_variable("calls", initializer=0.0, use_resource=True)
+        with tf.control_dependencies([tf.assign_add(calls, 1.0).op]):
+            y = tf.random.stateless_uniform([100], [1, 2])
+        session.run(tf.global_variables_initializer())
+        np.testing.assert_array_equal(in_one_run(session, y, tmp_path / "m.onnx"), session.run(y))

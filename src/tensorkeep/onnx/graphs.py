@@ -59,6 +59,10 @@ class OnnxModel:
     """Loops that fill lists with elements of different lengths, by name: their lists are sequences."""
     assigned: dict[int, Term | None] = field(default_factory=dict)
     """Of variables that operations have changed, by identity: what they are now, or None if that is not known."""
+    changing: frozenset[int] = frozenset()
+    """Variables that the model is known to change, by identity: nothing is computed now of what they are now."""
+    has_drawn: bool = False
+    """Whether random numbers were computed now, of a state that is known."""
     read_in_loops: set[int] = field(default_factory=set)
     """The variables that loops read, by identity."""
     kept: dict[Any, Any] = field(default_factory=dict)

@@ -15,6 +15,7 @@ from tensorkeep.errors import InvalidArgumentError
 from tensorkeep.graph.graph import Tensor
 from tensorkeep.io.showing.amounts import some_of
 from tensorkeep.onnx.graphs import OLDEST_OPSET, CannotTranslateError, OnnxGraph
+from tensorkeep.onnx.passes.early_casts import cast_before_transposing
 from tensorkeep.onnx.passes.every import PASSES, PROCESSOR_PASSES
 from tensorkeep.onnx.tensor_lists import UnevenElementsError
 from tensorkeep.onnx.terms import Term, constant_term
@@ -69,13 +70,26 @@ def translate_graph(
     if not OLDEST_OPSET <= options.opset <= NEWEST_OPSET:
         raise InvalidArgumentError(f"opset {options.opset}: from {OLDEST_OPSET} to {NEWEST_OPSET} can be written")
     uneven: frozenset[str] = frozenset()
+    changing: frozenset[int] = frozenset()
     while True:
+        translator = new_translator(resource_of, options)
+        translator.model.uneven_loops, translator.model.changing = uneven, changing
         try:
-            return _translate_once(inputs, outputs, new_translator(resource_of, options), options, known, uneven)
+            return _translate_once(inputs, outputs, translator, options, known)
         except UnevenElementsError as error:
             if error.loop in uneven:
                 raise CannotTranslateError(f'the loop "{error.loop}" fills a list: {error}') from None
             uneven |= {error.loop}
+        except _ChangingStateError as error:
+            changing = error.variables
+
+
+class _ChangingStateError(Exception):
+    """Random numbers were computed now, in a model that changes variables, which may be the state that they are of."""
+
+    def __init__(self, variables: frozenset[int]) -> None:
+        super().__init__("random numbers may be of a state that changes")
+        self.variables = variables
 
 
 def _translate_once(
@@ -84,18 +98,19 @@ def _translate_once(
     translator: Translator,
     options: TranslateOptions,
     known: Mapping[Tensor, object] | None,
-    uneven_loops: frozenset[str],
 ) -> Translated:
-    """The model, with lists that some loops fill as sequences. Raises UnevenElementsError if those of another loop have
-    to be.
+    """The model. Raises UnevenElementsError if lists that a loop fills have to be sequences, and _ChangingStateError if
+    nothing may be computed now of variables that are found to change.
     """
-    translator.model.uneven_loops = uneven_loops
     to = translator.graph()
     for name in outputs:  # names that others may not take
         translator.model.new_name(name)
     given = {tensor: to.input(tensor.dtype, tensor.static_shape.dims, name) for name, tensor in inputs.items()}
     terms = {**given, **{tensor: _known_term(tensor, item) for tensor, item in (known or {}).items()}}
     results = translator.translate(to, list(outputs.values()), terms)
+    changed = frozenset(translator.model.assigned)
+    if translator.model.has_drawn and changed - translator.model.changing:
+        raise _ChangingStateError(changed | translator.model.changing)
     return assembled_model(translator, to, list(given.values()), dict(zip(outputs, results, strict=True)), options)
 
 
@@ -139,6 +154,7 @@ def assembled_model(
     for change in PROCESSOR_PASSES if options.folds and options.is_for_processor else ():
         change(model)
     _tidy(model)
+    cast_before_transposing(model)  # for whoever opens it: not for speed, so that nobody can do without
     return Translated(model, translator.outcome)
 
 

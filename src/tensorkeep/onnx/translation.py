@@ -49,6 +49,10 @@ _PASSED: Final = {"Print": 1}
 """Ops that pass so many inputs on, and only tell of the others."""
 _ASSIGNS: Final = {"AssignVariableOp": None, "AssignAddVariableOp": "AddV2", "AssignSubVariableOp": "Sub"}
 """Ops that change a variable, with the op that computes what it is then of what it was."""
+_DRAWS: Final = (
+    "StatelessRandom", "StatelessTruncated", "StatelessParameterized", "StatelessMultinomial", "StatelessShuffle",
+)  # fmt: skip
+"""How the names of ops begin that draw random numbers by a state that they are given."""
 _OLD_HANDLES: Final = frozenset(  # whose outputs are references: to variables and tables
     ("VariableV2", "Variable", "HashTable", "MutableHashTable", "MutableHashTableOfTensors", "MutableDenseHashTable")
 )
@@ -521,6 +525,7 @@ class Translator:
         if results is None:
             return None
         self._limits.make(results)
+        self.model.has_drawn |= op.type.startswith(_DRAWS)
         return [constant_term(array, tensor.dtype, op.name) for array, tensor in zip(results, op.outputs, strict=True)]
 
 

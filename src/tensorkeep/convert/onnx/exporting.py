@@ -133,8 +133,9 @@ def _export_chosen(opened: Source, chosen: Chosen, path: str, options: OnnxOptio
     packed = files.packed_model(model, path, options.external_data)
     verification = None
     if options.verify:
+        changed = list(dict.fromkeys(item.op for item in translated.outcome.dropped if item.op.startswith("Assign")))
         verification = verifying.verify(
-            chosen, packed.contents, packed.weights, options, is_random=_is_random(translated.outcome), fs=fs
+            chosen, model, packed, options, is_random=_is_random(translated.outcome), changed=changed, fs=fs
         )
     files.require_free(path, bool(packed.weights), options.overwrite or options.dry_run, fs)
     names = [path, files.data_path(path)] if packed.weights else [path]

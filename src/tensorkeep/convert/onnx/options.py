@@ -28,7 +28,7 @@ class OnnxTolerance:
     relative: float = 1e-4
     absolute: float = 1e-5
     halves: float = 1e-2
-    """The relative one for outputs of 16 bits."""
+    """The relative one for outputs of 16 bits, and for those that are computed of such numbers."""
 
 
 @dataclass(frozen=True)

@@ -1,8 +1,9 @@
 """The file in ONNX Runtime beside our engine, on the same inputs.
 
 Inputs are generated, always the same: where sizes are not known, 1, 2, 5 and mixed ones, larger ones if the model takes
-none of these; floating-point numbers are normal, integers small and not negative, strings short. What our engine
-refuses is no fault of the file, and is tried again with tamer values; if nothing can be run, that is said.
+none of these; floating-point numbers are normal, integers small and not negative, strings short. Where the file has
+tables, some of their keys are among integers and strings. What our engine refuses is no fault of the file, and is tried
+again with tamer values; if nothing can be run, that is said.
 """
 
 from __future__ import annotations
@@ -13,11 +14,13 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 import numpy as np
+import onnx_ir as ir
 
 from tensorkeep.arrays import Array
 from tensorkeep.convert.npz import NPZ
 from tensorkeep.convert.onnx.ends import Chosen
-from tensorkeep.convert.onnx.options import OnnxOptions, OnnxTolerance
+from tensorkeep.convert.onnx.files import PackedModel
+from tensorkeep.convert.onnx.options import OnnxOptions
 from tensorkeep.convert.onnx.reports import OutputDifference, Verification
 from tensorkeep.convert.onnx.runtimes import opened_session
 from tensorkeep.dtypes import BOOL, STRING, DType
@@ -37,11 +40,23 @@ _LARGER: Final[Sequence[Sequence[int]]] = ((1, 16), (2, 32), (1, 64), (1, 128), 
 _RANKS: Final = (2, 1, 4, 3, 0)  # of what has no known number of axes
 _TEXTS: Final = ((b"alpha", b"beta gamma", b"7", b""), (b"1", b"2.5", b"3"), (b"0",))
 _BELOW: Final = (8, 2, 1)  # what integers are below, from bold to tame
+_HALVES: Final = frozenset(kind for kind in ir.DataType if kind.is_floating_point() and kind.bitwidth <= 16)
+_MOST_KEYS: Final = 8  # of each table of the file, that are among generated inputs
 _MOST_ELEMENTS: Final = 1 << 26  # of one input
 
 
 class WrongExportError(InternalError):
     """What ONNX Runtime computes from the file is not what the model computes."""
+
+
+@dataclass(frozen=True)
+class _Palette:
+    """What generated inputs are made of."""
+
+    texts: tuple[bytes, ...]
+    integers: tuple[int, ...]
+    are_positive: bool = False
+    """Whether floating-point numbers are above zero."""
 
 
 @dataclass(frozen=True)
@@ -54,37 +69,55 @@ class _Run:
 
 def verify(
     chosen: Chosen,
-    contents: bytes,
-    weights: Mapping[str, Any],
+    model: ir.Model,
+    packed: PackedModel,
     options: OnnxOptions,
     *,
     is_random: bool,
+    changed: Sequence[str] = (),
     fs: FileSystem,
 ) -> Verification:
-    """How far the file is from our engine; WrongExportError if it is too far, or if ONNX Runtime does not run it."""
-    runs = list(_runs(chosen, options, fs))
+    """How far the file is from our engine; WrongExportError if it is too far, or if ONNX Runtime does not run it.
+
+    `changed` are the operations by which the model changes variables, which the file does without.
+    """
+    palettes = _palettes(model)
+    runs = list(_runs(chosen, palettes, options, fs))
     if not runs:
         raise FailedPreconditionError(
             "nothing could be verified: the model takes none of the inputs that were generated "
-            f"({_last_reason(chosen)}). Give inputs that it takes, by verify_inputs= (--verify-inputs FILE.npz)"
+            f"({_last_reason(chosen, palettes[-1])}). Give inputs that it takes, by verify_inputs= "
+            "(--verify-inputs FILE.npz)"
         )
-    session = _open_session(contents, weights, list(options.custom_ops))
+    session = _open_session(packed.contents, packed.weights, list(options.custom_ops))
+    rounded = _computed_in_halves(model)
     problems: list[str] = []
     found: dict[str, OutputDifference] = {}
     for run in runs:
         theirs = _their_outputs(session, chosen, run, options)
         for name, ours, other in zip(chosen.outputs, run.outputs, theirs, strict=True):
             dtype = chosen.outputs[name].dtype.base_dtype
+            allowed = options.tolerance
             difference, problem = _compare_output(
-                name, np.asarray(ours), _from_onnx(other, dtype), dtype, options.tolerance, is_random
+                name,
+                np.asarray(ours),
+                _from_onnx(other, dtype),
+                dtype,
+                (allowed.absolute, allowed.halves if name in rounded else allowed.relative),
+                is_random,
             )
             found[name] = _larger(found.get(name), difference)
             if problem:
                 problems.append(f'output "{name}" {problem} (inputs {_shapes_text(run)})')
     if problems:
         listed = "; ".join(problems[:5])
+        kept = (
+            f"The model changes variables ({some_of(changed, 3)}), and a file begins every run with the values that "
+            "they have now: if that is what it is for, leave out verify (--verify). "
+        )
         raise WrongExportError(
             f"ONNX Runtime computes something else from the file than the model does: {listed}. No file was left. "
+            f"{kept if changed else ''}"
             "Export less of the model (inputs=, outputs=), or allow more (tolerance=), if that is good enough"
         )
     shapes = [{name: array.shape for name, array in run.inputs.items()} for run in runs]
@@ -95,31 +128,31 @@ def verify(
 # ------------------------------------------------------------------------------------------------------------ inputs
 
 
-def _runs(chosen: Chosen, options: OnnxOptions, fs: FileSystem) -> Iterator[_Run]:
+def _runs(chosen: Chosen, palettes: Sequence[_Palette], options: OnnxOptions, fs: FileSystem) -> Iterator[_Run]:
     if options.verify_inputs is not None:
         inputs = _given_inputs(chosen, options, fs)
         yield _Run(inputs, _our_outputs(chosen, inputs))
         return
     seen: set[tuple[tuple[int, ...], ...]] = set()
     for sizes in _SIZES:
-        run = _first_run(chosen, sizes)
+        run = _first_run(chosen, sizes, palettes)
         shapes = () if run is None else tuple(array.shape for array in run.inputs.values())
         if run is not None and shapes not in seen:
             seen.add(shapes)
             yield run
     for sizes in _LARGER if not seen else ():
-        run = _first_run(chosen, sizes)
+        run = _first_run(chosen, sizes, palettes)
         if run is not None:
             yield run
             return
 
 
-def _first_run(chosen: Chosen, sizes: Sequence[int]) -> _Run | None:
+def _first_run(chosen: Chosen, sizes: Sequence[int], palettes: Sequence[_Palette]) -> _Run | None:
     """A run with inputs of these sizes, and values that our engine takes; None if it takes none."""
     has_ranks = all(tensor.static_shape.dims is not None for tensor in chosen.inputs.values())
     for rank in (2,) if has_ranks else _RANKS:
-        for tameness in range(len(_BELOW)):
-            inputs = _generated_inputs(chosen, sizes, rank, tameness)
+        for palette in palettes:
+            inputs = _generated_inputs(chosen, sizes, rank, palette)
             if inputs is None:
                 return None
             try:
@@ -131,8 +164,8 @@ def _first_run(chosen: Chosen, sizes: Sequence[int]) -> _Run | None:
     return None
 
 
-def _last_reason(chosen: Chosen) -> str:
-    inputs = _generated_inputs(chosen, (2,), 2, len(_BELOW) - 1)
+def _last_reason(chosen: Chosen, palette: _Palette) -> str:
+    inputs = _generated_inputs(chosen, (2,), 2, palette)
     try:
         _our_outputs(chosen, inputs or {})
     except TensorKeepError as error:
@@ -140,7 +173,7 @@ def _last_reason(chosen: Chosen) -> str:
     return "they would be too large"
 
 
-def _generated_inputs(chosen: Chosen, sizes: Sequence[int], rank: int, tameness: int) -> dict[str, Array] | None:
+def _generated_inputs(chosen: Chosen, sizes: Sequence[int], rank: int, palette: _Palette) -> dict[str, Array] | None:
     """Inputs of these sizes, always the same; None if one would be too large."""
     random = np.random.default_rng(len(sizes) * 100 + sizes[-1])
     found: dict[str, Array] = {}
@@ -150,24 +183,57 @@ def _generated_inputs(chosen: Chosen, sizes: Sequence[int], rank: int, tameness:
         shape = tuple(sizes[min(axis, len(sizes) - 1)] if size is None else size for axis, size in enumerate(dims))
         if int(np.prod(shape, dtype=object)) > _MOST_ELEMENTS:
             return None
-        found[name] = _values(random, shape, tensor.dtype.base_dtype, tameness)
+        found[name] = _values(random, shape, tensor.dtype.base_dtype, palette)
     return found
 
 
-def _values(random: np.random.Generator, shape: tuple[int, ...], dtype: DType, tameness: int) -> Array:
+def _values(random: np.random.Generator, shape: tuple[int, ...], dtype: DType, palette: _Palette) -> Array:
     if dtype is STRING:
-        texts = _TEXTS[tameness]
+        texts = palette.texts
         flat = np.empty(int(np.prod(shape)), object)
         flat[:] = [texts[at] for at in random.integers(0, len(texts), flat.size)]
         return flat.reshape(shape)
     if dtype is BOOL:
         return random.integers(0, 2, shape).astype(bool)
     if dtype.is_integer or dtype.quantized:
-        return random.integers(0, _BELOW[tameness], shape).astype(dtype.array_dtype)
+        wide = np.array(palette.integers, np.int64)
+        given: Array = wide.astype(dtype.array_dtype)
+        given = given[given.astype(np.int64) == wide]  # keys of a table that are of this type
+        return np.asarray(given[random.integers(0, len(given), shape)])
     numbers = random.standard_normal(shape)
     if dtype.is_complex:
         return (numbers + 1j * random.standard_normal(shape)).astype(dtype.array_dtype)
-    return (np.abs(numbers) if tameness else numbers).astype(dtype.array_dtype)
+    return (np.abs(numbers) if palette.are_positive else numbers).astype(dtype.array_dtype)
+
+
+def _palettes(model: ir.Model) -> list[_Palette]:
+    """What inputs are made of, from bold to tame: with keys of the file's tables first, then with nothing but these."""
+    plain = [
+        _Palette(texts, tuple(range(below)), are_positive=number > 0)
+        for number, (texts, below) in enumerate(zip(_TEXTS, _BELOW, strict=True))
+    ]
+    texts, integers = _keys_of_tables(model)
+    if not texts and not integers:
+        return plain
+    both = _Palette((*_TEXTS[0], *texts), (*range(_BELOW[0]), *integers))
+    alone = _Palette(texts or _TEXTS[0], integers or tuple(range(_BELOW[0])))
+    return [both, alone, *plain]
+
+
+def _keys_of_tables(model: ir.Model) -> tuple[tuple[bytes, ...], tuple[int, ...]]:
+    """Some texts and some whole numbers that are keys of the tables that a file has."""
+    texts: dict[bytes, None] = {}
+    integers: dict[int, None] = {}
+    for node in ir.traversal.RecursiveGraphIterator(model.graph):
+        if node.op_type != "LabelEncoder":
+            continue
+        if (strings := node.attributes.get("keys_strings")) is not None:
+            texts |= dict.fromkeys(text.encode() for text in strings.as_strings()[:_MOST_KEYS])
+        if (numbers := node.attributes.get("keys_int64s")) is not None:
+            integers |= dict.fromkeys(numbers.as_ints()[:_MOST_KEYS])
+        if (tensor := node.attributes.get("keys_tensor")) is not None and tensor.as_tensor().dtype == ir.DataType.INT64:
+            integers |= dict.fromkeys(tensor.as_tensor().numpy()[:_MOST_KEYS].tolist())
+    return tuple(texts), tuple(integers)
 
 
 def _given_inputs(chosen: Chosen, options: OnnxOptions, fs: FileSystem) -> dict[str, Array]:
@@ -265,9 +331,9 @@ def _from_onnx(value: Any, dtype: DType) -> Array:
 
 
 def _compare_output(
-    name: str, ours: Array, theirs: Array, dtype: DType, tolerance: OnnxTolerance, is_random: bool
+    name: str, ours: Array, theirs: Array, dtype: DType, tolerance: tuple[float, float], is_random: bool
 ) -> tuple[OutputDifference, str]:
-    """How far two arrays are from each other, and what is wrong with that."""
+    """How far two arrays are from each other, and what is wrong with that. `tolerance` is absolute and relative."""
     none = OutputDifference(name, 0.0, 0.0, True)
     if ours.shape != theirs.shape:
         return none, f"has the shape {list(theirs.shape)}, and {list(ours.shape)} in the model"
@@ -285,7 +351,7 @@ def _compare_output(
 
 
 def _compared_numbers(
-    name: str, ours: Array, theirs: Array, dtype: DType, tolerance: OnnxTolerance
+    name: str, ours: Array, theirs: Array, dtype: DType, tolerance: tuple[float, float]
 ) -> tuple[OutputDifference, str]:
     wide = np.complex128 if dtype.is_complex else np.float64
     with np.errstate(all="ignore"):
@@ -299,11 +365,28 @@ def _compared_numbers(
     found = OutputDifference(name, far, far / largest if largest else far, same and far == 0)
     if not same:
         return found, "has NaN or infinities where the model has none, or the reverse"
-    relative = tolerance.halves if dtype.itemsize <= 2 else tolerance.relative
-    allowed = tolerance.absolute + relative * largest
+    absolute, relative = tolerance
+    allowed = absolute + relative * largest
     if far <= allowed:
         return found, ""
     return found, f"differs by {far:.3g}, where {allowed:.3g} is allowed and its largest value is {largest:.3g}"
+
+
+def _computed_in_halves(model: ir.Model) -> set[str]:
+    """The outputs of a file that nodes with results of 16 bits or fewer lead to: each of those is rounded to that."""
+    found: set[str] = set()
+    is_half: dict[ir.Value, bool] = {}
+    for node in model.graph:  # in an order in which each comes after what it takes
+        graphs = [item.as_graph() for item in node.attributes.values() if item.type is ir.AttributeType.GRAPH]
+        every = [node, *(item for graph in graphs for item in graph.all_nodes())]
+        halves = any(value.dtype in _HALVES for item in every for value in item.outputs) or any(
+            is_half.get(value, False) for item in every for value in item.inputs if value is not None
+        )
+        is_half.update(dict.fromkeys(node.outputs, halves))
+    for value in model.graph.outputs:
+        if value.name is not None and (is_half.get(value, False) or value.dtype in _HALVES):
+            found.add(value.name)
+    return found
 
 
 def _larger(first: OutputDifference | None, second: OutputDifference) -> OutputDifference:

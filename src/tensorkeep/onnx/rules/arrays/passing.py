@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from tensorkeep.dtypes import DType
@@ -50,7 +52,10 @@ def read_variable(to: OnnxGraph, resource: Term) -> Term:
         to.refuse("its variable is not known before the model runs")
     if not held.is_initialized:
         to.refuse(f'the variable "{held.name}" has no value: restore or initialize it first')
-    return constant_term(held.read(), held.dtype, held.name)
+    found = constant_term(held.read(), held.dtype, held.name)
+    if id(held) in to.model.changing:  # of this run alone: what is computed of it is computed when the file runs
+        return replace(found, array=None, value=to.value(found))
+    return found
 
 
 @rule("VarIsInitializedOp", "IsVariableInitialized")
