@@ -266,3 +266,24 @@ def test_a_variable_that_a_loop_reads(graph: Graph) -> None:
     session = Session(graph)
     session.run(assign)
     assert_exports([y], [{x: X}], session=session)
+
+
+@pytest.mark.parametrize("kind", ["If", "Case", "PartitionedCall"])
+def test_what_nothing_takes_of_a_function_need_not_be_in_onnx(graph: Graph, kind: str) -> None:
+    """As what branches keep for gradients: optionals, which a model that only answers has no use for."""
+
+    def branch(x: Any) -> list[Any]:
+        return [op("OptionalFromValue", [x]), op("Exp", x), op("StringLength", op("AsString", x))]
+
+    function = define(graph, "branch", branch, MATRIX)
+    x = placeholder(dtype="float32", shape=[2, 3], name="x")
+    kinds = ["variant", "float32", "int32"]
+    if kind == "If":
+        condition = op("Less", op("Sum", x, constant([0, 1])), constant(3.0))
+        found = op("If", condition, [x], then_branch=function, else_branch=function, Tout=kinds)
+    elif kind == "Case":
+        index = op("Cast", op("Sum", x, constant([0, 1])), DstT="int32")
+        found = op("Case", index, [x], branches=[function, function], Tout=kinds)
+    else:
+        found = op("PartitionedCall", [x], f=function, Tout=kinds)
+    assert_exports([op("Neg", found[1])], [{x: X}])

@@ -21,6 +21,7 @@ import numpy as np
 import onnx_ir as ir
 
 from tensorkeep.dtypes import BOOL, INT64, STRING, DType
+from tensorkeep.graph.graph import Operation
 from tensorkeep.onnx.graphs import OnnxGraph
 from tensorkeep.onnx.recurrent.layers import LoopLength, as_layers
 from tensorkeep.onnx.tensor_lists import (
@@ -118,6 +119,13 @@ class LostError(Exception):
 
 def lost_like(terms: Sequence[tuple[DType, Dims | None]]) -> list[Term]:
     return [Term(dtype, dims, is_lost=True) for dtype, dims in terms]
+
+
+def place_results(op: Operation, taken: Sequence[int], results: Sequence[Term]) -> list[Term]:
+    """Terms for all outputs of an operation, given those of the outputs that are taken: nobody looks at the others."""
+    found = dict(zip(taken, results, strict=True))
+    others = lost_like([(tensor.dtype.base_dtype, tensor.static_shape.dims) for tensor in op.outputs])
+    return [found.get(at, lost) for at, lost in enumerate(others)]
 
 
 @dataclass(frozen=True, eq=False)

@@ -24,7 +24,15 @@ from tensorkeep.graph.functions import FunctionBody, find_function, function_bod
 from tensorkeep.graph.graph import HandleShape, Operation, Tensor
 from tensorkeep.graph.messages.attrs import FunctionRef
 from tensorkeep.graph.registry.opspec import flatten, group
-from tensorkeep.onnx.branches_and_loops import LostError, Rounds, choose, give_up, known_truth, repeat
+from tensorkeep.onnx.branches_and_loops import (
+    LostError,
+    Rounds,
+    choose,
+    give_up,
+    known_truth,
+    place_results,
+    repeat,
+)
 from tensorkeep.onnx.following_shapes import followed_dims
 from tensorkeep.onnx.graphs import AttrValue, CannotTranslateError, OnnxGraph, OnnxModel
 from tensorkeep.onnx.known_axes import known_axes
@@ -135,6 +143,7 @@ class Translator:
         self._limits = self.model.limits
         self._contents: dict[tuple[str, tuple[int, ...], bytes], Array] = {}
         self._depth = 0
+        self._taken: frozenset[Tensor] | None = None
         self.loops = 0
         """How many loops in each other are being written."""
 
@@ -158,6 +167,14 @@ class Translator:
 
     def run(self, to: OnnxGraph, plan: Plan, terms: dict[Tensor, Term]) -> None:
         """Translates the operations of a plan in their order; adds the terms of their outputs to `terms`."""
+        outer = self._taken
+        self._taken = frozenset((*plan.fetches, *(tensor for op in plan.ops for tensor in op.inputs)))
+        try:
+            self._run_plan(to, plan, terms)
+        finally:
+            self._taken = outer
+
+    def _run_plan(self, to: OnnxGraph, plan: Plan, terms: dict[Tensor, Term]) -> None:
         for op in _idle_operations(plan):
             for tensor in op.outputs:
                 terms.setdefault(tensor, Term(tensor.dtype.base_dtype, tensor.static_shape.dims, is_lost=True))
@@ -465,8 +482,19 @@ class Translator:
         shapes = [_shape_told(term) for term in arguments]
         return function_body(find_function(reference.name, library), library, reference.attrs, shapes)
 
-    def call(self, to: OnnxGraph, op: Operation, reference: FunctionRef, arguments: Sequence[Term]) -> list[Term]:
-        """Writes the nodes of a function where it is called, and gives the terms of its results."""
+    def taken_outputs(self, op: Operation) -> list[int]:
+        """Which outputs of an operation something takes. Where parts for an engine are tried, any may be taken."""
+        return [at for at, tensor in enumerate(op.outputs) if self._taken is None or tensor in self._taken]
+
+    def call(
+        self,
+        to: OnnxGraph,
+        op: Operation,
+        reference: FunctionRef,
+        arguments: Sequence[Term],
+        wanted: Sequence[int] | None = None,
+    ) -> list[Term]:
+        """Writes the nodes of a function where it is called, and gives the terms of its results, or of those wanted."""
         if self._depth >= _DEEPEST:
             to.refuse(f"functions call each other more than {_DEEPEST} deep")
         self._limits.count_operation(_CALL_COSTS)
@@ -475,17 +503,18 @@ class Translator:
         to.scope = f"{old}{op.name}/"
         self._depth += 1
         try:
-            return self.translate(to, body.outputs, dict(zip(body.inputs, arguments, strict=True)), body.controls)
+            outputs = body.outputs if wanted is None else [body.outputs[at] for at in wanted]
+            return self.translate(to, outputs, dict(zip(body.inputs, arguments, strict=True)), body.controls)
         finally:
             to.scope = old
             self._depth -= 1
 
     def _call_function(self, to: OnnxGraph, op: Operation, inputs: list[Term]) -> list[Term]:
-        if op.type not in _CALLS:
-            return self.call(to, op, FunctionRef(op.type, dict(op.attrs)), inputs)
-        reference = op.attr("f")
+        taken = self.taken_outputs(op)
+        reference = op.attr("f") if op.type in _CALLS else FunctionRef(op.type, dict(op.attrs))
         assert isinstance(reference, FunctionRef)
-        return self.call(to, op, reference, inputs[1:] if op.type == "RemoteCall" else inputs)
+        arguments = inputs[1:] if op.type == "RemoteCall" else inputs
+        return place_results(op, taken, self.call(to, op, reference, arguments, taken))
 
     # --------------------------------------------------------------------------------------------- constants
 

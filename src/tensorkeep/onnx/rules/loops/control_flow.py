@@ -12,7 +12,7 @@ from tensorkeep.dtypes import BOOL, INT64, DType
 from tensorkeep.graph.functions import FunctionBody
 from tensorkeep.graph.graph import Operation, Tensor
 from tensorkeep.graph.messages.attrs import FunctionRef
-from tensorkeep.onnx.branches_and_loops import Piece, Rounds, choose, known_truth, repeat, truth
+from tensorkeep.onnx.branches_and_loops import Piece, Rounds, choose, known_truth, place_results, repeat, truth
 from tensorkeep.onnx.graphs import OnnxGraph
 from tensorkeep.onnx.rules.registry import rule
 from tensorkeep.onnx.terms import Term, constant_term
@@ -28,8 +28,8 @@ def _operation(to: OnnxGraph) -> Operation:
     return to.operation
 
 
-def _calling(op: Operation, function: FunctionRef, arguments: Sequence[Term]) -> Piece:
-    return lambda inner: inner.translator.call(inner, op, function, arguments)
+def _calling(op: Operation, function: FunctionRef, arguments: Sequence[Term], taken: Sequence[int]) -> Piece:
+    return lambda inner: inner.translator.call(inner, op, function, arguments, taken)
 
 
 @rule("If", "StatelessIf", takes_complex=True)
@@ -38,19 +38,20 @@ def if_(
 ) -> list[list[Term]]:
     """One of two functions. Conditions of other types than bool are what TensorFlow takes them for."""
     op = _operation(to)
-    return [choose(to, cond, _calling(op, then_branch, input), _calling(op, else_branch, input))]
+    taken = to.translator.taken_outputs(op)
+    sides = [_calling(op, branch, input, taken) for branch in (then_branch, else_branch)]
+    return [place_results(op, taken, choose(to, cond, *sides))]
 
 
 @rule("Case", "StatelessCase", takes_complex=True)
 def case(to: OnnxGraph, branch_index: Term, input: list[Term], *, branches: Sequence[FunctionRef]) -> list[list[Term]]:
     """One of several functions; the last one for an index that there is none for."""
     op = _operation(to)
+    taken = to.translator.taken_outputs(op)
+    pieces = [_calling(op, branch, input, taken) for branch in branches]
     if branch_index.array is not None:
         index = int(branch_index.array)
-        chosen = branches[index if 0 <= index < len(branches) else -1]
-        return [_calling(op, chosen, input)(to)]
-
-    pieces = [_calling(op, branch, input) for branch in branches]
+        return [place_results(op, taken, pieces[index if 0 <= index < len(branches) else -1](to))]
 
     def from_number(number: int) -> Piece:
         if number == len(branches) - 1:
@@ -62,7 +63,8 @@ def case(to: OnnxGraph, branch_index: Term, input: list[Term], *, branches: Sequ
 
         return piece
 
-    return [from_number(0)(to) if len(branches) <= _MOST_IN_ROW else _choose_by_halves(to, branch_index, pieces)]
+    chosen = from_number(0)(to) if len(branches) <= _MOST_IN_ROW else _choose_by_halves(to, branch_index, pieces)
+    return [place_results(op, taken, chosen)]
 
 
 def _choose_by_halves(to: OnnxGraph, index: Term, pieces: Sequence[Piece]) -> list[Term]:
