@@ -7,6 +7,7 @@ import io
 import pickle
 import tarfile
 import threading
+import zipfile
 from pathlib import Path
 from typing import Any
 
@@ -127,6 +128,66 @@ def test_an_archive_does_not_leave_its_folder(home: Path, tmp_path: Path) -> Non
         file.addfile(link)
     with pytest.raises(DataLossError, match="neither file nor folder"):
         keras.utils.get_file("link.tar", f"file://{tmp_path / 'link.tar'}", extract=True)
+
+
+@pytest.mark.parametrize("kind", ["zip", "tar.gz"])
+def test_a_damaged_archive_leaves_nothing_behind(kind: str, home: Path, tmp_path: Path) -> None:
+    archive = tmp_path / f"bad.{kind}"
+    data = np.random.default_rng(0).bytes(5000)
+    if kind == "zip":
+        with zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED) as packed:
+            packed.writestr("things/one.txt", b"one")
+            packed.writestr("things/two.bin", data)
+    else:
+        with tarfile.open(archive, "w:gz") as file:
+            file.addfile(_member("things/one.txt", 3), io.BytesIO(b"one"))
+            file.addfile(_member("things/two.bin", len(data)), io.BytesIO(data))
+    whole = archive.read_bytes()
+    archive.write_bytes(whole[:3000] + (bytes(16) + whole[3016:] if kind == "zip" else b""))
+    with pytest.raises(DataLossError, match="cannot be unpacked"):
+        keras.utils.get_file("bad", f"file://{archive}", extract=True)
+    assert [path.name for path in home.iterdir()] == ["bad"]
+
+
+def test_an_archive_is_unpacked_over_what_is_there(home: Path, tmp_path: Path) -> None:
+    (home / "things").mkdir(parents=True)
+    (home / "things" / "one.txt").write_text("old")
+    (home / "things" / "other.txt").write_text("kept")
+    archive = tmp_path / "a.zip"
+    with zipfile.ZipFile(archive, "w") as packed:
+        packed.writestr("things/one.txt", b"new")
+    keras.utils.get_file("a.zip", f"file://{archive}", extract=True)
+    found = {path.name: path.read_text() for path in (home / "things").iterdir()}
+    assert found == {"one.txt": "new", "other.txt": "kept"}
+
+
+def test_kept_files_that_hold_something_else_are_told_of(home: Path) -> None:
+    (home / "imdb_word_index.json").write_text("{")
+    with pytest.raises(DataLossError, match=r"imdb_word_index.json. does not hold what is expected"):
+        keras.datasets.imdb.get_word_index()
+    clothes = home / "fashion-mnist"
+    clothes.mkdir()
+    packed = gzip.compress(bytes(16) + bytes(3 * 784))
+    for name in ("train-labels-idx1", "train-images-idx3", "t10k-labels-idx1", "t10k-images-idx3"):
+        (clothes / f"{name}-ubyte.gz").write_bytes(packed)
+    (clothes / "train-images-idx3-ubyte.gz").write_bytes(gzip.compress(bytes(17)))
+    with pytest.raises(DataLossError, match=r"train-images-idx3-ubyte.gz. does not hold"):
+        keras.datasets.fashion_mnist.load_data()
+    (clothes / "train-images-idx3-ubyte.gz").write_bytes(packed[:30] + b"\xff" * 9 + packed[39:])
+    with pytest.raises(DataLossError, match=r"train-images-idx3-ubyte.gz. does not hold"):
+        keras.datasets.fashion_mnist.load_data()
+    folder = home / "cifar-100-python"
+    folder.mkdir()
+    (folder / "train").write_bytes(pickle.dumps([1, 2]))
+    with pytest.raises(DataLossError, match=r"train. does not hold"):
+        keras.datasets.cifar100.load_data()
+
+
+def test_texts_of_equal_lengths_are_lists_all_the_same(home: Path) -> None:
+    texts = np.fromiter([[1, 2], [3, 4], [5, 6], [7, 8]], object, 4)
+    np.savez(home / "reuters.npz", x=texts, y=np.arange(4))
+    (train, _), (test, _) = keras.datasets.reuters.load_data(test_split=0.5)
+    assert [len(text) for text in (*train, *test)] == [3] * 4
 
 
 def test_datasets_are_read_from_kept_files(home: Path) -> None:

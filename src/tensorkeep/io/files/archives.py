@@ -3,6 +3,8 @@ to folders."""
 
 from __future__ import annotations
 
+import os
+import shutil
 import struct
 import tarfile
 import tempfile
@@ -13,7 +15,7 @@ from dataclasses import dataclass
 from io import BytesIO
 from typing import IO, Final
 
-from tensorkeep.errors import DataLossError, StorageError
+from tensorkeep.errors import DataLossError, StorageError, TensorKeepError
 from tensorkeep.io.files.system_errors import COMMON, with_system_number
 
 try:
@@ -87,8 +89,25 @@ def unpack_to_file(chunks: Iterable[bytes], what: str, *, most: int) -> IO[bytes
 def extract_archive(path: str, folder: str) -> None:
     """Unpacks a tar or zip archive of this machine to a folder, and nothing outside of it.
 
-    DataLossError if it is neither, or has members that would leave the folder.
+    All of it is unpacked beside before anything is put in place. DataLossError, and nothing new in the folder, if it is
+    neither, is damaged, or has members that would leave the folder.
     """
+    beside = tempfile.mkdtemp(prefix=".unpacking-", dir=folder)
+    try:
+        _unpack(path, beside)
+        for name in sorted(os.listdir(beside)):
+            source, target = os.path.join(beside, name), os.path.join(folder, name)
+            if os.path.isdir(source) and os.path.isdir(target):
+                shutil.copytree(source, target, dirs_exist_ok=True)
+            else:
+                os.replace(source, target)
+    except OSError as error:
+        raise _unwritten(error, folder, f'"{path}"') from error
+    finally:
+        shutil.rmtree(beside, ignore_errors=True)
+
+
+def _unpack(path: str, folder: str) -> None:
     try:
         if zipfile.is_zipfile(path):
             with zipfile.ZipFile(path) as packed:
@@ -104,8 +123,12 @@ def extract_archive(path: str, folder: str) -> None:
                     raise DataLossError(f'"{path}" has a member that is neither file nor folder: {member.name}')
             safely = {"filter": "data"} if hasattr(tarfile, "data_filter") else {}
             archive.extractall(folder, **safely)  # type: ignore[arg-type]
-    except tarfile.TarError as error:
-        raise DataLossError(f'"{path}" cannot be unpacked: {error}') from error
+    except TensorKeepError:
+        raise
+    except (tarfile.TarError, *ZIP_ERRORS) as error:
+        if isinstance(error, OSError) and error.errno is not None:  # of the disk, not of what is packed
+            raise
+        raise DataLossError(f'"{path}" cannot be unpacked: {error or type(error).__name__}') from error
 
 
 def _write(file: IO[bytes], chunk: bytes, folder: str, what: str) -> None:

@@ -8,10 +8,10 @@ from typing import Any, Final
 import numpy as np
 
 from tensorkeep.arrays import Array
-from tensorkeep.errors import DataLossError, InvalidArgumentError
+from tensorkeep.errors import InvalidArgumentError
 from tensorkeep.io.files.filesystem import PathLike
 from tensorkeep.tf1.keras.backend.settings import image_data_format
-from tensorkeep.tf1.keras.datasets.kept_files import load_archive, unpickle
+from tensorkeep.tf1.keras.datasets.kept_files import load_archive, tell_of_file, unpickle
 from tensorkeep.tf1.keras.utils.downloads import get_file, read_bytes
 
 _PLACE: Final = "https://storage.googleapis.com/tensorflow/tf-keras-datasets/"
@@ -37,21 +37,21 @@ def load_clothes() -> Pairs:
     """`fashion_mnist.load_data`: 28 x 28 grey pictures of ten kinds of clothes."""
     paths = [get_file(name, origin=_PLACE + name, cache_subdir="datasets/fashion-mnist") for name in _FASHION]
     y_train, x_train, y_test, x_test = (_read_gzip(path, at % 2 == 0) for at, path in enumerate(paths))
-    return (x_train.reshape(-1, 28, 28), y_train), (x_test.reshape(-1, 28, 28), y_test)
+    return (x_train, y_train), (x_test, y_test)
 
 
 def _read_gzip(path: str, is_labels: bool) -> Array:
-    try:
-        data = gzip.decompress(read_bytes(path))
-    except (OSError, EOFError) as error:
-        raise DataLossError(f'"{path}" is no gzip file: {error}') from error
-    return np.frombuffer(data, np.uint8, offset=8 if is_labels else 16)
+    data = read_bytes(path)
+    with tell_of_file(path):
+        found = np.frombuffer(gzip.decompress(data), np.uint8, offset=8 if is_labels else 16)
+        return found if is_labels else found.reshape(-1, 28, 28)
 
 
 def _batch(path: str, label_key: str = "labels") -> tuple[Array, Array]:
     told: dict[Any, Any] = unpickle(read_bytes(path), path, encoding="bytes")
-    found = {key.decode() if isinstance(key, bytes) else key: value for key, value in told.items()}
-    return found["data"].reshape(-1, 3, 32, 32), np.asarray(found[label_key])
+    with tell_of_file(path):
+        found = {key.decode() if isinstance(key, bytes) else key: value for key, value in told.items()}
+        return found["data"].reshape(-1, 3, 32, 32), np.asarray(found[label_key])
 
 
 def _arranged_pictures(pictures: Array) -> Array:

@@ -7,13 +7,15 @@ refused.
 from __future__ import annotations
 
 import pickle
-from collections.abc import Sequence
+import zlib
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any, Final
 
 import numpy as np
 
 from tensorkeep.arrays import Array
-from tensorkeep.errors import DataLossError
+from tensorkeep.errors import DataLossError, TensorKeepError
 from tensorkeep.io.files.archives import archive_members
 from tensorkeep.io.files.filesystem import PathLike
 from tensorkeep.io.files.memory import file_of
@@ -26,6 +28,21 @@ _ALLOWED: Final = {
     for name in ("_reconstruct", "ndarray", "dtype", "scalar")
 } | {("_codecs", "encode")}
 _MOST: Final = 1 << 34  # bytes of one array
+_OF_PICKLES: Final = (
+    *(pickle.UnpicklingError, EOFError, AttributeError, ImportError, LookupError, ValueError, TypeError),
+    *(OverflowError, MemoryError, RecursionError, zlib.error),
+)
+
+
+@contextmanager
+def tell_of_file(path: str) -> Iterator[None]:
+    """Raises DataLossError, with the path, where a kept file does not hold what one of its kind does."""
+    try:
+        yield
+    except TensorKeepError:
+        raise
+    except (AttributeError, EOFError, LookupError, OSError, RecursionError, TypeError, ValueError, zlib.error) as error:
+        raise DataLossError(f'"{path}" does not hold what is expected: {error}. Delete it, and get it anew') from error
 
 
 class _Plain(pickle.Unpickler):
@@ -41,7 +58,7 @@ def unpickle(data: bytes, what: str, encoding: str = "ASCII") -> Any:
         return _Plain(file_of(data), encoding=encoding).load()
     except DataLossError as error:
         raise DataLossError(f'"{what}": {error}') from error
-    except (pickle.UnpicklingError, EOFError, AttributeError, ImportError, IndexError, ValueError, TypeError) as error:
+    except _OF_PICKLES as error:
         raise DataLossError(f'"{what}" is no pickle that can be read: {error}') from error
 
 

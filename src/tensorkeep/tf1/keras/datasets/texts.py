@@ -11,7 +11,7 @@ from tensorkeep.arrays import Array
 from tensorkeep.errors import InvalidArgumentError
 from tensorkeep.io.files.filesystem import PathLike
 from tensorkeep.tf1.keras.datasets.images import Pairs
-from tensorkeep.tf1.keras.datasets.kept_files import load_archive
+from tensorkeep.tf1.keras.datasets.kept_files import load_archive, tell_of_file
 from tensorkeep.tf1.keras.utils.downloads import get_file, read_bytes
 
 _PLACE: Final = "https://storage.googleapis.com/tensorflow/tf-keras-datasets/"
@@ -93,18 +93,21 @@ def load_news(
 
 def _objects(texts: list[list[int]]) -> Array:
     """Lists as the elements of an array."""
-    made = np.empty(len(texts), dtype=object)
-    made[:] = texts
-    return made
+    return np.fromiter(texts, object, len(texts))  # which does not look into them, whatever their lengths
 
 
 def review_word_index(path: PathLike = "imdb_word_index.json") -> dict[str, int]:
     """`imdb.get_word_index`: the numbers of words."""
-    found: dict[str, int] = json.loads(read_bytes(get_file(path, origin=f"{_PLACE}imdb_word_index.json")))
-    return found
+    return _word_index(get_file(path, origin=f"{_PLACE}imdb_word_index.json"))
 
 
 def news_word_index(path: PathLike = "reuters_word_index.json") -> dict[str, int]:
     """`reuters.get_word_index`: the numbers of words."""
-    found: dict[str, int] = json.loads(read_bytes(get_file(path, origin=f"{_PLACE}reuters_word_index.json")))
+    return _word_index(get_file(path, origin=f"{_PLACE}reuters_word_index.json"))
+
+
+def _word_index(path: str) -> dict[str, int]:
+    data = read_bytes(path)
+    with tell_of_file(path):
+        found: dict[str, int] = json.loads(data)
     return found
