@@ -173,3 +173,22 @@ def test_a_family_without_a_divergence_says_how_to_register_one() -> None:
             ours.distributions.kl_divergence(uniform, normal)
         with pytest.raises(ValueError, match="already been registered"):
             ours.distributions.RegisterKL(ours.distributions.Normal, ours.distributions.Normal)(lambda a, b, name: a)
+
+
+def described(tf: Any) -> list[Any]:
+    """What distributions are called, and whether they and their draws are single numbers, which runs can fetch."""
+    with tf.Graph().as_default(), tf.Session() as session:
+        first = tf.distributions.Normal(0.0, [1.0, 2.0])
+        with tf.name_scope("outer"):
+            second = tf.distributions.Normal(tf.placeholder_with_default(0.0, None), 1.0, name="mine")
+            third = tf.distributions.Dirichlet([1.0, 2.0])
+            drawn = second.sample(name="drawn")
+        known = [is_one() for each in (first, second, third) for is_one in (each.is_scalar_batch, each.is_scalar_event)]
+        names = [each.name for each in (first, second, third, first.copy())]
+        return [*names, session.run(known), drawn.op.name.rpartition("/")[0].split("/")[:3]]
+
+
+def test_distributions_are_called_and_described_as_in_tensorflow() -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        assert described(ours) == described(theirs)

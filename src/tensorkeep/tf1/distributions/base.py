@@ -8,7 +8,8 @@ event is what one draw of one of them is.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any, Final
 
 import numpy as np
@@ -25,7 +26,7 @@ from tensorkeep.tf1.distributions.divergences import kl_divergence
 from tensorkeep.tf1.functions.arrays.shapes import broadcast_dynamic_shape, broadcast_static_shape, concat, reshape
 from tensorkeep.tf1.functions.arrays.shapes import shape as shape_of
 from tensorkeep.tf1.functions.constants import constant
-from tensorkeep.tf1.functions.numbers.elementwise import exp, log, log1p, sqrt, square
+from tensorkeep.tf1.functions.numbers.elementwise import equal, exp, log, log1p, sqrt, square
 from tensorkeep.tf1.functions.numbers.reductions import reduce_prod
 
 
@@ -60,12 +61,15 @@ class Distribution:
         self._reparameterization_type = reparameterization_type
         self._validate_args, self._allow_nan_stats = validate_args, allow_nan_stats
         self._given = {key: value for key, value in (parameters or {}).items() if key not in ("self", "__class__")}
-        self._name = name or type(self).__name__
+        if not hasattr(self, "_name"):  # families have opened a scope, in which their parameters are
+            with name_scope(name or type(self).__name__) as self._name:
+                pass
 
     # ------------------------------------------------------------------------------------------------- what it is
 
     @property
     def name(self) -> str:
+        """The scope of its operations, which ends with a slash as in TensorFlow."""
         return self._name
 
     @property
@@ -116,13 +120,15 @@ class Distribution:
         with self._scope(name):
             return _sizes(known) if known.is_fully_defined() else self._event_shape_tensor()
 
-    def is_scalar_event(self, name: str = "is_scalar_event") -> Any:
-        """Whether a draw is a number."""
-        return self.event_shape.rank == 0
+    def is_scalar_event(self, name: str = "is_scalar_event") -> Tensor:
+        """Whether a draw is a number, as a tensor."""
+        with self._scope(name):
+            return _is_of_rank_zero(self.event_shape, self.event_shape_tensor)
 
-    def is_scalar_batch(self, name: str = "is_scalar_batch") -> Any:
-        """Whether this is one distribution."""
-        return self.batch_shape.rank == 0
+    def is_scalar_batch(self, name: str = "is_scalar_batch") -> Tensor:
+        """Whether this is one distribution, as a tensor."""
+        with self._scope(name):
+            return _is_of_rank_zero(self.batch_shape, self.batch_shape_tensor)
 
     def __repr__(self) -> str:
         return (
@@ -231,8 +237,10 @@ class Distribution:
     def _sample_n(self, n: Any, seed: int | None = None) -> Tensor:
         raise UnimplementedError(f"sample_n is not implemented: {type(self).__name__}")
 
-    def _scope(self, name: str) -> Any:
-        return name_scope(f"{self._name}/{name}/")
+    @contextmanager
+    def _scope(self, name: str) -> Iterator[None]:
+        with name_scope(self._name), name_scope(name):
+            yield
 
     def _method(self, name: str) -> Callable[..., Any] | None:
         return getattr(self, name, None)
@@ -260,6 +268,12 @@ class Distribution:
     def _converted(self, value: Any) -> Tensor:
         """A value as a tensor; numbers of Python become the type of draws."""
         return value if isinstance(value, Tensor) else convert(value, preferred_dtype=self._dtype, name="value")
+
+
+def _is_of_rank_zero(known: TensorShape, sizes: Callable[[], Tensor]) -> Tensor:
+    if known.rank is not None:
+        return convert(known.rank == 0, name="is_scalar")
+    return equal(shape_of(sizes())[0], 0)
 
 
 def options_of(given: dict[str, Any]) -> dict[str, Any]:

@@ -78,7 +78,7 @@ class _Location(Broadcast):
     """What families with a location and a scale share."""
 
     def __init__(self, given: dict[str, Any], name: str) -> None:
-        with name_scope(name):
+        with name_scope(name) as self._name:
             self._loc = identity(convert(given["loc"]), name="loc")
             self._scale = _positive(given["scale"], "scale", given["validate_args"])
         self._set(self._loc, self._scale)
@@ -226,7 +226,7 @@ class Uniform(Broadcast):
         name: str = "Uniform",
     ) -> None:
         given = dict(locals())
-        with name_scope(name):
+        with name_scope(name) as self._name:
             self._low, self._high = convert(low, name="low"), convert(high, name="high")
             if validate_args:
                 check = assert_less(self._low, self._high, message="uniform not defined when low >= high.")
@@ -284,7 +284,7 @@ class Gamma(Broadcast):
         name: str = "Gamma",
     ) -> None:
         given = dict(locals())
-        with name_scope(name):
+        with name_scope(name) as self._name:
             self._concentration = _positive(concentration, "concentration", validate_args)
             self._rate = _positive(rate, "rate", validate_args)
         self._set(self._concentration, self._rate)
@@ -374,7 +374,7 @@ class Beta(Broadcast):
         name: str = "Beta",
     ) -> None:
         given = dict(locals())
-        with name_scope(name):
+        with name_scope(name) as self._name:
             self._concentration1 = _positive(concentration1, "concentration1", validate_args)
             self._concentration0 = _positive(concentration0, "concentration0", validate_args)
             self._total_concentration = self._concentration1 + self._concentration0
@@ -460,7 +460,7 @@ class StudentT(Broadcast):
         name: str = "StudentT",
     ) -> None:
         given = dict(locals())
-        with name_scope(name):
+        with name_scope(name) as self._name:
             self._df = _positive(df, "df", validate_args)
             self._loc, self._scale = convert(loc, name="loc"), convert(scale, name="scale")
         self._set(self._df, self._loc, self._scale)

@@ -86,7 +86,7 @@ class Multinomial(_Counts):
         name: str = "Multinomial",
     ) -> None:
         given = dict(locals())
-        with name_scope(name):
+        with name_scope(name) as self._name:
             self._take_total(total_count, validate_args)
             self._logits, self._probs = logits_and_probs(logits, probs, True, validate_args)
             self._mean_counts = expand_dims(self._total_count, -1) * self._probs
@@ -169,7 +169,7 @@ class DirichletMultinomial(_Counts):
         name: str = "DirichletMultinomial",
     ) -> None:
         given = dict(locals())
-        with name_scope(name):
+        with name_scope(name) as self._name:
             self._take_total(total_count, validate_args)
             self._concentration = convert(concentration, name="concentration")
             if self._concentration.static_shape.rank == 0:

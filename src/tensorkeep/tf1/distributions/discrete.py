@@ -77,7 +77,7 @@ class Bernoulli(Distribution):
         name: str = "Bernoulli",
     ) -> None:
         given = dict(locals())
-        with name_scope(name):
+        with name_scope(name) as self._name:
             self._logits, self._probs = logits_and_probs(logits, probs, False, validate_args)
         super().__init__(dtype, NOT_REPARAMETERIZED, **options_of(given))
 
@@ -130,7 +130,7 @@ class _Classes(Distribution):
     """What the two forms of a distribution over classes share."""
 
     def __init__(self, given: dict[str, Any], name: str) -> None:
-        with name_scope(name):
+        with name_scope(name) as self._name:
             self._logits, self._probs = logits_and_probs(given["logits"], given["probs"], True, given["validate_args"])
         super().__init__(given["dtype"], NOT_REPARAMETERIZED, **options_of(given))
 
@@ -268,7 +268,7 @@ class Poisson(Broadcast):
         given = dict(locals())
         if (rate is None) == (log_rate is None):
             raise InvalidArgumentError("Must specify exactly one of `rate` and `log_rate`.")
-        with name_scope(name):
+        with name_scope(name) as self._name:
             rates = convert(rate, preferred_dtype=FLOAT32, name="rate") if log_rate is None else None
             logs = convert(log_rate, preferred_dtype=FLOAT32, name="log_rate") if rates is None else log(rates)
             self._rate = exp(logs) if rates is None else rates

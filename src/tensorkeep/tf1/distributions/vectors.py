@@ -46,7 +46,7 @@ class Dirichlet(Distribution):
         name: str = "Dirichlet",
     ) -> None:
         given = dict(locals())
-        with name_scope(name):
+        with name_scope(name) as self._name:
             self._concentration = convert(concentration, name="concentration")
             if validate_args:
                 check = assert_positive(self._concentration, message="Concentration parameter must be positive.")
@@ -134,7 +134,7 @@ class MultivariateNormalDiag(Distribution):
         name: str = "MultivariateNormalDiag",
     ) -> None:
         given = dict(locals())
-        with name_scope(name):
+        with name_scope(name) as self._name:
             middle = None if loc is None else convert(loc, preferred_dtype=FLOAT32, name="loc")
             self._scale_diag = _diagonal(middle, scale_diag, scale_identity_multiplier)
             self._loc = zeros_like(self._scale_diag) if middle is None else middle
