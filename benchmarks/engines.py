@@ -21,7 +21,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from math import exp, log
 from pathlib import Path
 from typing import Any, Final
@@ -35,8 +35,10 @@ _AGREES: Final = 1e-4  # of the largest element
 _HEAD: Final = (
     "model", "input", "threads", "batch", "TF ms", "numpy ms", "auto ms", "ORT ms", "numpy/TF", "auto/TF", "auto/ORT",
 )  # fmt: skip
-# The bars: geometric mean and most of auto/TF, and most of auto/ORT by batch.
+# The bars: geometric mean and most of auto/TF, and most of auto/ORT by batch; of numpy/TF the same two.
 _MEAN_TO_TF: Final = 0.60
+_NUMPY_MEAN_TO_TF: Final = 1.0
+_NUMPY_MOST_TO_TF: Final = {1: 1.3, 32: 1.6}
 _MOST_TO_TF: Final = 1.0
 _MOST_TO_ORT: Final = {1: 1.15, 32: 1.05}
 _SWIFT: Final = {"LSTM": 0.8, "bidirectional GRU": 0.8, "BERT small": 0.8, "wide and deep, integers": 0.8}
@@ -208,7 +210,7 @@ def bars(rows: Sequence[Sequence[str]]) -> list[str]:
     to_tf = {tuple(row[:4]): float(row[9]) for row in rows if row[9] != "-"}
     if not to_tf:
         return []
-    mean = exp(sum(map(log, to_tf.values())) / len(to_tf))
+    mean = _geometric_mean(to_tf.values())
     said = [f"auto to TensorFlow: geometric mean {mean:.2f} (bar {_MEAN_TO_TF}), {len(to_tf)} of {len(rows)} figures"]
     above = [f"{row[0]} ({row[2]} threads, batch {row[3]}): {value:.2f}" for row, value in to_tf.items()
              if value > _MOST_TO_TF]  # fmt: skip
@@ -219,7 +221,27 @@ def bars(rows: Sequence[Sequence[str]]) -> list[str]:
     late = [f"{row[0]} ({row[2]} threads, batch {row[3]}): {value:.2f}" for row, value in to_tf.items()
             if value > _SWIFT.get(row[0], value)]  # fmt: skip
     said.append(f"LSTM, GRU, transformer, wide and deep above 0.8 of TensorFlow's: {'; '.join(late) or 'none'}")
-    return said
+    return said + _bars_without_onnx_runtime(rows)
+
+
+def _bars_without_onnx_runtime(rows: Sequence[Sequence[str]]) -> list[str]:
+    """What became of the bars of our own kernels."""
+    own = [row for row in rows if row[8] != "-"]
+    means = "; ".join(
+        f"batch {batch}: {_geometric_mean([float(row[8]) for row in own if row[3] == str(batch)]):.2f}"
+        for batch in BATCHES
+        if any(row[3] == str(batch) for row in own)
+    )
+    above = [f"{row[0]} ({row[2]} threads, batch {row[3]}): {row[8]}" for row in own
+             if float(row[8]) > _NUMPY_MOST_TO_TF[int(row[3])]]  # fmt: skip
+    return [
+        f"numpy to TensorFlow: geometric mean, {means} (bar {_NUMPY_MEAN_TO_TF})",
+        f"numpy above the bar to TensorFlow (batch 1: 1.3, 32: 1.6): {'; '.join(above) or 'none'}",
+    ]
+
+
+def _geometric_mean(values: Collection[float]) -> float:
+    return exp(sum(map(log, values)) / len(values))
 
 
 def run(names: Sequence[str], sizes: Mapping[str, str], counts: Sequence[int], rounds: int, kept: Path) -> str:

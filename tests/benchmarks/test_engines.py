@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.engines import main
+from benchmarks.engines import bars, main
 from benchmarks.timing import Contender, take_turns
 
 MARKS = "before\n<!-- engines -->\nold\n<!-- end of engines -->\nafter\n"
@@ -39,3 +39,15 @@ def test_another_contender_begins_each_round() -> None:
     contenders = [Contender(name, lambda name=name: called.append(name)) for name in "abc"]  # type: ignore[misc]
     take_turns(contenders, 2)
     assert "".join(called) == "abcbcacab"
+
+
+def test_bars_tell_what_lies_above_them() -> None:
+    def row(name: str, batch: int, *ratios: str) -> list[str]:
+        return [name, "", "1", str(batch), "", "", "", "", *ratios]
+
+    said = "\n".join(bars([row("one", 1, "1.20", "0.50", "1.10"), row("two", 32, "1.80", "1.25", "1.06")]))
+    assert "auto to TensorFlow: geometric mean 0.79 (bar 0.6), 2 of 2 figures" in said
+    assert "above 1.0 of TensorFlow's: two (1 threads, batch 32): 1.25" in said
+    assert "(batch 1: 1.15, 32: 1.05): two (1 threads, batch 32): 1.06" in said
+    assert "numpy to TensorFlow: geometric mean, batch 1: 1.20; batch 32: 1.80 (bar 1.0)" in said
+    assert "(batch 1: 1.3, 32: 1.6): two (1 threads, batch 32): 1.80" in said

@@ -21,13 +21,15 @@ from tensorkeep.graph.functions import function_def
 from tensorkeep.graph.graph import Graph, Tensor
 from tensorkeep.graph.messages.attrs import FunctionRef
 from tensorkeep.graph.registry.opspec import get_op
+from tensorkeep.onnx.engine import choosing
 from tensorkeep.onnx.engine import engine as engine_module
-from tensorkeep.onnx.engine import parts
+from tensorkeep.onnx.engine.choosing import FasterPart
 from tensorkeep.onnx.engine.engine import OnnxRuntimeEngine
 from tensorkeep.onnx.engine.options import OnnxRuntime
-from tensorkeep.onnx.engine.parts import VARIABLE, FasterPart, OnnxPart
+from tensorkeep.onnx.engine.parts import VARIABLE, OnnxPart
 from tensorkeep.onnx.rules.registry import RULES
 from tensorkeep.runtime.limits import Limits
+from tensorkeep.runtime.resources import VariableResource
 from tensorkeep.runtime.session import Session
 from tensorkeep.saved_model.load import engines
 from tensorkeep.saved_model.load.engines import engine_of
@@ -284,7 +286,7 @@ def test_the_faster_of_two_engines_is_found_by_the_first_calls(graph: Graph) -> 
     y = layers(x)
     engine = OnnxRuntimeEngine(OnnxRuntime(smallest=0, only_if_faster=True))
     with session_of(graph, engine=engine) as session, Session(graph, resources=session.resources) as ours:
-        for _ in range(28):
+        for _ in range(40):
             np.testing.assert_allclose(session.run(y, {x: x_of(2)}), ours.run(y, {x: x_of(2)}), rtol=1e-5, atol=1e-6)
         (part,) = session._programs.compiled[-1].split.parts  # type: ignore[union-attr]
         assert isinstance(part.run, FasterPart)
@@ -303,10 +305,13 @@ class Disturbing:
     def __call__(self, *values: Any) -> Any:
         return self.results(values)
 
-    def results(self, values: Any) -> Any:
+    def results(self, values: Any, at_a_time: int = 0) -> Any:
         self.now += 2
         self.calls.append("theirs")
         return values
+
+    def rows(self, values: Any) -> int:
+        return 0
 
     def own(self, *values: Any) -> Any:
         self.now += 5 if self.calls[-1] == "theirs" else 1
@@ -316,21 +321,93 @@ class Disturbing:
 
 def test_engines_are_timed_without_disturbing_each_other(monkeypatch: pytest.MonkeyPatch) -> None:
     disturbing = Disturbing()
-    monkeypatch.setattr(parts, "perf_counter", lambda: disturbing.now)
+    monkeypatch.setattr(choosing, "perf_counter", lambda: disturbing.now)
     part: Any = FasterPart(disturbing)  # type: ignore[arg-type]
     for _ in range(10):
         part(x_of(2))
-    assert disturbing.calls == ["theirs"] * 4 + ["ours"] * 6
+    assert disturbing.calls == ["theirs"] * 4 + ["ours"] * 4 + ["theirs"] * 2
+    for _ in range(3):
+        part(x_of(2))
+    assert disturbing.calls[-3:] == ["ours"] * 3
 
 
 def test_short_calls_are_timed_oftener(monkeypatch: pytest.MonkeyPatch) -> None:
     """What disturbs a call of a millisecond is likely to disturb three of them."""
     short = Disturbing()
-    monkeypatch.setattr(parts, "perf_counter", lambda: short.now / 1000)
+    monkeypatch.setattr(choosing, "perf_counter", lambda: short.now / 1000)
     part: Any = FasterPart(short)  # type: ignore[arg-type]
-    for _ in range(30):
+    for _ in range(39 + 4):
         part(x_of(2))
-    assert short.calls == ["theirs"] * 13 + ["ours"] * 17
+    assert short.calls == ["theirs"] * 13 + ["ours"] * 13 + ["theirs"] * 13 + ["ours"] * 4
+
+
+class Batch:
+    """A part that takes so many seconds with some rows at a time; with all of them if 0, by our kernels if -1."""
+
+    arrays = 1
+
+    def __init__(self, seconds: dict[int, float], rows: int = 32) -> None:
+        self.seconds, self.count = seconds, rows
+        self.now = 0.0
+        self.calls: list[int] = []
+
+    def results(self, values: Any, at_a_time: int = 0) -> Any:
+        self.now += self.seconds[at_a_time]
+        self.calls.append(at_a_time)
+        return values
+
+    def rows(self, values: Any) -> int:
+        return self.count
+
+    def own(self, *values: Any) -> Any:
+        return self.results(values, -1)
+
+
+@pytest.mark.parametrize("fastest", [0, 4, 1, -1])
+def test_a_batch_is_run_in_the_fastest_way(fastest: int) -> None:
+    batch = Batch({0: 1.0, 4: 1.0, 1: 1.0, -1: 1.0} | {fastest: 0.9})
+    part: Any = FasterPart(batch, lambda: batch.now)  # type: ignore[arg-type]
+    for _ in range(24):
+        part(x_of(32))
+    assert batch.calls[:16] == [0] * 4 + [4] * 4 + [1] * 4 + [-1] * 4
+    assert set(batch.calls[16:20]) == {0 if fastest == -1 else fastest}  # the first is timed once more
+    assert set(batch.calls[20:]) == {fastest}
+
+
+def test_a_way_that_is_much_slower_is_not_timed_again() -> None:
+    batch = Batch({0: 1.0, 4: 0.5, 1: 2.0, -1: 3.0})
+    part: Any = FasterPart(batch, lambda: batch.now)  # type: ignore[arg-type]
+    for _ in range(14):
+        part(x_of(32))
+    assert batch.calls == [0] * 4 + [4] * 4 + [1] * 2 + [-1] * 2 + [4] * 2
+
+
+@pytest.mark.parametrize(("rows", "seconds"), [(1, 1.0), (0, 1.0), (32, 0.001)])
+def test_few_rows_and_short_calls_are_not_taken_apart(rows: int, seconds: float) -> None:
+    batch = Batch(dict.fromkeys((0, 4, 1), seconds) | {-1: 2 * seconds}, rows)
+    part: Any = FasterPart(batch, lambda: batch.now)  # type: ignore[arg-type]
+    for _ in range(60):
+        part(x_of(32))
+    assert set(batch.calls) == {0, -1}
+    assert batch.calls[-1] == 0
+
+
+def test_some_rows_at_a_time_give_what_all_of_them_give(graph: Graph) -> None:
+    x = placeholder(FLOAT32, [None, 8])
+    y = layers(x)
+    with session_of(graph) as session:
+        session.run(y, {x: x_of(7)})
+        (part,) = session._programs.compiled[-1].split.parts  # type: ignore[union-attr]
+        assert isinstance(part.run, OnnxPart)
+        held = [item for _, item in session.resources.items() if isinstance(item, VariableResource)]
+        given = (x_of(7), *held)
+        assert part.run.rows(given) == 7
+        (whole,) = part.run.results(given)
+        for count in (1, 3, 7, 9):
+            (found,) = part.run.results(given, count)
+            np.testing.assert_allclose(found, whole, rtol=1e-5, atol=1e-6)
+        assert part.run.rows((x_of(0), *held)) == 0
+        assert part.run.is_running
 
 
 @pytest.mark.parametrize(("count", "options", "is_alone"), [
@@ -348,14 +425,14 @@ def test_one_processor_is_asked_how_long_it_worked(
 def test_a_part_inside_one_that_our_kernels_run_is_theirs_too(monkeypatch: pytest.MonkeyPatch) -> None:
     """What a function has parts of is not timed as our kernels' work while ONNX Runtime does it."""
     inside = Disturbing()
-    monkeypatch.setattr(parts, "perf_counter", lambda: inside.now)
+    monkeypatch.setattr(choosing, "perf_counter", lambda: inside.now)
     inner: Any = FasterPart(inside)  # type: ignore[arg-type]
     outer: Any = FasterPart(around := Disturbing())  # type: ignore[arg-type]
-    around.results = lambda values: inside.results(values)  # type: ignore[method-assign]
+    around.results = lambda values, at_a_time=0: inside.results(values)  # type: ignore[method-assign]
     around.own = inner  # type: ignore[method-assign]
     for _ in range(12):
         outer(x_of(2))
-    assert inside.calls == ["theirs"] * 4 + ["ours"] * 8
+    assert inside.calls == ["theirs"] * 4 + ["ours"] * 4 + ["theirs"] * 2 + ["ours"] * 2
     inner(x_of(2))  # by itself it is timed anew
     assert inside.calls[-1] == "theirs"
 
@@ -517,7 +594,7 @@ def test_engines_are_timed_one_after_the_other(is_theirs: bool, monkeypatch: pyt
     """Threads of one that wait for work would slow the other down if they took turns."""
     ran: list[str] = []
     now = [0.0]
-    monkeypatch.setattr("tensorkeep.onnx.engine.parts.perf_counter", lambda: now[0])
+    monkeypatch.setattr("tensorkeep.onnx.engine.choosing.perf_counter", lambda: now[0])
 
     def run(name: str, seconds: float) -> Callable[..., list[Any]]:
         def call(*values: Any) -> list[Any]:
@@ -529,8 +606,9 @@ def test_engines_are_timed_one_after_the_other(is_theirs: bool, monkeypatch: pyt
 
     part = OnnxPart(1, lambda variables, constants: pytest.fail("it is not opened"), lambda: run("ours", 2.0))
     theirs = run("theirs", 1.0 if is_theirs else 3.0)
-    monkeypatch.setattr(part, "results", lambda values: theirs(*values))
+    monkeypatch.setattr(part, "results", lambda values, at_a_time=0: theirs(*values))
+    monkeypatch.setattr(part, "rows", lambda values: 0)
     faster = FasterPart(part)
     for _ in range(10):
         faster(np.zeros(5))
-    assert ran == ["theirs"] * 4 + ["ours"] * 4 + ["theirs" if is_theirs else "ours"] * 2
+    assert ran == ["theirs"] * 4 + (["ours"] * 2 + ["theirs"] * 4 if is_theirs else ["ours"] * 4 + ["theirs"] * 2)

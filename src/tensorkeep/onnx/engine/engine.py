@@ -12,9 +12,11 @@ import onnx_ir as ir
 from tensorkeep.graph.graph import Operation, Tensor
 from tensorkeep.io.machine.mapped_memory import leave_in_files
 from tensorkeep.io.machine.parallel import processors
+from tensorkeep.onnx.engine.choosing import FasterPart
 from tensorkeep.onnx.engine.empty_arrays import FilledValues, why_dangerous
 from tensorkeep.onnx.engine.options import OnnxRuntime
-from tensorkeep.onnx.engine.parts import ARRAY, VARIABLE, Constants, FasterPart, OnnxPart, note_fault
+from tensorkeep.onnx.engine.parts import ARRAY, VARIABLE, Constants, OnnxPart, note_fault
+from tensorkeep.onnx.engine.row_by_row import inputs_by_row
 from tensorkeep.onnx.engine.sessions import CannotRunError, OnnxSession, check_providers
 from tensorkeep.onnx.engine.trial import Translation, Trial, passes_border, resource_term, try_plan
 from tensorkeep.onnx.models import TranslateOptions, assembled_model
@@ -85,7 +87,8 @@ class OnnxRuntimeEngine:
                 model = _translate_part(ends, variables, constants, options)
             if options.is_of_processor:  # what is given to another device is copied there in every call
                 _take_tables(model, constants)
-            return OnnxSession(model, options, constants)
+            given = [value.name for value in model.graph.inputs if value.name and value.name.startswith(ARRAY)]
+            return OnnxSession(model, options, constants, inputs_by_row(model, given))
 
         def make_own() -> Own:
             return question.own(Plan((*ends.arrays, *ends.variables), ends.outputs, ends.operations), ends.items)

@@ -7,16 +7,15 @@ changing becomes an input. What ONNX Runtime cannot run, our kernels do, so that
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from contextvars import ContextVar
+from collections.abc import Callable, Mapping, Sequence
 from threading import Lock
-from time import perf_counter
 from typing import Any, Final, TypeAlias
 
 import numpy as np
 
 from tensorkeep.arrays import Array
 from tensorkeep.errors import FailedPreconditionError, TensorKeepError
+from tensorkeep.io.machine.reused_memory import result_array
 from tensorkeep.onnx.engine.sessions import OnnxSession
 from tensorkeep.runtime.context import LOG
 from tensorkeep.runtime.partitions.engines import Own
@@ -25,11 +24,6 @@ from tensorkeep.runtime.resources import VariableResource
 _MOST_CHANGES: Final = 2  # of a variable, for which a new model is made; one that changes oftener becomes an input
 _MOST_MODELS: Final = 4  # for other sets of variables, which functions are called with
 _MOST_FAILURES: Final = 3  # runs that our kernels had to do, before ONNX Runtime is not asked any more
-_TIMED: Final = 3  # calls of each engine by which the faster one is found, at least
-_MOST_TIMED: Final = 12  # of short calls
-_ENOUGH: Final = 0.1  # seconds that timed calls take together, for no more of them to be needed
-
-_BY_OUR_KERNELS: Final = ContextVar("whether a part around this one is run by our kernels", default=False)
 
 # What the names of a session's inputs begin with, before the number; no operation has such a name.
 ARRAY: Final = ":i"
@@ -65,6 +59,29 @@ class _Model:
                 return False
         return True
 
+    def rows(self, feed: Mapping[str, Array]) -> int:
+        """How many rows it is given that it may be given some of at a time; 0 if it is not known that it may."""
+        counts = {feed[name].shape[:1] for name in self.session.by_row}
+        return counts.pop()[0] if len(counts) == 1 else 0
+
+    def run_some(self, feed: Mapping[str, Array], count: int) -> list[Any]:
+        """The results of a run in which it is given so many rows at a time, if it may be; else of one with all."""
+        total = self.rows(feed)
+        if total <= count:
+            return self.run(self.outputs, dict(feed), None)
+        results: list[Array] = []
+        for start in range(0, total, count):
+            some = {name: array[start : start + count] if name in self.session.by_row else array
+                    for name, array in feed.items()}  # fmt: skip
+            found = self.run(self.outputs, some, None)
+            if not results:
+                results = [result_array((total, *array.shape[1:]), array.dtype) for array in found]
+            for result, array in zip(results, found, strict=True):
+                place = result[start : start + count]
+                assert len(array) == len(place), "an output has as many rows as it is given"
+                place[...] = array
+        return results
+
 
 class OnnxPart:
     """A part of a plan that ONNX Runtime runs. Called with its arrays and then its variables, it gives its results."""
@@ -89,25 +106,38 @@ class OnnxPart:
     def __call__(self, *values: Any) -> Sequence[Any]:
         return self.results(values)
 
-    def results(self, values: Sequence[Any]) -> Sequence[Any]:
-        """The results of the part for the arrays and then the variables that it is called with."""
-        variables = values[self.arrays :]
-        change, same, model = self._last
-        if change != VariableResource.last_change or same != variables:
-            change = VariableResource.last_change  # before the values are looked at: what comes after is another change
-            model = self._current_model(variables)
-            self._last = (change, variables, model)
+    def results(self, values: Sequence[Any], at_a_time: int = 0) -> Sequence[Any]:
+        """The results of the part for the arrays and then the variables that it is called with. ONNX Runtime is given
+        so many rows of these at a time, if it may be; 0 for all of them.
+        """
+        model = self._model_for(values)
         feed = None if model is None else _fed_values(model, values)
         if model is None or feed is None:
             return self.own(*values)
         try:
-            return model.run(model.outputs, feed, None)
+            return model.run_some(feed, at_a_time) if at_a_time else model.run(model.outputs, feed, None)
         except Exception:  # whatever it is, our kernels say what is wrong, or have an answer
             results = self.own(*values)
             self._failures += 1
             if self._failures >= _MOST_FAILURES:
                 self._last = (-1, (), None)
             return results
+
+    def rows(self, values: Sequence[Any]) -> int:
+        """How many rows of these values ONNX Runtime may be given some at a time; 0 if it may not."""
+        model = self._model_for(values)
+        feed = None if model is None else _fed_values(model, values)
+        return 0 if model is None or feed is None else model.rows(feed)
+
+    def _model_for(self, values: Sequence[Any]) -> _Model | None:
+        """The model for the variables among what the part is called with, as `_current_model`."""
+        variables = values[self.arrays :]
+        change, same, model = self._last
+        if change != VariableResource.last_change or same != variables:
+            change = VariableResource.last_change  # before the values are looked at: what comes after is another change
+            model = self._current_model(variables)
+            self._last = (change, variables, model)
+        return model
 
     @property
     def is_running(self) -> bool:
@@ -182,53 +212,3 @@ def _fed_values(model: _Model, values: Sequence[Any]) -> dict[str, Array] | None
 
 def _are_same(first: Sequence[object], second: Sequence[object]) -> bool:
     return all(one is other for one, other in zip(first, second, strict=True))
-
-
-class FasterPart:
-    """A part that ONNX Runtime or our kernels run, whichever was faster in the first calls with about as much to do."""
-
-    def __init__(self, part: OnnxPart, clock: Callable[[], float] | None = None) -> None:
-        """`clock` gives seconds: those that pass, if nothing else is said."""
-        self._part = part
-        self._clock = clock or perf_counter
-        self._chosen: dict[int, bool] = {}
-        """By how much there is to do: whether ONNX Runtime is the faster one."""
-        self._times: dict[int, tuple[list[float], list[float]]] = {}
-
-    def __call__(self, *values: Any) -> Sequence[Any]:
-        if _BY_OUR_KERNELS.get():
-            return self._part.own(*values)
-        size = 0
-        for value in values[: self._part.arrays]:
-            size += value.size
-        is_theirs = self._chosen.get(size.bit_length())
-        if is_theirs is None:
-            return self._run_timed(size.bit_length(), values)
-        return self._part.results(values) if is_theirs else self._run_own(values)
-
-    def _run_own(self, values: Sequence[Any]) -> Sequence[Any]:
-        """Runs the part by our kernels, with the parts of functions that it calls."""
-        before = _BY_OUR_KERNELS.set(True)
-        try:
-            return self._part.own(*values)
-        finally:
-            _BY_OUR_KERNELS.reset(before)
-
-    def _run_timed(self, size: int, values: Sequence[Any]) -> Sequence[Any]:
-        """Runs the part by ONNX Runtime some times, then by our kernels, and notes the time. The first run of each is
-        not counted. They do not take turns: threads of one wait for work for a while, in the way of others.
-        """
-        theirs, ours = times = self._times.setdefault(size, ([], []))
-        at = 1 if _are_enough(theirs) else 0
-        start = self._clock()
-        results = self._part.results(values) if at == 0 else self._run_own(values)
-        times[at].append(self._clock() - start)
-        if _are_enough(ours):
-            self._chosen[size] = min(theirs[1:]) <= min(ours[1:])
-        return results
-
-
-def _are_enough(times: Sequence[float]) -> bool:
-    """Whether so many calls tell how long one takes. The first is not counted."""
-    count = len(times) - 1
-    return count >= _MOST_TIMED or (count >= _TIMED and sum(times[1:]) >= _ENOUGH)

@@ -37,8 +37,17 @@ class CannotRunError(UnimplementedError):
 class OnnxSession:
     """A model that can be run. Several threads may do so."""
 
-    def __init__(self, model: ir.Model, options: OnnxRuntime, sources: Iterable[Array | None] = ()) -> None:
-        """Takes the model apart: ONNX Runtime has what was in it. `sources` are what its constants were made of."""
+    def __init__(
+        self,
+        model: ir.Model,
+        options: OnnxRuntime,
+        sources: Iterable[Array | None] = (),
+        by_row: frozenset[str] = frozenset(),
+    ) -> None:
+        """Takes the model apart: ONNX Runtime has what was in it. `sources` are what its constants were made of,
+        `by_row` the inputs that it may be given some rows of at a time.
+        """
+        self.by_row = by_row
         settings = onnxruntime.SessionOptions()
         settings.intra_op_num_threads = options.threads or thread_limit()
         settings.inter_op_num_threads = 1

@@ -9,6 +9,7 @@ editing          what all passes do to graphs: constants looked at and made, nod
 every            the passes in the order in which they run
 formulas         formulas that frameworks write out step by step, made one operator: layer normalisation, GELU
 fusing           neighbours that fit made one: constants into weights, padding into windows
+joined_tables    rows of many tables side by side, looked up in one table of all
 layout           the order of axes, once for the whole model
 row_images       sequences that a convolution slides over, as images of one row, for which there are faster kernels
 single_rows      images of a single row, which TensorFlow makes of sequences: done as sequences

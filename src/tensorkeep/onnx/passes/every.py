@@ -14,6 +14,7 @@ from tensorkeep.onnx.passes.directions import join_directions
 from tensorkeep.onnx.passes.early_picks import pick_early
 from tensorkeep.onnx.passes.formulas import recognise_formulas
 from tensorkeep.onnx.passes.fusing import fuse_neighbours
+from tensorkeep.onnx.passes.joined_tables import join_tables
 from tensorkeep.onnx.passes.layout import order_axes
 from tensorkeep.onnx.passes.row_images import make_row_images
 from tensorkeep.onnx.passes.single_rows import take_single_rows
@@ -38,5 +39,5 @@ PASSES: Final[tuple[Callable[[ir.Model], object], ...]] = (
     pool_whole_images,
 )
 
-PROCESSOR_PASSES: Final[tuple[Callable[[ir.Model], object], ...]] = (convolve_apart,)
+PROCESSOR_PASSES: Final[tuple[Callable[[ir.Model], object], ...]] = (convolve_apart, join_tables)
 """Those that come after them for what ONNX Runtime runs on a processor, and are of no use elsewhere."""
