@@ -106,6 +106,10 @@ def test_mistakes_are_explained(program: Program, model: str, world: Path, argum
         ("--metadata team", "--metadata: expected KEY=TEXT, got 'team'"),
         ("--shape features=1,3 --shape features=2,3", "'features' is given twice"),
         ("--report nowhere/report.txt", 'there is no folder "nowhere"'),
+        ("--report m.onnx", "--report m.onnx: the model is written there; name another file"),
+        ("--report ./m.onnx.data --force", "the model is written there; name another file"),
+        ("--report /proc/report.txt", "/proc/report.txt"),
+        ("--outputs ,", "--outputs names nothing: leave it out, or name what goes in or comes out"),
         ("--custom-op Tanh=my.domain --verify", 'it has no code for custom ops ("Tanh"), so leave out verify'),
     ],
 )

@@ -329,6 +329,12 @@ def test_nothing_is_folded_if_that_is_not_wanted(tmp_path: Path) -> None:
         ({"options": tk.OnnxOptions(channels_first=["features"])}, InvalidArgumentError, "no image"),
         ({"options": tk.OnnxOptions(function="f", signature="s")}, InvalidArgumentError, "both are given"),
         ({"options": tk.OnnxOptions(tags="train")}, tk.TensorKeepError, "train"),
+        ({"shapes": {"features": (1 << 70, 3)}}, InvalidArgumentError, "no axis is larger than 9,223,372,"),
+        ({"options": tk.OnnxOptions(axes={"features": ["5"]})}, InvalidArgumentError,
+         r"axis 0 of \"features\" cannot be called '5': .* sizes are told by shapes= \(--shape\)"),
+        ({"options": tk.OnnxOptions(axes={"features": {0: 5}})}, InvalidArgumentError, "cannot be called 5"),
+        ({"options": tk.OnnxOptions(checkpoint="run/model-7")}, InvalidArgumentError,
+         r'model" has the values of its variables: a checkpoint \(checkpoint=, --checkpoint\) is for graphs'),
     ],
 )  # fmt: skip
 def test_bad_input_is_said_and_no_file_is_left(
@@ -363,6 +369,40 @@ def test_options_of_a_wrong_kind_are_said(model: str, tmp_path: Path, options: A
     with pytest.raises(InvalidArgumentError, match=message):
         tk.export_onnx(model, tmp_path / "m.onnx", tk.OnnxOptions(**options))
     assert not (tmp_path / "m.onnx").exists()
+
+
+@pytest.mark.parametrize("option", ["signature", "function", "tags", "checkpoint"])
+def test_what_a_session_does_not_have_is_refused(tmp_path: Path, option: str) -> None:
+    options: Any = {option: "serve"}
+    with tf.Graph().as_default(), tf.Session() as session:
+        y = tf.add(tf.placeholder(tf.float32, [2]), 1.0)
+        with pytest.raises(InvalidArgumentError, match=f"a session has values .* of its own: {option}= cannot"):
+            tk.export_onnx(session, tmp_path / "m.onnx", tk.OnnxOptions(**options), outputs=[y])
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_checkpoint_for_a_graph_without_variables_is_refused(model: str, tmp_path: Path) -> None:
+    tk.convert.convert(model, tmp_path / "frozen.pb")
+    tk.save_checkpoint(tmp_path / "weights", {"kernel": KERNEL, "bias": BIAS})
+    with pytest.raises(InvalidArgumentError, match=r"no variables without a value: the checkpoint .* of no use"):
+        tk.export_onnx(
+            tmp_path / "frozen.pb", tmp_path / "m.onnx", tk.OnnxOptions(checkpoint=tmp_path / "weights"), outputs=["y"]
+        )
+
+
+def test_a_graph_without_operations(tmp_path: Path) -> None:
+    (tmp_path / "empty.pb").write_bytes(b"")
+    with pytest.raises(InvalidArgumentError, match=r'empty.pb": it is a graph of which nothing comes out'):
+        tk.export_onnx(tmp_path / "empty.pb", tmp_path / "m.onnx")
+
+
+def test_an_input_whose_channels_come_first_is_turned_once_however_often_it_is_named(tmp_path: Path) -> None:
+    with tf.Graph().as_default(), tf.Session() as session:
+        x = tf.placeholder(tf.float32, [None, 4, 5, 3], name="x")
+        done = tk.export_onnx(
+            session, tmp_path / "m.onnx", tk.OnnxOptions(channels_first=["x", "x"]), outputs=[tf.tanh(x)], verify=True
+        )
+    assert done.inputs["x"] == "float [x_0, 3, 4, 5]"
 
 
 def test_a_custom_op_that_is_not_there_is_remarked_on(model: str, tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ from typing import Final
 from tensorkeep.checkpoint.finding.file_names import index_path, parse_data_path
 from tensorkeep.errors import AlreadyExistsError, InvalidArgumentError, NotFoundError
 from tensorkeep.io.files.everywhere import FILES
-from tensorkeep.io.files.filesystem import atomic_write, path_text
+from tensorkeep.io.files.filesystem import TemporaryFile, atomic_write, path_text
 from tensorkeep.proto.identification import FileKind, kind_of_file
 
 _REPLACEABLE: Final = (FileKind.HTML, FileKind.JSON, FileKind.TEXT, FileKind.EMPTY, FileKind.UNKNOWN)
@@ -34,6 +34,12 @@ def require_free(path: str, overwrite: bool) -> None:
     if is_data or kind not in _REPLACEABLE:
         what = "a data file of a checkpoint" if is_data else kind.value
         raise InvalidArgumentError(f'"{path}" is {what}, which is not written over, not even with --force')
+
+
+def require_writable(path: str) -> None:
+    """An error if nothing can be written beside a path, before there is something to write. It leaves nothing."""
+    with TemporaryFile(FILES, path_text(path)):
+        pass
 
 
 def write_text(path: str, text: str, *, overwrite: bool) -> None:

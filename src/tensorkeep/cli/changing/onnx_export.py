@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from argparse import Namespace
 from collections.abc import Mapping, Sequence
+from posixpath import normpath
 from typing import TYPE_CHECKING, Any, Final
 
 from tensorkeep._lazy import later
 from tensorkeep.cli.changing.checkpoint_changes import pairs_of
 from tensorkeep.cli.command import DONE, Parser
-from tensorkeep.cli.files import require_free, write_text
+from tensorkeep.cli.files import require_free, require_writable, write_text
 from tensorkeep.cli.output import Column, Output, amount_of, shown_value, size_text
 from tensorkeep.errors import InvalidArgumentError
 from tensorkeep.io.showing.amounts import some_of
@@ -89,8 +90,14 @@ def run_onnx(given: Namespace, output: Output) -> int:
         raise InvalidArgumentError(f"ONNX is made of a model as it is: {', '.join(asked)} cannot be used")
     if given.fold and given.no_fold:
         raise InvalidArgumentError("--fold and --no-fold are both given")
+    for flag in ("inputs", "outputs"):
+        if getattr(given, flag) and not _names(getattr(given, flag)):
+            raise InvalidArgumentError(f"--{flag} names nothing: leave it out, or name what goes in or comes out")
     if given.report is not None:
+        if normpath(given.report) in (normpath(given.target), normpath(f"{given.target}.data")):
+            raise InvalidArgumentError(f"--report {given.report}: the model is written there; name another file")
         require_free(given.report, given.force)
+        require_writable(given.report)
     source = given.source if given.graph is None else given.graph
     done = exporting.export_onnx(source, given.target, _options(given))
     if given.report is not None and not given.dry_run:

@@ -27,6 +27,7 @@ from tensorkeep.shapes import Shape
 
 _NEAR: Final = 3
 _LISTED: Final = 5
+_LARGEST: Final = (1 << 63) - 1  # that the size of an axis can be stated as
 _RANKS_OF_IMAGES: Final = (3, 4, 5)
 
 
@@ -112,8 +113,11 @@ def _looked_up(
     if outputs is not None:
         wanted = _found_tensors(outputs, {**part.inputs, **part.outputs}, part, "output", problems)
     elif not wanted:
+        candidates = _ends_of(graph)
         problems.append(
-            f"it is not said what comes out: name outputs, by outputs= (--outputs), such as {_ends_of(graph)}"
+            f"it is not said what comes out: name outputs, by outputs= (--outputs), such as {candidates}"
+            if candidates
+            else "it is a graph of which nothing comes out"
         )
     if given is None:
         given = _usual_inputs(part, wanted, is_cut=outputs is not None)
@@ -197,7 +201,7 @@ def _of_name(graph: Graph, name: str) -> tuple[Tensor | None, str]:
 def _ends_of(graph: Graph) -> str:
     """The last operations that nothing takes anything from, as candidates for outputs."""
     last = [op for op in graph.operations if op.outputs and not any(tensor.consumers() for tensor in op.outputs)]
-    return some_of([op.name for op in reversed(last) if op.type not in PLACEHOLDERS], _LISTED) or "none that is there"
+    return some_of([op.name for op in reversed(last) if op.type not in PLACEHOLDERS], _LISTED)
 
 
 # -------------------------------------------------------------------------------------------------------------- parts
@@ -267,7 +271,9 @@ def _told_shapes(found: Chosen, options: OnnxOptions, problems: list[str]) -> di
         except (InvalidArgumentError, TypeError, ValueError) as error:
             problems.append(f'the shape of "{name}": {error}')
             continue
-        if not shapes[name].is_compatible(told):
+        if any(size is not None and size > _LARGEST for size in told.dims or ()):
+            problems.append(f'the shape {shape_text(told)} of "{name}": no axis is larger than {_LARGEST:,}')
+        elif not shapes[name].is_compatible(told):
             problems.append(
                 f'the shape {shape_text(told)} of "{name}" contradicts the graph, where it is '
                 f"{shape_text(shapes[name])}"
@@ -292,6 +298,12 @@ def _named_axes(
         names, missing = axis_names(wanted, len(dims))
         if missing:
             problems.append(f'"{name}" has {len(dims)} axes, and no axis {missing[0]}')
+        for axis, label in enumerate(names):
+            if label is not None and (not isinstance(label, str) or label.isdecimal()):
+                problems.append(
+                    f'axis {axis} of "{name}" cannot be called {label!r}: a name is a word, and sizes are told by '
+                    "shapes= (--shape)"
+                )
         fixed = [axis for axis, label in enumerate(names) if label is not None and dims[axis] is not None]
         if fixed:
             problems.append(f'axis {fixed[0]} of "{name}" is {dims[fixed[0]]} always, and needs no name')
@@ -301,7 +313,7 @@ def _named_axes(
 
 def _image_problems(inputs: Mapping[str, Tensor], shapes: Mapping[str, Shape], wanted: Sequence[str]) -> list[str]:
     problems = []
-    for name in wanted:
+    for name in dict.fromkeys(wanted):
         if name not in inputs:
             problems.append(f'"{name}" shall have its channels first, and is no input{_meant_input(name, inputs)}')
         elif shapes[name].rank not in _RANKS_OF_IMAGES:

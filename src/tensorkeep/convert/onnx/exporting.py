@@ -126,7 +126,7 @@ def _export_chosen(opened: Source, chosen: Chosen, path: str, options: OnnxOptio
         chosen = split.middle
     translated = _translate_chosen(opened, chosen, options)
     model = translated.model
-    for name in options.channels_first:
+    for name in dict.fromkeys(options.channels_first):
         layout.take_channels_first(model, name)
     _describe(model, opened, options)
     files.check(model)

@@ -58,6 +58,7 @@ def opened_source(source: ExportSource, options: OnnxOptions, stack: ExitStack, 
         return _of_graph(source, options, "")
     session = _session_in(source)
     if session is not None:
+        _refuse_options(options, "a session", "signature", "function", "tags", "checkpoint")
         return Source("the graph of the session", "", GraphPart(session, {}, {}))
     if isinstance(source, Graph | Message):
         return _of_graph(stack.enter_context(open_graph(source, allow=options.allow, fs=fs)), options, "")
@@ -74,6 +75,13 @@ def opened_source(source: ExportSource, options: OnnxOptions, stack: ExitStack, 
     return _of_graph(opened, options, path)
 
 
+def _refuse_options(options: OnnxOptions, of_what: str, *names: str) -> None:
+    """InvalidArgumentError if something is asked for that a source does not have."""
+    asked = [f"{name}=" for name in names if getattr(options, name) is not None]
+    if asked:
+        raise InvalidArgumentError(f"{of_what} has values and tensors of its own: {', '.join(asked)} cannot be used")
+
+
 def _session_in(source: object) -> Session | None:
     """The session that a source is or wraps (one with TensorFlow 1's names, a monitored one); None if it is none."""
     inner = getattr(source, "_tf_sess", None)
@@ -87,6 +95,11 @@ def _session_in(source: object) -> Session | None:
 
 def _of_model(model: LoadedModel, options: OnnxOptions) -> Source:
     where = f'"{model.directory}"'
+    if options.checkpoint is not None:
+        raise InvalidArgumentError(
+            f"{where} has the values of its variables: a checkpoint (checkpoint=, --checkpoint) is for graphs, in "
+            ".meta and .pb files"
+        )
     if options.function is not None:
         if options.signature is not None:
             raise InvalidArgumentError(f"{where}: a signature or a function is exported; both are given")
@@ -142,6 +155,11 @@ def _of_graph(opened: OpenedGraph, options: OnnxOptions, path: str) -> Source:
 
 def _fill(opened: OpenedGraph, options: OnnxOptions) -> None:
     """Gives variables the values of a checkpoint, and tables theirs."""
+    if options.checkpoint is not None and not opened.uninitialized:
+        raise InvalidArgumentError(
+            f"{opened.where} has no variables without a value: the checkpoint (checkpoint=, --checkpoint) would be of "
+            "no use"
+        )
     prefix = options.checkpoint if options.checkpoint is not None else opened.checkpoint
     if prefix is not None and opened.uninitialized:
         opened.restore(prefix)
