@@ -133,6 +133,7 @@ IN_PLACE_OF_OTHERS: Final[dict[str, str]] = {
     "contrib.distribute": _ONE_REPLICA,
     "contrib.data": "tf.data and tf.data.experimental have datasets, readers and transformations",
     "contrib.distributions": _DISTRIBUTIONS,
+    "contrib.eager": _EAGER,
     "contrib.estimator": "tf.estimator and the hooks of tf.train have the usual ones",
     "contrib.framework": "tf and tf.train have variables, checks and checkpoints",
     "contrib.graph_editor": "tf.graph_util.extract_sub_graph and tf.import_graph_def(input_map=) change graphs",

@@ -128,7 +128,7 @@ def _unpack(path: str, folder: str) -> None:
     except (tarfile.TarError, *ZIP_ERRORS) as error:
         if isinstance(error, OSError) and error.errno is not None:  # of the disk, not of what is packed
             raise
-        raise DataLossError(f'"{path}" cannot be unpacked: {error or type(error).__name__}') from error
+        raise DataLossError(f'"{path}" cannot be unpacked: {error}') from error
 
 
 def _write(file: IO[bytes], chunk: bytes, folder: str, what: str) -> None:
