@@ -6,7 +6,7 @@
 
 #define ELEMENT TILE_TARGET TENSORKEEP_INLINE static float
 
-ELEMENT from_bits(int32_t bits) {
+ELEMENT from_bits(uint32_t bits) {
   float x;
   std::memcpy(&x, &bits, sizeof(x));
   return x;
@@ -25,7 +25,7 @@ ELEMENT exponential(float x) {
   x = x > 89.0f ? 89.0f : x;
   const float shifted = x * 1.44269504f + 12582912.0f;
   const float n = shifted - 12582912.0f;
-  const int32_t whole = bits_of(shifted) - 0x4B400000, half = whole >> 1;
+  const int32_t whole = static_cast<int32_t>(static_cast<uint32_t>(bits_of(shifted)) - 0x4B400000u), half = whole >> 1;
   float r = __builtin_fmaf(-n, 0.693145752f, x);
   r = __builtin_fmaf(-n, 1.42860677e-6f, r);
   float p = 0.0013951697619631886f;
@@ -34,7 +34,9 @@ ELEMENT exponential(float x) {
   p = __builtin_fmaf(p, r, 0.16666513681411743f);
   p = __builtin_fmaf(p, r, 0.5f);
   const float y = __builtin_fmaf(p, r * r, r) + 1.0f;
-  return y * from_bits((half + 127) << 23) * from_bits((whole - half + 127) << 23);
+  // Of NaN, `whole` is any number, and the factors are too: their bits are shifted without a sign.
+  const uint32_t first = static_cast<uint32_t>(half + 127), second = static_cast<uint32_t>(whole - half + 127);
+  return y * from_bits(first << 23) * from_bits(second << 23);
 }
 
 ELEMENT sigmoid(float x) { return 1.0f / (exponential(-x) + 1.0f); }
