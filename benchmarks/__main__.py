@@ -76,7 +76,7 @@ def main() -> int:
             "rows": lambda: large.rows(folder / "rows", size, rounds),
             "small": lambda: small.small_tensors(folder / "small", arguments.count, rounds),
             "memory": lambda: memory.memory(folder / "memory", size),
-            "footprint": lambda: footprint.footprint(rounds),
+            "footprint": lambda: footprint.footprint(folder / "footprint", rounds),
             "graphs": lambda: graphs.graphs(rounds, arguments.case),
             "saver": lambda: saver.savers(folder / "saver", size, rounds),
             "embedding": lambda: embedding.embeddings(arguments.keys, rounds),

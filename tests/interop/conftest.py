@@ -14,12 +14,26 @@ from pathlib import Path
 
 import pytest
 
+from tests.support import depth
+
 # Read by TensorFlow when it is imported, which is later than this.
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
 os.environ.setdefault("TF_ENABLE_ONEDNN_OPTS", "0")
 os.environ.setdefault("CUDA_VISIBLE_DEVICES", "-1")
 
 _WITHOUT = "TENSORKEEP_WITHOUT_TENSORFLOW"
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _graphs_as_built() -> None:
+    """TensorFlow runs graphs as they were built, unless the tests look deep: to rewrite one takes longer than to run it
+    once, mostly. Whole programs, in processes of their own, and sessions with a configuration of their own have theirs
+    rewritten at every depth.
+    """
+    if depth.depth() != "deep":
+        import tensorflow as tf
+
+        tf.config.optimizer.set_experimental_options({"disable_meta_optimizer": True})
 
 
 class _Notice(pytest.Item):

@@ -191,7 +191,9 @@ def saver_restore(path: str, variables: Variables, *, sharded: bool = False) -> 
 
 
 def _session() -> Any:
-    return tf.compat.v1.Session(config=tf.compat.v1.ConfigProto(device_count={"CPU": CPUS}))
+    config = tf.compat.v1.ConfigProto(device_count={"CPU": CPUS})
+    config.graph_options.rewrite_options.disable_meta_optimizer = True  # which takes longer than to run it once
+    return tf.compat.v1.Session(config=config)
 
 
 def _build(variables: Variables) -> tuple[dict[str, Any], dict[Any, Array]]:

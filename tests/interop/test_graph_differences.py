@@ -21,8 +21,11 @@ Program = Callable[[Any, Any], Any]
 
 
 def run(tf: Any, program: Program) -> Any:
-    """What a program gives, that is called with the module and a session and may run parts of what it builds."""
-    with tf.Graph().as_default(), tf.Session() as session:
+    """What a program gives, that is called with the module and a session and may run parts of what it builds.
+
+    The session has a configuration of its own, so that TensorFlow rewrites graphs as it does for programs.
+    """
+    with tf.Graph().as_default(), tf.Session(config=tf.ConfigProto()) as session:
         return program(tf, session)
 
 

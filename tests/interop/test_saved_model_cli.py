@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from subprocess import CompletedProcess
+from typing import TypeAlias
 
 import numpy as np
 import pytest
@@ -18,18 +22,38 @@ from tests.support.depth import thinned
 from tests.support.golden import ROOT
 from tests.tools.test_saved_model_cli import numbers
 
-THEIRS = "tensorflow.python.tools.saved_model_cli"
-OURS = "tensorkeep.tools.saved_model_cli"
 ENVIRONMENT = {**os.environ, "PYTHONHASHSEED": "0", "TF_CPP_MIN_LOG_LEVEL": "3", "CUDA_VISIBLE_DEVICES": "-1"}
+Tool: TypeAlias = Callable[..., CompletedProcess[str]]
 
 
-def run(module: str, *arguments: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", module, *arguments]
+def ours(*arguments: str) -> CompletedProcess[str]:
+    command = [sys.executable, "-m", "tensorkeep.tools.saved_model_cli", *arguments]
     return subprocess.run(command, capture_output=True, text=True, env=ENVIRONMENT, check=False)
 
 
-def both(*arguments: str) -> tuple[subprocess.CompletedProcess[str], subprocess.CompletedProcess[str]]:
-    return run(OURS, *arguments), run(THEIRS, *arguments)
+@pytest.fixture(scope="module")
+def theirs() -> Iterator[Tool]:
+    """TensorFlow's tool, which one process runs for all tests."""
+    command = [sys.executable, "-m", "tests.interop.saved_model_cli_runs"]
+    with subprocess.Popen(
+        command,
+        cwd=Path(__file__).parents[2],
+        env=ENVIRONMENT,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+    ) as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        asked, answers = process.stdin, process.stdout
+
+        def run(*arguments: str) -> CompletedProcess[str]:
+            print(json.dumps(arguments), file=asked, flush=True)
+            return CompletedProcess(arguments, *json.loads(answers.readline()))
+
+        yield run
+        asked.close()
 
 
 class Varied(tf.Module):
@@ -63,22 +87,24 @@ def varied(tmp_path_factory: pytest.TempPathFactory) -> str:
     return path
 
 
-def test_functions_with_arguments_of_all_kinds_are_shown_alike(varied):
-    ours, theirs = both("show", "--dir", varied, "--all")
-    assert ours.returncode == theirs.returncode == 0, ours.stderr
-    assert ours.stdout == theirs.stdout
+def test_functions_with_arguments_of_all_kinds_are_shown_alike(varied, theirs):
+    words = ["show", "--dir", varied, "--all"]
+    mine, other = ours(*words), theirs(*words)
+    assert mine.returncode == other.returncode == 0, mine.stderr
+    assert mine.stdout == other.stdout
 
 
 @pytest.mark.parametrize(
     "flags", thinned([["--all"], ["--tag_set", "serve"], ["--tag_set", "serve", "--signature_def", START]], 3)
 )
-def test_the_signature_of_what_runs_first_is_shown_alike(flags, tmp_path):
+def test_the_signature_of_what_runs_first_is_shown_alike(flags, tmp_path, theirs):
     with tensorflow_1():
         with_start_signature(tf.compat.v1, tmp_path / "model")
-    ours, theirs = both("show", "--dir", str(tmp_path / "model"), *flags)
-    assert ours.returncode == theirs.returncode == 0, ours.stderr
-    assert ours.stdout == theirs.stdout
-    assert START in ours.stdout
+    words = ["show", "--dir", str(tmp_path / "model"), *flags]
+    mine, other = ours(*words), theirs(*words)
+    assert mine.returncode == other.returncode == 0, mine.stderr
+    assert mine.stdout == other.stdout
+    assert START in mine.stdout
 
 
 class Traced(tf.Module):
@@ -101,38 +127,40 @@ class Traced(tf.Module):
 
 
 @pytest.mark.parametrize("gradients", thinned([False, True], 2))
-def test_options_are_listed_in_the_order_of_the_names_that_tensorflow_gives_them(gradients, tmp_path):
+def test_options_are_listed_in_the_order_of_the_names_that_tensorflow_gives_them(gradients, tmp_path, theirs):
     module = Traced()
     for number in range(13):
         module.times(tf.constant([1.0, 2.0]), number, word="ab"[number % 2])
     options = tf.saved_model.SaveOptions(experimental_custom_gradients=gradients)
     tf.saved_model.save(module, str(tmp_path), options=options)
-    ours, theirs = both("show", "--dir", str(tmp_path), "--all")
-    assert ours.returncode == theirs.returncode == 0, ours.stderr
-    assert "Option #13" in theirs.stdout
-    assert ours.stdout == theirs.stdout
+    words = ["show", "--dir", str(tmp_path), "--all"]
+    mine, other = ours(*words), theirs(*words)
+    assert mine.returncode == other.returncode == 0, mine.stderr
+    assert "Option #13" in other.stdout
+    assert mine.stdout == other.stdout
 
 
-def test_examples_give_the_same_results(tmp_path):
+def test_examples_give_the_same_results(tmp_path, theirs):
     directory = str(ROOT / "g27_tf1_multi" / "model")
     text = 'examples=[{"w":[1.0,2.0,-3.0],"word":["green"]},{"w":[0.0,1.0,0.5],"sp":[7,8]}]'
     arguments = ["run", "--dir", directory, "--tag_set", "serve", "--signature_def", "serving_default"]
     arguments += ["--input_examples", text, "--outdir"]
-    ours = run(OURS, *arguments, str(tmp_path / "ours"))
-    theirs = run(THEIRS, *arguments, str(tmp_path / "theirs"))
-    assert (ours.returncode, theirs.returncode) == (0, 0), ours.stderr
-    np.testing.assert_allclose(numbers(ours.stdout), numbers(theirs.stdout), rtol=1e-5)
+    mine = ours(*arguments, str(tmp_path / "ours"))
+    other = theirs(*arguments, str(tmp_path / "theirs"))
+    assert (mine.returncode, other.returncode) == (0, 0), mine.stderr
+    np.testing.assert_allclose(numbers(mine.stdout), numbers(other.stdout), rtol=1e-5)
     for name in ("index.npy", "scores.npy"):
         first, second = np.load(tmp_path / "ours" / name), np.load(tmp_path / "theirs" / name)
         assert first.dtype == second.dtype
         np.testing.assert_allclose(first, second, rtol=1e-5)
 
 
-def test_an_error_ends_with_the_same_words():
+def test_an_error_ends_with_the_same_words(theirs):
     directory = str(ROOT / "g26_tf1_simple_save" / "model")
-    ours, theirs = both("show", "--dir", directory, "--tag_set", "serve", "--signature_def", "nope")
-    assert ours.returncode == theirs.returncode == 1
-    assert theirs.stderr.splitlines()[-1] == ours.stderr.splitlines()[0]
+    words = ["show", "--dir", directory, "--tag_set", "serve", "--signature_def", "nope"]
+    mine, other = ours(*words), theirs(*words)
+    assert mine.returncode == other.returncode == 1
+    assert other.stderr.splitlines()[-1] == mine.stderr.splitlines()[0]
 
 
 # ---------------------------------------------------------------------------------------------------------------- scans

@@ -8,7 +8,7 @@ The table of paths (`v1.programs.paths`) says which of TensorFlow's modules each
     decorators         `deprecation`, `tf_decorator`, `tf_export` and other decorators of functions
     defined_functions  `function.Defun`
     enumerations       the values of enumerations, which modules of messages have by their names
-    execution          `tensorflow.python.eager` and `distribution_strategy_context`: graphs, and one replica
+    execution          `eager`, `distribution_strategy_context`, `tpu_function`: graphs, one replica, no TPU
     fetching           how sessions take fetches apart
     file_io            `tensorflow.python.lib.io.file_io`
     framework          what `framework.ops` and its neighbours have besides `tf`
@@ -22,6 +22,5 @@ The table of paths (`v1.programs.paths`) says which of TensorFlow's modules each
     private_names      names of tensors and operations that TensorFlow means for itself
     recurrent          what `rnn` and `rnn_cell_impl` have besides `tf.nn`
     test_helpers       decorators and functions of `test_util` and `googletest`
-    tpu_context        what `tpu_function` knows of TPUs
     variables          what `variables` and `variable_scope` have besides `tf`
 """

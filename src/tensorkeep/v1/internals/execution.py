@@ -1,12 +1,13 @@
-"""How programs run: graphs in sessions, never eagerly, and in one replica.
+"""How programs run: graphs in sessions, never eagerly, in one replica, and on no TPU.
 
-So `tensorflow.python.eager` is answered, and `distribution_strategy_context`; the rest of them is refused with a word.
+So `tensorflow.python.eager`, `distribution_strategy_context` and `tpu_function` are answered; the rest of them is
+refused with a word.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from types import SimpleNamespace
 from typing import Any, Final, NoReturn
 
@@ -104,3 +105,33 @@ def get_cross_replica_context() -> None:
 def get_loss_reduction() -> str:
     """How losses of replicas are joined."""
     raise FailedPreconditionError("there are no replicas whose losses could be joined: sessions run in this process")
+
+
+class TpuContext:
+    """Of how many cores a graph is built for: None, unless `tpu_shard_context` says it."""
+
+    def __init__(self) -> None:
+        self.number_of_shards: int | None = None
+
+    def set_number_of_shards(self, number_of_shards: int | None) -> None:
+        self.number_of_shards = number_of_shards
+
+
+_CONTEXT: Final = TpuContext()
+
+
+def get_tpu_context() -> TpuContext:
+    """What is known of the TPU. There is none, and layers then do as on a CPU."""
+    return _CONTEXT
+
+
+@contextmanager
+def tpu_shard_context(number_of_shards: int) -> Iterator[None]:
+    """Says how many cores there are for the block. It cannot be in another such block."""
+    if _CONTEXT.number_of_shards is not None:
+        raise FailedPreconditionError("tpu_shard_context cannot be nested.")
+    _CONTEXT.set_number_of_shards(number_of_shards)
+    try:
+        yield
+    finally:
+        _CONTEXT.set_number_of_shards(None)

@@ -74,7 +74,7 @@ _COLUMNS: Final[Table] = {
     "tensorkeep.v1.feature_column": "*",
 }
 _TPU: Final[Table] = {"tensorkeep.v1.contrib.tpu": "*"}
-_TPU_CONTEXT: Final[Table] = {"tensorkeep.v1.internals.tpu_context": "TpuContext get_tpu_context tpu_shard_context"}
+_TPU_CONTEXT: Final[Table] = {"tensorkeep.v1.internals.execution": "TpuContext get_tpu_context tpu_shard_context"}
 
 ESTIMATORS: Final[dict[str, Table]] = {
     **{f"estimator.{name}": _ESTIMATOR for name in _MODULES.split()},
