@@ -22,7 +22,6 @@ DECOMPOSITIONS = "ONNX has no operators that decompose matrices"
 NOT_RUN = "Could not find an implementation"
 
 REFUSED_LAYERS: dict[str, dict[int, str]] = {  # the numbers of their rows
-    "CategoryEncoding": {3: "it is not known whether it has weights"},
     "HashedCrossing": dict.fromkeys(range(2), HASHES),
     "Hashing": dict.fromkeys(range(8), HASHES),
     "StringLookup": dict.fromkeys((0, 2, 4, 6, 9), HASHES),
@@ -55,7 +54,6 @@ def test_layers(tmp_path: Path) -> None:
 
 
 REFUSED_FUNCTIONS: dict[str, str] = {
-    "bincount_0": "it is not known whether it has weights",
     "ctc_decode_1": "no search for the best sequences",
     "erf_1": NOT_RUN,
     "nextafter_0": "ONNX has no such function",

@@ -17,7 +17,7 @@ from tensorkeep.graph.functions import function_def
 from tensorkeep.graph.graph import Graph, Tensor
 from tensorkeep.graph.messages.attrs import FunctionRef
 from tensorkeep.graph.registry.opspec import get_op
-from tensorkeep.onnx import limits
+from tensorkeep.onnx import following_shapes, limits
 from tensorkeep.onnx.graphs import CannotTranslateError
 from tensorkeep.onnx.models import TranslateOptions, translate_graph
 from tensorkeep.ops.arrays.constants import placeholder
@@ -325,6 +325,19 @@ def test_enormous_sizes_make_no_enormous_lists(graph: Graph, monkeypatch: pytest
         except (CannotTranslateError, ResourceExhaustedError) as error:
             reasons = ("in the file", "a file should have", "nodes would have to be written")
             assert any(reason in str(error) for reason in reasons), error  # noqa: PT017
+
+
+def test_a_long_chain_of_values_of_unknown_rank_is_not_followed_from_its_start_for_each(
+    graph: Graph, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    inferred: list[Any] = []
+    monkeypatch.setattr(following_shapes, "_infer", lambda node, opset: inferred.append(node))
+    x = y = placeholder(dtype="float32", shape=None, name="x")
+    for _ in range(2000):
+        y = op("Neg", y)
+    made = translate_graph({"x": x}, {"y": y}, lambda op: None, TranslateOptions(20)).model
+    assert len(list(made.graph)) == 2000
+    assert len(inferred) <= 2 * 2000
 
 
 def test_the_values_of_variables_are_what_the_model_has(graph: Graph, monkeypatch: pytest.MonkeyPatch) -> None:

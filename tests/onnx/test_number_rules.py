@@ -201,3 +201,14 @@ def test_strings_are_compared_from_opset_19() -> None:
     assert run_sample("Equal", given, opset=19)[0].tolist() == [True, False]
     with pytest.raises(CannotTranslateError, match="needs opset 19"):
         export_sample("Equal", given, opset=18)
+
+
+# ---------------------------------------------------------------------------------------------------- Counts
+
+
+@pytest.mark.parametrize("weights", [[], [0.5, 2.0, 1.0, 4.0]], ids=["none", "four"])
+@pytest.mark.parametrize("name", ["Bincount", "DenseBincount"])
+def test_whether_values_have_weights_may_be_known_only_when_the_model_runs(name: str, weights: list[float]) -> None:
+    binary = {} if name == "Bincount" else {"binary_output": False}
+    given = sample(np.array([1, 0, 3, 1], np.int32), np.int32(5), np.array(weights, F), constant=(1,), **binary)
+    assert_same(name, given, shapes="rank")

@@ -6,6 +6,7 @@ computes of them follows, node by node, from what the loop starts with.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Final
 
 import onnx
@@ -14,6 +15,7 @@ import onnx_ir as ir
 from tensorkeep.onnx.terms import Dims
 
 _FURTHEST: Final = 64  # nodes, back from a value
+_FOLLOWED: Final = "followed"  # the mark of values that were followed
 _SMALL: Final = 64  # elements of constants that shapes may depend on
 _WITH_GRAPHS: Final = frozenset(("If", "Loop", "Scan", "SequenceMap"))
 
@@ -29,20 +31,32 @@ def followed_dims(value: ir.Value, opset: int) -> Dims | None:
 
 
 def _back_from(value: ir.Value) -> list[ir.Value]:
-    """Values of unknown shape that a value is computed from, each after those that it is computed from."""
-    found: dict[ir.Value, None] = {}
+    """Values of unknown shape that a value is computed from, each after those that it is computed from.
 
-    def visit(item: ir.Value) -> None:
-        node = item.producer()
-        if item in found or item.shape is not None or node is None or len(found) >= _FURTHEST:
-            return
-        for given in node.inputs:
-            if given is not None:
-                visit(given)
-        found[item] = None
+    Nobody looks further back than to a value that was followed before: of a long chain each is looked at twice.
+    """
+    found: list[ir.Value] = []
+    seen = {value}
+    waiting = [(value, _taken_by(value))]
+    while waiting:
+        item, others = waiting[-1]
+        given = next(others, None)
+        if given is None:
+            waiting.pop()
+            item.meta[_FOLLOWED] = True
+            found.append(item)
+        elif given not in seen and given.shape is None and given.producer() is not None and len(seen) < _FURTHEST:
+            seen.add(given)
+            waiting.append((given, _taken_by(given)))
+    return found
 
-    visit(value)
-    return list(found)
+
+def _taken_by(value: ir.Value) -> Iterator[ir.Value]:
+    """What the node of a value takes; nothing of one that was followed before."""
+    node = value.producer()
+    return (
+        iter(()) if node is None or _FOLLOWED in value.meta else (given for given in node.inputs if given is not None)
+    )
 
 
 def _infer(node: ir.Node, opset: int) -> None:

@@ -492,11 +492,27 @@ def test_providers_may_have_options_of_their_own(graph: Graph) -> None:
 
 
 @pytest.mark.parametrize(
-    "wrong", [{"threads": 0}, {"threads": "two"}, {"threads": True}, {"providers": 5}, {"options": ["spinning"]}]
-)
+    "wrong",
+    [
+        {"threads": 0}, {"threads": "two"}, {"threads": True}, {"threads": 10**9}, {"providers": 5},
+        {"options": ["spinning"]},
+    ],
+)  # fmt: skip
 def test_options_of_a_wrong_kind_are_an_error_before_anything_runs(wrong: Any) -> None:
     with pytest.raises(InvalidArgumentError, match=f"{next(iter(wrong))} of ONNX Runtime"):
         OnnxRuntime(**wrong)
+
+
+def test_the_smallest_part_is_a_number() -> None:
+    with pytest.raises(InvalidArgumentError, match="the smallest part of ONNX Runtime is a number of nodes, got 'x'"):
+        OnnxRuntime(smallest="x")  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("name", ["", "a" * 3000])
+def test_options_that_onnx_runtime_does_not_take_are_an_error(name: str) -> None:
+    """And no reason to run the model by our kernels without a word."""
+    with pytest.raises(InvalidArgumentError, match=r'ONNX Runtime does not take the option "(a{80}\.\.\.)?"'):
+        OnnxRuntimeEngine(OnnxRuntime(options={name: "1"}))
 
 
 def test_options_of_a_session_may_be_numbers(graph: Graph) -> None:

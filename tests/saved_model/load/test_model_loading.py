@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 import subprocess
 import sys
 from collections.abc import Callable
@@ -20,6 +21,7 @@ from tensorkeep.errors import (
     NotFoundError,
     PermissionDeniedError,
     TensorKeepError,
+    WrongTypeError,
 )
 from tensorkeep.graph.building import building
 from tensorkeep.graph.functions import function_def
@@ -109,6 +111,14 @@ def test_values_that_a_signature_does_not_take_are_all_named_with_what_it_takes(
     assert 'input "b" is missing' in text
     assert 'input "a": expected float32 [?, 4], got float32 [2, 3]' in text
     assert "It takes a: float32 [?, 4], b: float32 [?, 2]" in text
+
+
+def test_a_model_and_its_signatures_say_why_they_cannot_be_pickled() -> None:
+    with tk.load_saved_model(golden("g29_keras_dense") / "model") as model:
+        with pytest.raises(WrongTypeError, match="cannot be pickled, as it has files and threads of this process"):
+            pickle.dumps(model)
+        with pytest.raises(WrongTypeError, match='the signature "serving_default" cannot be pickled'):
+            pickle.dumps(model.signatures["serving_default"])
 
 
 def test_a_missing_signature_is_an_error_that_lists_those_there_are() -> None:

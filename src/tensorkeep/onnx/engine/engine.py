@@ -17,7 +17,7 @@ from tensorkeep.onnx.engine.empty_arrays import FilledValues, why_dangerous
 from tensorkeep.onnx.engine.options import OnnxRuntime
 from tensorkeep.onnx.engine.parts import ARRAY, VARIABLE, Constants, OnnxPart, note_fault
 from tensorkeep.onnx.engine.row_by_row import inputs_by_row
-from tensorkeep.onnx.engine.sessions import CannotRunError, OnnxSession, check_providers
+from tensorkeep.onnx.engine.sessions import CannotRunError, OnnxSession, check_options
 from tensorkeep.onnx.engine.trial import Translation, Trial, passes_border, resource_term, try_plan
 from tensorkeep.onnx.models import TranslateOptions, assembled_model
 from tensorkeep.onnx.terms import Term
@@ -37,7 +37,7 @@ class OnnxRuntimeEngine:
     """Runs what translates to ONNX in ONNX Runtime."""
 
     def __init__(self, options: OnnxRuntime = OnnxRuntime()) -> None:
-        check_providers(options)
+        check_options(options)
         self.options = options
 
     def split(self, question: PlanToSplit) -> Split:

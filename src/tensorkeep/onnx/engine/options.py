@@ -9,6 +9,7 @@ from typing import Final
 from tensorkeep.errors import InvalidArgumentError
 
 _SPINNING: Final = "session.intra_op.allow_spinning"
+_MOST_THREADS: Final = 4096
 PROCESSOR: Final = "CPUExecutionProvider"
 
 Provider = str | tuple[str, Mapping[str, str]]
@@ -37,6 +38,10 @@ class OnnxRuntime:
         is_number = isinstance(self.threads, int) and not isinstance(self.threads, bool)
         if self.threads is not None and not (is_number and self.threads > 0):
             raise InvalidArgumentError(f"threads of ONNX Runtime: a positive number, got {self.threads!r}")
+        if is_number and self.threads is not None and self.threads > _MOST_THREADS:
+            raise InvalidArgumentError(f"threads of ONNX Runtime: {_MOST_THREADS:,} at most, got {self.threads:,}")
+        if isinstance(self.smallest, bool) or not isinstance(self.smallest, int | float):
+            raise InvalidArgumentError(f"the smallest part of ONNX Runtime is a number of nodes, got {self.smallest!r}")
         if not isinstance(self.options, Mapping):
             raise InvalidArgumentError(f"options of ONNX Runtime are texts by name, got {self.options!r}")
         object.__setattr__(self, "options", {str(key): str(value) for key, value in self.options.items()})

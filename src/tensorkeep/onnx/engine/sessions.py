@@ -24,6 +24,7 @@ _CUDA: Final = "CUDAExecutionProvider"
 _APART: Final = 4096  # bytes; smaller constants are in the message
 _WEIGHTS: Final = "weights.bin"
 _MUCH: Final = 2 << 20  # bytes of constants that are not to be there once more than they have to
+_SHOWN: Final = 80  # characters of a name, in a message
 _SILENT: Final = 4  # ONNX Runtime logs nothing below a crash: what fails is run by our kernels, whose error is told
 
 Feed = dict[str, Array]
@@ -52,8 +53,7 @@ class OnnxSession:
         settings.intra_op_num_threads = options.threads or thread_limit()
         settings.inter_op_num_threads = 1
         settings.log_severity_level = _SILENT
-        for name, value in options.options.items():
-            settings.add_session_config_entry(name, value)
+        _set_options(settings, options)
         is_large = sum(tensor.nbytes for _, tensor in _arrays_of(model)) > _MUCH
         with ExitStack() as while_opening:
             source = _in_files(model, settings, while_opening) if is_large else _message(model)
@@ -100,12 +100,28 @@ def _in_files(model: ir.Model, settings: Any, while_opening: ExitStack) -> bytes
         return _message(model)
 
 
-def check_providers(options: OnnxRuntime) -> None:
-    """An error if a provider that is asked for is not in this build of ONNX Runtime, or cannot work on this machine.
+def _set_options(settings: Any, options: OnnxRuntime) -> None:
+    """Sets session options by name. ONNX Runtime takes any name, and looks only at those that it knows."""
+    for name, value in options.options.items():
+        try:
+            settings.add_session_config_entry(name, value)
+        except Exception as error:  # of a module that is not to be named: the classes are made in compiled code
+            shown = name if len(name) <= _SHOWN else f"{name[:_SHOWN]}..."
+            raise InvalidArgumentError(
+                f'ONNX Runtime does not take the option "{shown}" (options=): {str(error).strip()}'
+            ) from error
+
+
+def check_options(options: OnnxRuntime) -> None:
+    """An error if ONNX Runtime does not take an option, or if a provider that is asked for is not in this build of it,
+    or cannot work on this machine.
 
     ONNX Runtime leaves out a provider whose libraries or device it does not find, says so in its log at most, and runs
     everything on the processor: so a model of one addition is opened, and asked who would run it.
     """
+    settings = onnxruntime.SessionOptions()
+    settings.log_severity_level = _SILENT
+    _set_options(settings, options)
     wanted = [name for name, _ in map(name_and_options, options.providers)]
     known = onnxruntime.get_available_providers()
     if missing := [name for name in wanted if name not in known]:
@@ -117,8 +133,6 @@ def check_providers(options: OnnxRuntime) -> None:
         return
     if _CUDA in wanted:
         _find_cuda_libraries()
-    settings = onnxruntime.SessionOptions()
-    settings.log_severity_level = _SILENT
     try:
         found, why = _open_session(_smallest_model(), settings, _providers_of(options)).get_providers(), ""
     except CannotRunError as error:

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, NoReturn, TypeVar
 
 from tensorkeep.arrays import Array
 from tensorkeep.dtypes import dtype_in_graph
-from tensorkeep.errors import InvalidArgumentError, NotFoundError, TensorKeepError
+from tensorkeep.errors import InvalidArgumentError, NotFoundError, TensorKeepError, WrongTypeError
 from tensorkeep.graph.graph import is_index
 from tensorkeep.graph.messages.attrs import shape_of_proto
 from tensorkeep.io.files.filesystem import PathLike
@@ -113,6 +113,12 @@ class LoadedModel:
             "function", written, lambda path: restored_function(written[path], path, self._functions)
         )
         self.variables: Mapping[str, Array] = self._variables()
+
+    def __reduce__(self) -> NoReturn:
+        raise WrongTypeError(
+            f'the model of "{self.directory}" cannot be pickled, as it has files and threads of this process: pass its '
+            "directory on, and load it there (load_saved_model)"
+        )
 
     @property
     def directory(self) -> str:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, TypeAlias
+from typing import Any, NoReturn, TypeAlias
 
 import numpy as np
 
 from tensorkeep.dtypes import STRING, DType, dtype_in_graph
-from tensorkeep.errors import DataLossError, InvalidArgumentError
+from tensorkeep.errors import DataLossError, InvalidArgumentError, WrongTypeError
 from tensorkeep.graph.messages.attrs import shape_of_proto
 from tensorkeep.native.texts import JoinedTexts
 from tensorkeep.proto.messages import SignatureDef, TensorInfo
@@ -104,6 +104,12 @@ class Signature:
         self._is_plain = not any(isinstance(item, CompositeSpec) for item in (*spec.inputs.values(),))
         self._gives_plain = not any(isinstance(item, CompositeSpec) for item in spec.outputs.values())
         self._output_names = tuple(spec.outputs)
+
+    def __reduce__(self) -> NoReturn:
+        raise WrongTypeError(
+            f'the signature "{self.name}" cannot be pickled, as its model belongs to this process: pass on the '
+            "directory of the model and the name, and load it there (load_saved_model)"
+        )
 
     @property
     def name(self) -> str:

@@ -8,9 +8,10 @@ from tensorkeep.dtypes import BOOL, FLOAT32, INT32, INT64, STRING, DType
 from tensorkeep.onnx.graphs import OnnxGraph
 from tensorkeep.onnx.known_axes import are_same_axes
 from tensorkeep.onnx.rules.arrays.joining import known_axis
+from tensorkeep.onnx.rules.arrays.shapes import filled_array
 from tensorkeep.onnx.rules.carriers import carried_node, carrier
 from tensorkeep.onnx.rules.registry import rule
-from tensorkeep.onnx.size_vectors import axes_of, computed_size, counted_indices, parts_of, vector
+from tensorkeep.onnx.size_vectors import axes_of, computed_size, counted_indices, parts_of, reshaped_value, vector
 from tensorkeep.onnx.terms import Term
 
 # ---------------------------------------------------------------------------------------------------- By condition
@@ -272,6 +273,15 @@ def bucketize(to: OnnxGraph, input: Term, *, boundaries: list[float]) -> Term:
 # ---------------------------------------------------------------------------------------------------- Counts
 
 
+def weights_or_ones(to: OnnxGraph, weights: Term, values: Term) -> Term:
+    """What each value counts for, all in one axis: its weight, or one where there turn out to be no weights."""
+    count = to.unsqueeze(to.node("Size", values, dtype=INT64, dims=()), [0])
+    ones = filled_array(to, count, to.constant(np.ones((), weights.dtype.array_dtype), weights.dtype))
+    found = to.slice(to.concat([to.reshape(weights, [-1]), ones], 0), [0], count, [0])
+    found.dims = (values.element_count,)
+    return found
+
+
 def counted_values(to: OnnxGraph, values: Term, size: Term, weights: Term, binary: bool) -> Term:
     """How often each number below a size occurs along the last axis, or what its weights add up to."""
     if to.model.is_for_engine:
@@ -289,8 +299,8 @@ def counted_values(to: OnnxGraph, values: Term, size: Term, weights: Term, binar
         return to.cast(found, weights.dtype)
     if count == 0:
         return _how_many(to, is_it, rank - 1, weights.dtype)
-    if count is None:
-        to.refuse("it is not known whether it has weights")
+    if count is None and weights.rank in (None, 1):
+        weights = reshaped_value(to, weights_or_ones(to, weights, values), axes_of(values))
     each = to.node("Where", is_it, to.unsqueeze(weights, [rank]), to.like(weights, 0), dtype=weights.dtype)
     return to.reduce("ReduceSum", each, [rank - 1])
 

@@ -7,6 +7,7 @@ import numpy as np
 from tensorkeep.dtypes import BOOL, FLOAT64, INT64, DType
 from tensorkeep.onnx.graphs import OnnxGraph
 from tensorkeep.onnx.rules.arrays.joining import as_vector
+from tensorkeep.onnx.rules.arrays.selecting import weights_or_ones
 from tensorkeep.onnx.rules.arrays.shapes import filled_array
 from tensorkeep.onnx.rules.groups import groups_of
 from tensorkeep.onnx.rules.numbers.segments import by_segment
@@ -39,10 +40,13 @@ def _ones_like(to: OnnxGraph, values: Term, dtype: DType) -> Term:
     return found
 
 
-def _has_weights(to: OnnxGraph, weights: Term) -> bool:
+def _weights_of(to: OnnxGraph, weights: Term, values: Term, binary: bool) -> Term:
+    """What each of some values in one axis counts for."""
+    if binary or weights.element_count == 0:
+        return _ones_like(to, values, weights.dtype)
     if weights.element_count is None and weights.size(0) is None:
-        to.refuse("it is not known whether it has weights")
-    return weights.element_count != 0
+        return weights_or_ones(to, weights, values)
+    return as_vector(to, weights)
 
 
 @rule("HistogramFixedWidth")
@@ -77,7 +81,7 @@ def _counts_in_rows(
     width = parts_of(to, size, 1)[0]
     wide = to.cast(values, INT64)
     is_in = to.node("Less", wide, scalar(to, width), dtype=BOOL)
-    each = as_vector(to, weights) if _has_weights(to, weights) and not binary else _ones_like(to, wide, weights.dtype)
+    each = _weights_of(to, weights, wide, binary)
     places = wide if rows is None else to.node("Add", to.node("Mul", rows, scalar(to, width)), wide)
     places, each = (to.node("Compress", term, is_in, dims=(None,), axis=0) for term in (places, each))
     whole = width if rows is None else product(to, [height, width])
@@ -129,7 +133,7 @@ def _sparse_counts(
     smallest, most = limits
     wide = as_vector(to, to.cast(values, INT64))
     wide.dims = (None,)
-    each = as_vector(to, weights) if _has_weights(to, weights) and not binary else _ones_like(to, wide, weights.dtype)
+    each = _weights_of(to, weights, wide, binary)
     if most > 0:
         is_in = to.node("Less", wide, to.constant(most), dtype=BOOL)
         width: Part = most
