@@ -22,13 +22,15 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Collection, Mapping, Sequence
+from itertools import count
 from math import exp, log
 from pathlib import Path
 from typing import Any, Final
 
 SECTION: Final = re.compile(r"(?<=<!-- engines -->\n).*(?=<!-- end of engines -->)", re.DOTALL)
 BATCHES: Final = (1, 32)
-WARM: Final = 12  # calls by which engine="auto" has found the faster way
+WARM: Final = 17  # calls of engine="auto", at least, before they count
+_FOUND: Final = 2.5  # seconds of them, about, by which it has found the fastest way
 _ROUND: Final = 0.3  # seconds, about, of calls in one round
 _PAUSE: Final = 0.05  # seconds; OpenBLAS's threads turn in circles for 20 ms after their work
 _AGREES: Final = 1e-4  # of the largest element
@@ -102,6 +104,16 @@ def _woken(call: Call, inputs: Mapping[str, Any]) -> object:
     return call(inputs)
 
 
+def _warmed(call: Call, inputs: Mapping[str, Any]) -> Mapping[str, Any]:
+    """What it answers when it has been called for a while."""
+    start = time.perf_counter()
+    for number in count(1):
+        answer = call(inputs)
+        if number >= WARM and time.perf_counter() - start > _FOUND:
+            break
+    return answer
+
+
 def measure(name: str, folder: str, threads: int, rounds: int) -> dict[str, Any]:
     """Milliseconds of each contender for each batch, and why one is missing."""
     from benchmarks.real_models import MODELS
@@ -123,8 +135,7 @@ def measure(name: str, folder: str, threads: int, rounds: int) -> dict[str, Any]
             if who not in calls:
                 continue
             try:
-                for _ in range(WARM if who == "auto" else 1):
-                    answer = calls[who](inputs)
+                answer = _warmed(calls[who], inputs) if who == "auto" else calls[who](inputs)
                 error = off(answer, wanted)
             except Exception as failure:
                 notes[who] = f"batch {batch}: {type(failure).__name__}: {failure}"[:160]

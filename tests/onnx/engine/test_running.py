@@ -281,12 +281,13 @@ def test_too_little_to_do_stays(graph: Graph) -> None:
         assert [(kept.op.type, kept.reason) for kept in split.kept] == [("Tanh", "too little to do")]
 
 
-def test_the_faster_of_two_engines_is_found_by_the_first_calls(graph: Graph) -> None:
+def test_the_faster_of_two_engines_is_found_by_the_first_calls(graph: Graph, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(choosing, "_LONGEST_PAUSE", 10)
     x = placeholder(FLOAT32, [None, 8])
     y = layers(x)
     engine = OnnxRuntimeEngine(OnnxRuntime(smallest=0, only_if_faster=True))
     with session_of(graph, engine=engine) as session, Session(graph, resources=session.resources) as ours:
-        for _ in range(40):
+        for _ in range(64):
             np.testing.assert_allclose(session.run(y, {x: x_of(2)}), ours.run(y, {x: x_of(2)}), rtol=1e-5, atol=1e-6)
         (part,) = session._programs.compiled[-1].split.parts  # type: ignore[union-attr]
         assert isinstance(part.run, FasterPart)
@@ -325,10 +326,7 @@ def test_engines_are_timed_without_disturbing_each_other(monkeypatch: pytest.Mon
     part: Any = FasterPart(disturbing)  # type: ignore[arg-type]
     for _ in range(10):
         part(x_of(2))
-    assert disturbing.calls == ["theirs"] * 4 + ["ours"] * 4 + ["theirs"] * 2
-    for _ in range(3):
-        part(x_of(2))
-    assert disturbing.calls[-3:] == ["ours"] * 3
+    assert disturbing.calls == ["theirs"] * 4 + ["ours"] * 6
 
 
 def test_short_calls_are_timed_oftener(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -336,9 +334,24 @@ def test_short_calls_are_timed_oftener(monkeypatch: pytest.MonkeyPatch) -> None:
     short = Disturbing()
     monkeypatch.setattr(choosing, "perf_counter", lambda: short.now / 1000)
     part: Any = FasterPart(short)  # type: ignore[arg-type]
-    for _ in range(39 + 4):
+    for _ in range(30):
         part(x_of(2))
-    assert short.calls == ["theirs"] * 13 + ["ours"] * 13 + ["theirs"] * 13 + ["ours"] * 4
+    assert short.calls == ["theirs"] * 13 + ["ours"] * 17
+
+
+def test_the_two_fastest_ways_are_timed_again_when_what_disturbed_them_is_over() -> None:
+    """ONNX Runtime takes half of our kernels' time, but for the first calls, while the machine does something else."""
+    batch = Batch({0: 0.01, -1: 0.02}, rows=1)
+    busy = dict(batch.seconds)
+    part: Any = FasterPart(batch, lambda: batch.now)  # type: ignore[arg-type]
+    for number in range(200):
+        batch.seconds = busy if number > 11 else {0: 0.05, -1: 0.02}
+        part(x_of(2))
+    first = batch.calls.index(-1)
+    pause = batch.calls[first:].index(0)
+    assert set(batch.calls[:first]) == {0}
+    assert 50 < pause < 80
+    assert batch.calls[-20:] == [0] * 20
 
 
 class Batch:
@@ -369,9 +382,7 @@ def test_a_batch_is_run_in_the_fastest_way(fastest: int) -> None:
     part: Any = FasterPart(batch, lambda: batch.now)  # type: ignore[arg-type]
     for _ in range(24):
         part(x_of(32))
-    assert batch.calls[:16] == [0] * 4 + [4] * 4 + [1] * 4 + [-1] * 4
-    assert set(batch.calls[16:20]) == {0 if fastest == -1 else fastest}  # the first is timed once more
-    assert set(batch.calls[20:]) == {fastest}
+    assert batch.calls == [0] * 4 + [4] * 4 + [1] * 4 + [-1] * 4 + [fastest] * 8
 
 
 def test_a_way_that_is_much_slower_is_not_timed_again() -> None:
@@ -432,7 +443,7 @@ def test_a_part_inside_one_that_our_kernels_run_is_theirs_too(monkeypatch: pytes
     around.own = inner  # type: ignore[method-assign]
     for _ in range(12):
         outer(x_of(2))
-    assert inside.calls == ["theirs"] * 4 + ["ours"] * 4 + ["theirs"] * 2 + ["ours"] * 2
+    assert inside.calls == ["theirs"] * 4 + ["ours"] * 8
     inner(x_of(2))  # by itself it is timed anew
     assert inside.calls[-1] == "theirs"
 
@@ -627,4 +638,4 @@ def test_engines_are_timed_one_after_the_other(is_theirs: bool, monkeypatch: pyt
     faster = FasterPart(part)
     for _ in range(10):
         faster(np.zeros(5))
-    assert ran == ["theirs"] * 4 + (["ours"] * 2 + ["theirs"] * 4 if is_theirs else ["ours"] * 4 + ["theirs"] * 2)
+    assert ran == ["theirs"] * 4 + (["ours"] * 2 + ["theirs"] * 4 if is_theirs else ["ours"] * 6)

@@ -20,6 +20,8 @@ _MOST_TIMED: Final = 12  # of short calls
 _ENOUGH: Final = 0.1  # seconds that timed calls take together, for no more of them to be needed
 _HOPELESS: Final = 1.25  # of the time of the best way: what takes longer in its first timed call is not called again
 _SETTLED: Final = 0.05  # seconds of calls, before which no way is hopeless: what else happens may have disturbed it
+_PAUSE: Final = 1.0  # seconds of calls, about, after which the two fastest are timed again
+_LONGEST_PAUSE: Final = 2000  # calls
 _LONG: Final = 0.003  # seconds of a call of all rows, below which there is nothing to gain by some at a time
 _AT_A_TIME: Final = (4, 1)  # rows
 
@@ -65,31 +67,43 @@ class FasterPart:
     def _run_timed(self, size: int, values: Sequence[Any]) -> Sequence[Any]:
         contest = self._contests.setdefault(size, _Contest())
         way = contest.way
+        if contest.pauses():
+            return self._run(way, values)
         start = self._clock()
         results = self._run(way, values)
         seconds = self._clock() - start
         if contest.note(way, seconds, lambda: self._part.rows(values)):
-            self._chosen[size] = contest.best
+            self._chosen[size] = contest.way
         return results
 
 
 class _Contest:
-    """The ways that are still to be timed, one after the other, and the fastest so far.
+    """The ways that are still to be timed, one after the other, and how long each takes.
 
     They do not take turns: threads of one wait for work for a while, in the way of others. The first call of each is
-    not counted. The first way, which is timed while a process begins, is timed once more if our kernels were faster.
+    not counted. What else happens in the first second may disturb all calls of one way, if calls are short: then the
+    two fastest are timed once more, after a second of calls of the faster one.
     """
 
     def __init__(self) -> None:
-        self.best = self.way = _ALL
-        self._seconds = float("inf")
+        self.way = _ALL
+        self._seconds: dict[_Way, float] = {}
         self._waiting: list[_Way] | None = None
         self._times: list[float] = []
+        self._paused = 0
+        self._is_last = False
         self._lock = Lock()
 
+    def pauses(self) -> bool:
+        """Whether a call is not to be timed, as what came so far is to be over first."""
+        if self._paused:
+            self._paused -= 1
+            return True
+        return False
+
     def note(self, way: _Way, seconds: float, rows: Callable[[], int]) -> bool:
-        """Notes what a call took. Whether it is known now which way is the fastest. `rows` says how many rows there are
-        that may be given some at a time.
+        """Notes what a call took. Whether it is known now that `self.way` is the fastest. `rows` says how many rows
+        there are that may be given some at a time.
         """
         with self._lock:
             if way != self.way:  # another thread has called meanwhile
@@ -98,24 +112,26 @@ class _Contest:
             if not self._is_enough():
                 return False
             taken = min(self._times[1:])
-            if taken < self._seconds:
-                self.best, self._seconds = way, taken
+            self._seconds[way] = min(taken, self._seconds.get(way, taken))
             if self._waiting is None:
                 self._waiting = self._other_ways(taken, rows)
-            elif way == self.best == _OURS:
-                self._waiting = [_ALL]
             self._times = []
             if self._waiting:
                 self.way = self._waiting.pop(0)
                 return False
-            return True
+            self.way, second = sorted(self._seconds, key=self._seconds.__getitem__)[:2]
+            pause = min(int(_PAUSE / max(self._seconds[self.way], 1e-9)), _LONGEST_PAUSE)
+            if self._is_last or pause < _TIMED:
+                return True
+            self._paused, self._waiting, self._is_last = pause, [second], True
+            return False
 
     def _is_enough(self) -> bool:
         counted = self._times[1:]
         if len(counted) >= _MOST_TIMED or (len(counted) >= _TIMED and sum(counted) >= _ENOUGH):
             return True
-        is_hopeless = bool(counted) and min(counted) > _HOPELESS * self._seconds
-        return is_hopeless and sum(self._times) >= _SETTLED
+        best = min(self._seconds.values(), default=float("inf"))
+        return bool(counted) and min(counted) > _HOPELESS * best and sum(self._times) >= _SETTLED
 
     def _other_ways(self, taken: float, rows: Callable[[], int]) -> list[_Way]:
         count = rows() if taken >= _LONG else 0
