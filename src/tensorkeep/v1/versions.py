@@ -40,4 +40,4 @@ def load_op_library(library_filename: str) -> NoReturn:
     )
 
 
-load_library = load_op_library
+load_library = load_file_system_library = load_op_library
