@@ -68,12 +68,13 @@ def test_a_file_that_is_neither_bytes_nor_text_is_damaged(tmp_path: Path) -> Non
         main(None, parser().parse_args([f"--input_graph={tmp_path / 'graph'}"]))
 
 
-def test_the_function_gives_the_graph_and_writes_nothing_if_not_told_where_to() -> None:
+@pytest.mark.parametrize("word", ["variable_names_denylist", "variable_names_blacklist"])
+def test_the_function_gives_the_graph_and_writes_nothing_if_not_told_where_to(word: str) -> None:
     folder = FOLDER / "ref"
     frozen = freeze_graph(
         *(str(folder / "graph.pb"), "", True, str(folder / "model.ckpt"), "prob", "save/restore_all", "save/Const:0"),
         *("", True, ""),
-        variable_names_denylist="logits/kernel",
+        **{word: "logits/kernel"},
     )
     assert [node.name for node in frozen.node if node.op == "VariableV2"] == ["logits/kernel"]
 

@@ -158,3 +158,30 @@ def test_main_runs_the_tests_of_a_program(tmp_path: Path) -> None:
     assert ended.returncode == 1
     assert "Ran 3 tests" in ended.stderr
     assert "FAILED (failures=1, skipped=1)" in ended.stderr  # `test_session` counts as one, as in TensorFlow
+
+
+def test_graphs_are_compared_in_any_order_of_their_nodes() -> None:
+    first = tf.GraphDef(node=[tf.NodeDef(name="a", op="NoOp"), tf.NodeDef(name="b", op="NoOp", input=["^a"])])
+    second = tf.GraphDef(node=list(reversed(first.node)))
+    tf.test.assert_equal_graph_def(first, second)
+    second.node[0].device = "/cpu:0"
+    with pytest.raises(AssertionError, match="differ in 1 nodes: b"):
+        tf.test.assert_equal_graph_def(first, second)
+    with pytest.raises(TypeError, match="Expected a GraphDef, got str"):
+        tf.test.assert_equal_graph_def("a", second)
+
+
+@pytest.mark.parametrize("names", [{"a": "HashTableV2", "b": "Const"}])
+def test_names_made_by_chance_can_be_left_out(names: dict[str, str]) -> None:
+    def made(table: bytes, prefix: bytes) -> tf.GraphDef:
+        graph_def = tf.GraphDef(node=[tf.NodeDef(name=name, op=op) for name, op in names.items()])
+        graph_def.node[0].attr["shared_name"].s = table
+        graph_def.node[1].attr["value"].tensor.string_val.append(prefix)
+        return graph_def
+
+    ours, theirs = made(b"hash_1", b"x_temp_1/part"), made(b"hash_2", b"x_temp_2/part")
+    tf.test.assert_equal_graph_def(ours, theirs, checkpoint_v2=True, hash_table_shared_name=True)
+    with pytest.raises(AssertionError, match="differ in 1 nodes: a"):
+        tf.test.assert_equal_graph_def(ours, theirs, checkpoint_v2=True)
+    with pytest.raises(AssertionError, match="differ in 1 nodes: b"):
+        tf.test.assert_equal_graph_def(ours, theirs, hash_table_shared_name=True)

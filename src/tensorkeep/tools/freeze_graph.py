@@ -48,10 +48,12 @@ def freeze_graph(
     saved_model_tags: str = SERVING,
     checkpoint_version: int = SaverDef.V2,
     *,
+    variable_names_blacklist: str = "",
     run_initializers: bool = False,
 ) -> GraphDef:
     """Freezes a model that is in files, and writes the result to `output_graph` if that is given.
 
+    `variable_names_blacklist` is what TensorFlow 1 calls `variable_names_denylist`.
     `restore_op_name`, `filename_tensor_name` and `checkpoint_version` have no effect. Nothing of the model runs but the
     `initializer_nodes`, which may only compute, unless `run_initializers` has what restores and initializes it run.
     """
@@ -81,6 +83,7 @@ def freeze_graph(
         input_saved_model_dir,
         _names(saved_model_tags),
         checkpoint_version,
+        variable_names_blacklist=variable_names_blacklist,
         run_initializers=run_initializers,
     )
 
@@ -102,6 +105,7 @@ def freeze_graph_with_def_protos(
     saved_model_tags: list[str] | None = None,
     checkpoint_version: int = SaverDef.V2,
     *,
+    variable_names_blacklist: str = "",
     run_initializers: bool = False,
 ) -> GraphDef:
     """Freezes a model given by messages and a checkpoint, and writes the result if told where to."""
@@ -109,7 +113,8 @@ def freeze_graph_with_def_protos(
         _check_checkpoint(input_checkpoint or "")
     if not output_node_names:
         raise InvalidArgumentError("You need to supply the name of a node to --output_node_names.")
-    selection = Selection(_names(variable_names_whitelist) or None, _names(variable_names_denylist) or None)
+    kept = [*_names(variable_names_denylist), *_names(variable_names_blacklist)]
+    selection = Selection(_names(variable_names_whitelist) or None, kept or None)
     options = FreezeOptions(selection, clear_devices, _names(initializer_nodes), run_initializers=run_initializers)
     outputs = output_node_names.replace(" ", "").split(",")
     checkpoint = input_checkpoint or ""
@@ -175,6 +180,7 @@ _FLAGS: Final = (
     ("initializer_nodes", "", "Comma separated list of initializer nodes to run before freezing."),
     ("variable_names_whitelist", "", "Comma separated list of variables to convert to constants; by default, all."),
     ("variable_names_denylist", "", "Comma separated list of variables to skip converting to constants."),
+    ("variable_names_blacklist", "", "The name of variable_names_denylist in TensorFlow 1."),
     ("input_meta_graph", "", "TensorFlow 'MetaGraphDef' file to load."),
     ("input_saved_model_dir", "", "Path to the dir with TensorFlow 'SavedModel' file and variables."),
     ("saved_model_tags", SERVING, "All tags of the MetaGraphDef to load, separated by ','."),

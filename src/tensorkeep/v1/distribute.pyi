@@ -2,11 +2,11 @@
 
 from tensorkeep.tf1.estimators.strategies import MirroredStrategy, OneDeviceStrategy
 from tensorkeep.v1.internals.execution import (
-    get_loss_reduction, get_replica_context, get_strategy, has_strategy, in_cross_replica_context,
+    ReduceOp, get_loss_reduction, get_replica_context, get_strategy, has_strategy, in_cross_replica_context,
 )
 from tensorkeep.v1.learning.servers import Server
 
 __all__ = [
-    "MirroredStrategy", "OneDeviceStrategy", "Server", "get_loss_reduction", "get_replica_context", "get_strategy",
-    "has_strategy", "in_cross_replica_context",
+    "MirroredStrategy", "OneDeviceStrategy", "ReduceOp", "Server", "get_loss_reduction", "get_replica_context",
+    "get_strategy", "has_strategy", "in_cross_replica_context",
 ]

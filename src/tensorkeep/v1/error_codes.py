@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 from tensorkeep.errors import (
     AbortedError,
     AlreadyExistsError,
@@ -59,6 +62,12 @@ _CLASSES: tuple[type[OpError], ...] = (
     DataLossError,
     UnauthenticatedError,
 )
+
+
+@contextmanager
+def raise_exception_on_not_ok_status() -> Iterator[None]:
+    """A status for functions of TensorFlow's C API that want one. Ours need none: they raise themselves."""
+    yield
 
 
 def error_code_from_exception_type(cls: type[OpError]) -> int | None:

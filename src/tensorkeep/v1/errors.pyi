@@ -8,7 +8,7 @@ from tensorkeep.errors import (
 from tensorkeep.v1.error_codes import (
     ABORTED, ALREADY_EXISTS, CANCELLED, DATA_LOSS, DEADLINE_EXCEEDED, FAILED_PRECONDITION, INTERNAL, INVALID_ARGUMENT,
     NOT_FOUND, OK, OUT_OF_RANGE, PERMISSION_DENIED, RESOURCE_EXHAUSTED, UNAUTHENTICATED, UNAVAILABLE, UNIMPLEMENTED,
-    UNKNOWN, error_code_from_exception_type, exception_type_from_error_code,
+    UNKNOWN, error_code_from_exception_type, exception_type_from_error_code, raise_exception_on_not_ok_status,
 )
 
 __all__ = [
@@ -18,5 +18,5 @@ __all__ = [
     "OUT_OF_RANGE", "OpError", "OutOfRangeError", "PERMISSION_DENIED", "PermissionDeniedError", "RESOURCE_EXHAUSTED",
     "ResourceExhaustedError", "UNAUTHENTICATED", "UNAVAILABLE", "UNIMPLEMENTED", "UNKNOWN", "UnauthenticatedError",
     "UnavailableError", "UnimplementedError", "UnknownError", "error_code_from_exception_type",
-    "exception_type_from_error_code",
+    "exception_type_from_error_code", "raise_exception_on_not_ok_status",
 ]

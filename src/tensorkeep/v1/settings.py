@@ -22,7 +22,8 @@ class LogicalDevice(NamedTuple):
     device_type: str
 
 
-_SETTINGS: Final = {"inter_op_threads": 0, "intra_op_threads": 0, "soft_placement": 0}
+_SETTINGS: Final = {"inter_op_threads": 0, "intra_op_threads": 0, "jit": 0, "log_placement": 0, "soft_placement": 0}
+_OPTIMIZERS: Final[dict[str, bool]] = {}
 
 
 def _list_devices(
@@ -60,6 +61,36 @@ def get_soft_device_placement() -> bool:
 def set_soft_device_placement(enabled: bool) -> None:
     """Keeps a setting for `get_soft_device_placement`."""
     _SETTINGS["soft_placement"] = int(enabled)
+
+
+def get_log_device_placement() -> bool:
+    """What `set_log_device_placement` was told. Sessions are told by their `tf.ConfigProto`, as in TensorFlow 1."""
+    return bool(_SETTINGS["log_placement"])
+
+
+def set_log_device_placement(enabled: bool) -> None:
+    """Keeps a setting for `get_log_device_placement`."""
+    _SETTINGS["log_placement"] = int(enabled)
+
+
+def get_jit() -> bool:
+    """What `set_jit` was told. All runs are compiled, whatever it was."""
+    return bool(_SETTINGS["jit"])
+
+
+def set_jit(enabled: bool) -> None:
+    """Keeps a setting for `get_jit`."""
+    _SETTINGS["jit"] = int(enabled)
+
+
+def get_experimental_options() -> dict[str, bool]:
+    """What `set_experimental_options` was told. Graphs run as they are, whatever it was."""
+    return dict(_OPTIMIZERS)
+
+
+def set_experimental_options(options: dict[str, bool]) -> None:
+    """Keeps settings of TensorFlow's graph optimizers for `get_experimental_options`."""
+    _OPTIMIZERS.update(options)
 
 
 def get_inter_op_parallelism_threads() -> int:

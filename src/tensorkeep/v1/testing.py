@@ -10,9 +10,11 @@ from unittest import mock as mock
 
 import numpy as np
 
-from tensorkeep.errors import FailedPreconditionError, UnimplementedError
+from tensorkeep.errors import FailedPreconditionError, UnimplementedError, WrongTypeError
 from tensorkeep.graph.graph import Tensor
 from tensorkeep.io.files.filesystem import PathLike, path_text
+from tensorkeep.proto.messages import GraphDef, NodeDef
+from tensorkeep.proto.session_config import ConfigProto
 from tensorkeep.tf1.training.gradient_checks import gradients_both_ways
 from tensorkeep.v1 import flags
 from tensorkeep.v1.defaults import get_default_session
@@ -48,6 +50,38 @@ def gpu_device_name() -> str:
 def test_src_dir_path(relative_path: PathLike) -> NoReturn:
     """Raises: TensorFlow's own sources are not here."""
     raise UnimplementedError(f'"{path_text(relative_path)}" is a path in TensorFlow\'s sources, which are not here')
+
+
+def assert_equal_graph_def(
+    actual: GraphDef, expected: GraphDef, checkpoint_v2: bool = False, hash_table_shared_name: bool = False
+) -> None:
+    """Raises unless two graphs have the same nodes, in any order. The flags leave out names that are made by chance."""
+    for graph_def in (actual, expected):
+        if not isinstance(graph_def, GraphDef):
+            raise WrongTypeError(f"Expected a GraphDef, got {type(graph_def).__name__}")
+    ours, theirs = (_nodes_without_chance(given, checkpoint_v2, hash_table_shared_name) for given in (actual, expected))
+    different = sorted(name for name in {*ours, *theirs} if ours.get(name) != theirs.get(name))
+    if different:
+        raise AssertionError(
+            f"the graphs differ in {len(different)} nodes: {', '.join(different[:10])}\n"
+            f"first is\n{ours.get(different[0])}\nexpected was\n{theirs.get(different[0])}"
+        )
+
+
+def _nodes_without_chance(graph_def: GraphDef, checkpoint_v2: bool, hash_table_shared_name: bool) -> dict[str, NodeDef]:
+    copied = GraphDef()
+    copied.CopyFrom(graph_def)
+    for node in copied.node:
+        if checkpoint_v2 and node.op == "Const" and "_temp_" in str(node.attr["value"].tensor.string_val):
+            node.attr["value"].tensor.string_val[:] = [b""]
+        if hash_table_shared_name and node.op in ("HashTable", "HashTableV2"):
+            node.attr["shared_name"].s = b""
+    return {node.name: node for node in copied.node}
+
+
+def benchmark_config() -> ConfigProto:
+    """Settings of a session that is measured."""
+    return ConfigProto()
 
 
 def create_local_cluster(num_workers: int, num_ps: int, protocol: str = "grpc", **configs: object) -> NoReturn:

@@ -41,4 +41,4 @@ def load_op_library(library_filename: PathLike) -> NoReturn:
     )
 
 
-load_library = load_op_library
+load_library = load_file_system_library = load_op_library

@@ -308,3 +308,10 @@ def test_a_model_in_a_program_of_sessions_shares_its_variables() -> None:
         session.run(tf.global_variables_initializer())
         outputs = model(tf.constant(X))
         np.testing.assert_allclose(session.run(outputs), model.predict(X), rtol=1e-6)
+
+
+def test_a_number_among_outputs_is_that_of_each_element() -> None:
+    inputs = layers.Input((2,))
+    total = layers.Lambda(lambda x: tf.reduce_sum(x))(inputs)
+    found = keras.Model(inputs, [inputs, total]).predict(np.ones((3, 2), np.float32), batch_size=2)
+    assert [output.tolist() for output in found] == [[[1.0, 1.0]] * 3, [4.0, 4.0, 2.0]]

@@ -160,3 +160,30 @@ def test_a_copy_of_a_cell_that_was_called_has_the_variables_of_its_own_scope(gra
     named = [item.name for item in graph.collections["trainable_variables"]]
     assert len(named) == 12
     assert {name.split("/")[0] for name in named} == {"encoder", "decoder"}
+
+
+def test_a_cell_need_not_call_our_constructor(graph: Graph) -> None:
+    class Halved(cells.RNNCell):
+        def __init__(self, cell: cells.RNNCell) -> None:
+            self._cell = cell
+
+        @property
+        def state_size(self) -> Any:
+            return self._cell.state_size
+
+        @property
+        def output_size(self) -> Any:
+            return self._cell.output_size
+
+        def __call__(self, inputs: Any, state: Any, scope: Any = None) -> Any:
+            output, new = self._cell(inputs, state, scope)
+            return output * 0.5, new
+
+    plain = [cells.LSTMCell(3, name=f"cell_{number}") for number in range(2)]
+    both = cells.MultiRNNCell([Halved(plain[0]), Halved(plain[1])])
+    outputs, _ = recurrent.dynamic_rnn(both, constant(SEQUENCES), dtype=FLOAT32)
+    again, _ = recurrent.dynamic_rnn(plain[0], constant(SEQUENCES), dtype=FLOAT32)
+    assert [weight.name for weight in both.trainable_weights] == []
+    found, alone = run(graph, [outputs, again])
+    assert found.shape == (4, 5, 3)
+    assert np.abs(found).max() < 0.5 * np.abs(alone).max()

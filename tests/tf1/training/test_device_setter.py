@@ -1,11 +1,20 @@
 from __future__ import annotations
 
+from hashlib import md5
+
 import pytest
 
 from tensorkeep.errors import InvalidArgumentError, WrongTypeError
 from tensorkeep.graph.building import building, device
 from tensorkeep.graph.graph import Graph
-from tensorkeep.tf1.training.loops.device_setter import ClusterSpec, replica_device_setter
+from tensorkeep.proto.session_config import ClusterDef
+from tensorkeep.tf1.training.loops.device_setter import (
+    ClusterSpec,
+    GreedyLoadBalancingStrategy,
+    RandomStrategy,
+    byte_size_load_fn,
+    replica_device_setter,
+)
 from tensorkeep.tf1.variables.creation import create_variable
 
 
@@ -15,6 +24,31 @@ def test_variables_go_to_the_servers_in_turn_and_all_else_to_a_worker():
         made = [create_variable(initial_value=[1.0], name=name) for name in "abc"]
     assert [item.device for item in made] == ["/job:ps/task:0", "/job:ps/task:1", "/job:ps/task:0"]
     assert graph.operation("a/initial_value").device == "/job:worker"
+
+
+def test_variables_go_to_the_server_that_has_the_least():
+    sizes = {"a": 4, "b": 1, "c": 1, "d": 1}
+    with (
+        building(Graph()),
+        device(replica_device_setter(ps_tasks=2, ps_strategy=GreedyLoadBalancingStrategy(2, byte_size_load_fn))),
+    ):
+        made = [create_variable(initial_value=[1.0] * size, name=name) for name, size in sizes.items()]
+    assert [item.device[-1] for item in made] == ["0", "1", "1", "1"]
+
+
+def test_variables_go_to_servers_by_their_names():
+    with building(Graph()), device(replica_device_setter(ps_tasks=3, ps_strategy=RandomStrategy(3, seed=1))):
+        made = [create_variable(initial_value=[1.0], name=name) for name in "abcd"]
+    # the remainder by three of the MD5 of a_1, b_1 and so on, as TensorFlow 1.15 places them
+    assert [item.device[-1] for item in made] == [str(int(md5(f"{n}_1".encode()).hexdigest(), 16) % 3) for n in "abcd"]
+
+
+def test_a_cluster_is_a_message_and_back():
+    cluster = ClusterSpec({"worker": ["a:1", "b:2"], "ps": {3: "d:4"}})
+    message = cluster.as_cluster_def()
+    assert isinstance(message, ClusterDef)
+    assert {job.name: dict(job.tasks) for job in message.job} == {"ps": {3: "d:4"}, "worker": {0: "a:1", 1: "b:2"}}
+    assert ClusterSpec(message) == cluster
 
 
 def test_without_servers_there_is_nothing_to_set():

@@ -8,6 +8,7 @@ from typing import Any, Final
 
 from tensorkeep.errors import InvalidArgumentError, WrongTypeError
 from tensorkeep.graph.composites import SparseTensor
+from tensorkeep.graph.graph import Tensor
 from tensorkeep.tf1.estimators.estimator import Estimator
 from tensorkeep.tf1.estimators.export_outputs import PredictOutput
 from tensorkeep.tf1.estimators.keys import ModeKeys
@@ -82,6 +83,36 @@ def forward_features(
         return spec._replace(predictions={**spec.predictions, **added}, export_outputs=outputs)
 
     return _beside(estimator, model_fn)
+
+
+def call_logit_fn(
+    logit_fn: Callable[..., Any], features: Any, mode: str, params: Mapping[str, Any], config: Any
+) -> Any:
+    """What a function that makes logits gives, told those of features, mode, params and config that it takes."""
+    known = {"mode": mode, "params": params, "config": config}
+    wanted = signature(logit_fn).parameters
+    made = logit_fn(features=features, **{name: value for name, value in known.items() if name in wanted})
+    parts = list(made.values()) if isinstance(made, dict) else [made]
+    if not all(isinstance(part, Tensor) for part in parts):
+        raise InvalidArgumentError(f"logit_fn should return a Tensor or a dictionary of Tensors, got {made!r}")
+    return made
+
+
+def replicate_model_fn(
+    model_fn: Callable[..., EstimatorSpec], loss_reduction: str = "weighted_sum", devices: Sequence[str] | None = None
+) -> Callable[..., EstimatorSpec]:
+    """The function itself: there is one device, and so one replica. More devices than one are refused."""
+    if devices is not None and len(devices) > 1:
+        raise InvalidArgumentError(
+            f"replicate_model_fn: there is one device here, and so one replica, but {len(devices)} were named: "
+            f"{', '.join(devices)}"
+        )
+    return model_fn
+
+
+def tower_optimizer(optimizer: Any) -> Any:
+    """The optimizer of the one replica: what it is told, or what a function that it is told makes."""
+    return optimizer() if callable(optimizer) else optimizer
 
 
 def _beside(estimator: Any, model_fn: Callable[..., EstimatorSpec]) -> Estimator:

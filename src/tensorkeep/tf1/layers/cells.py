@@ -128,6 +128,11 @@ class RNNCell(Layer):
     Variables that `call` gets are the cell's.
     """
 
+    # Cells of programs do not all call our constructor, and are asked for their variables: they have none of their own.
+    trainable: bool = True
+    _trainable_weights: Any = ()
+    _non_trainable_weights: Any = ()
+
     _own_scope: Any = None
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Layer:

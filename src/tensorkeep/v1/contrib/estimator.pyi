@@ -4,7 +4,10 @@ from tensorkeep.tf1.estimators.early_stopping import (
     make_early_stopping_hook, read_eval_metrics, stop_if_higher_hook, stop_if_lower_hook, stop_if_no_decrease_hook,
     stop_if_no_increase_hook,
 )
-from tensorkeep.tf1.estimators.extending import add_metrics, clip_gradients_by_norm, forward_features
+from tensorkeep.tf1.estimators.extending import (
+    add_metrics, call_logit_fn, clip_gradients_by_norm, forward_features, replicate_model_fn,
+    tower_optimizer as TowerOptimizer,
+)
 from tensorkeep.v1.learning.estimators import (
     BaselineEstimator, BinaryClassHead as binary_classification_head, DNNEstimator, DNNLinearCombinedEstimator,
     LinearEstimator, LogisticRegressionHead as logistic_regression_head, MultiClassHead as multi_class_head,
@@ -13,9 +16,10 @@ from tensorkeep.v1.learning.estimators import (
 )
 
 __all__ = [
-    "BaselineEstimator", "DNNEstimator", "DNNLinearCombinedEstimator", "LinearEstimator", "add_metrics",
-    "binary_classification_head", "clip_gradients_by_norm", "dnn_logit_fn_builder", "forward_features",
-    "linear_logit_fn_builder", "logistic_regression_head", "make_early_stopping_hook", "multi_class_head",
-    "multi_head", "multi_label_head", "poisson_regression_head", "read_eval_metrics", "regression_head",
-    "stop_if_higher_hook", "stop_if_lower_hook", "stop_if_no_decrease_hook", "stop_if_no_increase_hook",
+    "BaselineEstimator", "DNNEstimator", "DNNLinearCombinedEstimator", "LinearEstimator", "TowerOptimizer",
+    "add_metrics", "binary_classification_head", "call_logit_fn", "clip_gradients_by_norm", "dnn_logit_fn_builder",
+    "forward_features", "linear_logit_fn_builder", "logistic_regression_head", "make_early_stopping_hook",
+    "multi_class_head", "multi_head", "multi_label_head", "poisson_regression_head", "read_eval_metrics",
+    "regression_head", "replicate_model_fn", "stop_if_higher_hook", "stop_if_lower_hook", "stop_if_no_decrease_hook",
+    "stop_if_no_increase_hook",
 ]

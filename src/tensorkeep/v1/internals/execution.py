@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
+from enum import Enum
 from types import SimpleNamespace
 from typing import Any, Final, NoReturn
 
@@ -55,6 +56,13 @@ def context() -> Any:
     return SimpleNamespace(
         executing_eagerly=in_eager_mode, in_eager_mode=in_eager_mode, in_graph_mode=in_graph_mode, num_gpus=num_gpus
     )
+
+
+class ReduceOp(Enum):
+    """How values of replicas are joined."""
+
+    SUM = "SUM"
+    MEAN = "MEAN"
 
 
 class _Strategy:

@@ -49,6 +49,7 @@ ABOUT: Final = {
     "compat": "text and bytes, types of numbers, and the two versions of the API, of which there is one",
     "config": "the devices there are, and where operations may be put",
     "config.experimental": "what TensorFlow calls experimental of the devices",
+    "config.optimizer": "how graphs are compiled, which is told and kept",
     "config.threading": "how many threads runs may use",
     "contrib.distribute": "strategies with one replica",
     "contrib.distributions": "distributions, with some that `tf.distributions` lacks",
@@ -108,5 +109,7 @@ ABOUT: Final = {
     "train": "training",
     "train.queue_runner": "threads that keep queues filled",
     "version": "the TensorFlow that this follows",
+    "xla": "compiled runs, which all are here",
+    "xla.experimental": "computations that are compiled, and scopes of operations that are",
 }
 """What the namespaces are for, for `help`."""

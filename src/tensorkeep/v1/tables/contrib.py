@@ -253,6 +253,9 @@ _TRAINING_NAMES: Final[Table] = {
     "tensorkeep.tf1.contrib.training.sequence_states": """
         NextQueuedSequenceBatch SequenceQueueingStateSaver batch_sequences_with_states
     """,
+    "tensorkeep.tf1.training.loops.device_setter": """
+        GreedyLoadBalancingStrategy RandomStrategy byte_size_load_fn
+    """,
     "tensorkeep.v1.stored.checkpoints": "checkpoints_iterator",
     "tensorkeep.v1.learning.contrib_loops": "evaluate_once evaluate_repeatedly train",
 }
@@ -468,6 +471,10 @@ CONTRIB: Final[dict[str, Table]] = {
     "contrib.sparsemax": {"tensorkeep.tf1.contrib.sparsemax": "sparsemax sparsemax_loss"},
     "contrib.staging": {"tensorkeep.tf1.functions.data.staging_areas": "StagingArea"},
     "contrib.stateless": _STATELESS,
+    "contrib.saved_model": {
+        "tensorkeep.tf1.keras.engine.saving.directory_reading": "load_keras_model=load_from_saved_model",
+        "tensorkeep.tf1.keras.engine.saving.directory_writing": "save_keras_model=export_saved_model",
+    },
     "contrib.summary": _SUMMARY,
     "contrib.tensorboard": {},
     "contrib.tensorboard.plugins": {},
@@ -548,6 +555,7 @@ ABOUT_CONTRIB: Final = {
     "contrib.sparsemax": "probabilities of which most are zero",
     "contrib.staging": "tensors that one run leaves for a later one",
     "contrib.stateless": "random numbers that seeds alone decide",
+    "contrib.saved_model": "models of Keras as SavedModels",
     "contrib.summary": "summaries that operations write themselves",
     "contrib.tensorboard": "what TensorBoard reads besides events",
     "contrib.tensorboard.plugins": "what parts of TensorBoard read",

@@ -24,7 +24,10 @@ ESTIMATORS: Final[dict[str, Table]] = {
             make_early_stopping_hook read_eval_metrics stop_if_higher_hook stop_if_lower_hook stop_if_no_decrease_hook
             stop_if_no_increase_hook
         """,
-        "tensorkeep.tf1.estimators.extending": "add_metrics clip_gradients_by_norm forward_features",
+        "tensorkeep.tf1.estimators.extending": """
+            TowerOptimizer=tower_optimizer add_metrics call_logit_fn clip_gradients_by_norm forward_features
+            replicate_model_fn
+        """,
         "tensorkeep.v1.learning.estimators": """
             BaselineEstimator DNNEstimator DNNLinearCombinedEstimator LinearEstimator dnn_logit_fn_builder
             linear_logit_fn_builder binary_classification_head=BinaryClassHead
@@ -70,6 +73,7 @@ ESTIMATORS: Final[dict[str, Table]] = {
             make_early_stopping_hook stop_if_higher_hook stop_if_lower_hook stop_if_no_decrease_hook
             stop_if_no_increase_hook
         """,
+        "tensorkeep.tf1.estimators.extending": "call_logit_fn",
         "tensorkeep.tf1.estimators.receivers": "build_raw_supervised_input_receiver_fn",
         "tensorkeep.v1.learning.estimators": "dnn_logit_fn_builder linear_logit_fn_builder",
     },

@@ -179,6 +179,7 @@ LEARNING: Final[dict[str, Table]] = {
             avg_pool avg_pool1d avg_pool2d avg_pool3d avg_pool_v2 fractional_avg_pool fractional_max_pool max_pool
             max_pool1d max_pool2d max_pool3d max_pool_v2 max_pool_with_argmax pool
         """,
+        "tensorkeep.tf1.functions.nn.replica_losses": "compute_average_loss scale_regularization_loss",
         "tensorkeep.tf1.functions.nn.sampled_losses": "nce_loss sampled_softmax_loss",
         "tensorkeep.tf1.functions.nn.windows": "with_space_to_batch",
         "tensorkeep.tf1.functions.ragged.dispatch": """
@@ -206,10 +207,15 @@ LEARNING: Final[dict[str, Table]] = {
     },
     "summary": {
         "tensorkeep.proto.messages": "Event SessionLog Summary SummaryDescription TaggedRunMetadata",
-        "tensorkeep.tf1.functions.data.summaries": "audio histogram image merge merge_all scalar tensor_summary text",
+        "tensorkeep.tf1.contrib.summary": "all_v2_summary_ops=all_summary_ops",
+        "tensorkeep.tf1.functions.data.summaries": """
+            audio histogram image merge merge_all scalar tensor_summary text
+        """,
+        "tensorkeep.v1.learning.contrib_loops": "initialize",
         "tensorkeep.tf1.training.loops.events": "FileWriter FileWriterCache",
     },
     "train": {
+        "tensorkeep.proto.session_config": "ClusterDef JobDef",
         "tensorkeep.proto.messages": """
             BytesList Example Feature FeatureList FeatureLists Features FloatList Int64List SaverDef SequenceExample
         """,

@@ -29,6 +29,11 @@ SURROUNDINGS: Final[dict[str, Table]] = {
             get_memory_growth list_logical_devices list_physical_devices set_memory_growth
         """,
     },
+    "config.optimizer": {
+        "tensorkeep.v1.settings": """
+            get_experimental_options get_jit set_experimental_options set_jit
+        """,
+    },
     "config.threading": {
         "tensorkeep.v1.settings": """
             get_inter_op_parallelism_threads get_intra_op_parallelism_threads set_inter_op_parallelism_threads
@@ -45,11 +50,12 @@ SURROUNDINGS: Final[dict[str, Table]] = {
         "tensorkeep.tf1.functions.control.control_flow": "Assert",
         "tensorkeep.tf1.functions.control.logging": "assert_all_finite=verify_tensor_all_finite",
         "tensorkeep.tf1.functions.ragged.dispatch": "assert_type check_numerics is_finite is_inf is_nan",
+        "tensorkeep.v1.settings": "get_log_device_placement set_log_device_placement",
     },
     "distribute": {
         "tensorkeep.tf1.estimators.strategies": "MirroredStrategy OneDeviceStrategy",
         "tensorkeep.v1.internals.execution": """
-            get_loss_reduction get_replica_context get_strategy has_strategy in_cross_replica_context
+            ReduceOp get_loss_reduction get_replica_context get_strategy has_strategy in_cross_replica_context
         """,
         "tensorkeep.v1.learning.servers": "Server",
     },
@@ -63,7 +69,7 @@ SURROUNDINGS: Final[dict[str, Table]] = {
         "tensorkeep.v1.error_codes": """
             ABORTED ALREADY_EXISTS CANCELLED DATA_LOSS DEADLINE_EXCEEDED FAILED_PRECONDITION INTERNAL INVALID_ARGUMENT
             NOT_FOUND OK OUT_OF_RANGE PERMISSION_DENIED RESOURCE_EXHAUSTED UNAUTHENTICATED UNAVAILABLE UNIMPLEMENTED
-            UNKNOWN error_code_from_exception_type exception_type_from_error_code
+            UNKNOWN error_code_from_exception_type exception_type_from_error_code raise_exception_on_not_ok_status
         """,
     },
     "gfile": {
@@ -187,14 +193,19 @@ SURROUNDINGS: Final[dict[str, Table]] = {
     },
     "test": {
         "tensorkeep.v1.testing": """
-            Benchmark StubOutForTesting TestCase compute_gradient compute_gradient_error create_local_cluster
-            get_temp_dir gpu_device_name is_built_with_cuda is_built_with_gpu_support is_built_with_rocm
-            is_built_with_xla is_gpu_available main mock test_src_dir_path
+            Benchmark StubOutForTesting TestCase assert_equal_graph_def benchmark_config compute_gradient
+            compute_gradient_error create_local_cluster get_temp_dir gpu_device_name is_built_with_cuda
+            is_built_with_gpu_support is_built_with_rocm is_built_with_xla is_gpu_available main mock
+            test_src_dir_path
         """,
     },
     "version": {
         "tensorkeep.graph.graph": "GRAPH_DEF_VERSION=PRODUCER",
         "tensorkeep.v1.framework": "COMPILER_VERSION GRAPH_DEF_VERSION_MIN_CONSUMER GRAPH_DEF_VERSION_MIN_PRODUCER",
         "tensorkeep.v1.versions": "GIT_VERSION VERSION",
+    },
+    "xla": {},
+    "xla.experimental": {
+        "tensorkeep.tf1.contrib.small_spaces": "compile=compile_computation jit_scope=experimental_jit_scope",
     },
 }

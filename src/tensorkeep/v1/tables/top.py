@@ -20,8 +20,8 @@ TOP: Final[Table] = {
     "tensorkeep.graph.graph": "GRAPH_DEF_VERSION=PRODUCER Operation Tensor",
     "tensorkeep.graph.tensor_shape": "Dimension TensorShape",
     "tensorkeep.proto.messages": """
-        AttrValue Event GraphDef HistogramProto MetaGraphDef NameAttrList NodeDef SessionLog Summary SummaryMetadata
-        TensorInfo
+        AttrValue Event GraphDef HistogramProto LogMessage MetaGraphDef NameAttrList NodeDef SessionLog Summary
+        SummaryMetadata TensorInfo
     """,
     "tensorkeep.proto.session_config": """
         ConfigProto ExecutorPolicy GPUOptions GraphOptions OptimizerOptions RewriterConfig RunMetadata RunOptions
@@ -71,7 +71,7 @@ TOP: Final[Table] = {
     """,
     "tensorkeep.tf1.functions.data.session_tensors": "delete_session_tensor get_session_handle get_session_tensor",
     "tensorkeep.tf1.functions.data.summaries": "merge_all_summaries=merge_all merge_summary=merge",
-    "tensorkeep.tf1.functions.gradients.derivatives": "custom_gradient hessians recompute_grad",
+    "tensorkeep.tf1.functions.gradients.derivatives": "custom_gradient grad_pass_through hessians recompute_grad",
     "tensorkeep.tf1.functions.linear_algebra.matrices": """
         batch_cholesky=cholesky batch_cholesky_solve=cholesky_solve batch_matrix_band_part=matrix_band_part
         batch_matrix_determinant=matrix_determinant batch_matrix_diag=matrix_diag
@@ -205,6 +205,7 @@ TOP: Final[Table] = {
     "tensorkeep.v1.sessions": "InteractiveSession Session",
     "tensorkeep.v1.learning.training": "make_prefetch_hook",
     "tensorkeep.v1.versions": """
-        GIT_VERSION VERSION __git_version__=GIT_VERSION __version__=VERSION load_library load_op_library
+        GIT_VERSION VERSION __git_version__=GIT_VERSION __version__=VERSION load_file_system_library load_library
+        load_op_library
     """,
 }

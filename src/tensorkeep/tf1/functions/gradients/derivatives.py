@@ -126,6 +126,23 @@ def _check_variables(variables: Sequence[Any], gradient: Callable[..., Any]) -> 
         )
 
 
+def grad_pass_through(f: Callable[..., Any]) -> Callable[..., Any]:
+    """Decorates a function so that gradients go by it, as if it gave its arguments."""
+
+    @wraps(f)
+    def decorated(*args: Any, **keywords: Any) -> Any:
+        @custom_gradient
+        def passed(*tensors: Any) -> tuple[Any, Callable[..., Any]]:
+            def gradient(*dys: Any, variables: Sequence[Any] = ()) -> Any:
+                return (dys, [None] * len(variables)) if variables else dys
+
+            return f(*tensors, **keywords), gradient
+
+        return passed(*args)
+
+    return decorated
+
+
 def recompute_grad(f: Callable[..., Any]) -> Callable[..., Any]:
     """Decorates a function so that what it computes on the way is not kept, but computed again for the gradient."""
 

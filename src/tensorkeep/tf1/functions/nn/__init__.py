@@ -8,6 +8,7 @@ ctc                 connectionist temporal classification, under the names of Te
 losses              losses of a whole batch, under the names of TensorFlow 1's `tf.losses`
 normalization       norms, moments and normalization, under the names of TensorFlow 1's `tf.nn`
 pooling             pools, fractional ones too, under the names of TensorFlow 1's `tf.nn`
+replica_losses      losses of one part of a batch
 sampled_losses      losses over many classes that look at the true ones and at a sample of the others
 windows             windows as programs ask for them
 """

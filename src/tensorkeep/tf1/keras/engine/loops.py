@@ -144,7 +144,12 @@ def predict(model: Any, source: Source, *, callbacks: Any, verbose: int) -> list
     for at, batch in enumerate(source.epoch()):
         logs: dict[str, Any] = {"batch": at, "size": batch.size or 1}
         run.on_predict_batch_begin(at, logs)
-        parts.append(model._predict_on(batch))
+        parts.append([_stretched(output, batch.size) for output in model._predict_on(batch)])
         run.on_predict_batch_end(at, logs)
     run.on_predict_end()
     return [np.concatenate(outputs, axis=0) for outputs in zip(*parts, strict=True)]
+
+
+def _stretched(output: Any, size: int | None) -> Any:
+    """One number for a batch, such as a loss among the outputs, is that of each of its elements, as in TensorFlow."""
+    return output if np.ndim(output) else np.full(size or 1, output)

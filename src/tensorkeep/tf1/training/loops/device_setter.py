@@ -7,12 +7,16 @@ Which operation goes where: `_ReplicaDeviceChooser` in TensorFlow's python/train
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from hashlib import md5
 from typing import Any, Final, TypeAlias
 
 from tensorkeep.errors import InvalidArgumentError, WrongTypeError
 from tensorkeep.graph.devices import DeviceSpec
 from tensorkeep.graph.graph import Operation
+from tensorkeep.graph.tensor_shape import plain_shape
+from tensorkeep.proto.session_config import ClusterDef, JobDef
 
 STANDARD_PS_OPS: Final = (
     "Variable",
@@ -32,7 +36,7 @@ STANDARD_PS_OPS: Final = (
 )
 
 
-Cluster: TypeAlias = "ClusterSpec | Mapping[str, Sequence[str] | Mapping[int, str]]"
+Cluster: TypeAlias = "ClusterSpec | ClusterDef | Mapping[str, Sequence[str] | Mapping[int, str]]"
 """Of each job the addresses of its tasks, in order or by number."""
 
 
@@ -42,6 +46,8 @@ class ClusterSpec:
     def __init__(self, cluster: Cluster) -> None:
         if isinstance(cluster, ClusterSpec):
             cluster = cluster.as_dict()
+        if isinstance(cluster, ClusterDef):
+            cluster = {job.name: dict(job.tasks) for job in cluster.job}
         if not isinstance(cluster, Mapping):
             raise WrongTypeError(
                 "`cluster` must be a dictionary mapping one or more job names to lists of network addresses, or a "
@@ -60,6 +66,11 @@ class ClusterSpec:
             is_list = sorted(tasks) == list(range(len(tasks)))
             found[name] = [tasks[number] for number in sorted(tasks)] if is_list else dict(tasks)
         return found
+
+    def as_cluster_def(self) -> ClusterDef:
+        """The cluster as a message."""
+        jobs = [JobDef(name=name, tasks=tasks) for name, tasks in sorted(self._tasks.items())]
+        return ClusterDef(job=jobs)
 
     def num_tasks(self, job_name: str) -> int:
         return len(self._job(job_name))
@@ -117,6 +128,43 @@ class RoundRobin:
         number = self._next
         self._next = (number + 1) % self._count
         return number
+
+
+class RandomStrategy:
+    """Gives a variable the parameter server that its name and a seed lead to, in each process the same."""
+
+    def __init__(self, num_ps_tasks: int, seed: int = 0) -> None:
+        self._count = num_ps_tasks
+        self._seed = seed
+
+    def __call__(self, op: Operation) -> int:
+        digest = md5(f"{op.name}_{self._seed}".encode(), usedforsecurity=False).digest()
+        return int.from_bytes(digest, "big") % self._count
+
+
+class GreedyLoadBalancingStrategy:
+    """Gives each variable to the parameter server that has the least until then, by what `load_fn` says of each."""
+
+    def __init__(self, num_tasks: int, load_fn: Callable[[Operation], float]) -> None:
+        self._load_of = load_fn
+        self._loads = [0.0] * num_tasks
+
+    def __call__(self, op: Operation) -> int:
+        number = self._loads.index(min(self._loads))
+        self._loads[number] += self._load_of(op)
+        return number
+
+
+def byte_size_load_fn(op: Operation) -> int:
+    """How many bytes a variable has, for `GreedyLoadBalancingStrategy`."""
+    if len(op.outputs) != 1:
+        raise InvalidArgumentError(f"Op {op.name!r} must have a single output to be weighed, got {len(op.outputs)}")
+    shape = op.outputs[0].static_shape
+    if not shape.is_fully_known:  # a variable that is being made has its shape as an attribute first
+        shape = plain_shape(op.get_attr("shape"))
+    if not shape.is_fully_known:
+        raise InvalidArgumentError(f"Op {op.name!r} must have a known shape to be weighed, got {shape}")
+    return math.prod(shape.as_tuple()) * op.outputs[0].dtype.size
 
 
 def replica_device_setter(

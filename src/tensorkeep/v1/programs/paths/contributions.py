@@ -80,7 +80,15 @@ _MODULES: Final = {
     "util": "python.util",
 }
 
-_WALKING: Final = {"tensorkeep.tf1.functions.gradients.graph_walks": "get_backward_walk_ops get_forward_walk_ops"}
+_GRAPH_EDITOR: Final = {
+    "tensorkeep.tf1.functions.gradients.graph_edits": """
+        SubGraphView TransformerInfo add_control_inputs copy copy_with_input_replacements filter_ops
+        filter_ops_from_regex filter_ts filter_ts_from_regex get_walks_intersection_ops graph_replace make_list_of_op
+        make_list_of_t make_view make_view_from_scope remove_control_inputs reroute_ts select_ops select_ops_and_ts
+        select_ts sgv=make_view sgv_scope=make_view_from_scope swap_ts
+    """,
+    "tensorkeep.tf1.functions.gradients.graph_walks": "get_backward_walk_ops get_forward_walk_ops",
+}
 
 _EAGER: Final = {
     "tensorkeep.tf1.variables.resource": "Variable=ResourceVariable",
@@ -102,8 +110,12 @@ _PACKAGES: Final[dict[str, Table]] = {
         "tensorkeep.tf1.contrib.framework.arg_scopes": "arg_scope",  # the function, although a module has that name
         "tensorkeep.v1.contrib.framework": "*",
     },
-    "contrib.graph_editor": _WALKING,
-    "contrib.graph_editor.select": _WALKING,
+    "contrib.graph_editor": _GRAPH_EDITOR,
+    "contrib.graph_editor.reroute": _GRAPH_EDITOR,
+    "contrib.graph_editor.select": _GRAPH_EDITOR,
+    "contrib.graph_editor.subgraph": _GRAPH_EDITOR,
+    "contrib.graph_editor.transform": _GRAPH_EDITOR,
+    "contrib.graph_editor.util": _GRAPH_EDITOR,
     "contrib.layers.python.layers": {"tensorkeep.v1.contrib.layers": "*"},
     "contrib.learn.python.learn": {"tensorkeep.v1.contrib.learn": "*"},
     "contrib.learn.python.learn.datasets": {"tensorkeep.v1.contrib.learn.datasets": "*"},

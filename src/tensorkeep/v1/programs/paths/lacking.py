@@ -10,10 +10,13 @@ from typing import Final
 LACKING: Final = {
     "python": "tf2 pywrap_tfe",
     "python.client": "pywrap_tf_session",
+    "python.data.ops": "multi_device_iterator_ops optional_ops",
+    "python.data.util": "convert sparse structure",
     "python.eager": "core execute imperative_grad memory_trace monitoring tape test wrap_function",
     "python.framework": """
-        auto_control_deps c_api_util composite_tensor error_interpolation func_graph function_def_to_graph gpu_util
-        graph_to_function_def kernels op_def_library registry subscribe traceable_stack
+        auto_control_deps c_api_util composite_tensor convert_to_constants error_interpolation fast_tensor_util
+        func_graph function_def_to_graph gpu_util graph_to_function_def kernels op_def_library registry subscribe
+        traceable_stack
     """,
     "python.grappler": "cluster controller cost_analyzer graph_placer hierarchical_controller item model_analyzer "
     "tf_optimizer",
@@ -55,10 +58,10 @@ _CONTRIB: Final = """
 """
 
 _WHOLE: Final = """
-    autograph compat.v2 compiler distribute distributions estimator feature_column keras lite mixed_precision models
-    profiler python.autograph python.compiler python.debug python.distribute python.feature_column python.kernel_tests
-    python.ops.distributions python.ops.linalg.sparse python.ops.parallel_for python.ops.structured python.tpu
-    tensorboard tools tpu xla
+    autograph compat.v2 compiler contrib.distribute.python distribute distributions estimator feature_column keras
+    lite mixed_precision models profiler python.autograph python.compiler python.debug python.distribute
+    python.feature_column python.kernel_tests python.ops.distributions python.ops.linalg.sparse
+    python.ops.parallel_for python.ops.structured python.tpu tensorboard tools tpu xla
 """
 
 LACKING_WHOLE: Final = frozenset((*_WHOLE.split(), *(f"contrib.{name}" for name in _CONTRIB.split())))

@@ -238,6 +238,7 @@ OPERATIONS: Final[dict[str, Table]] = {
         "tensorkeep.tf1.functions.data.summaries": "clean_tag collect=collect_summary",
         "tensorkeep.v1.internals.arrays": "skip_summary summary_scope",
     },
+    "python.ops.summary_ops_v2": {"tensorkeep.v1.contrib.summary": "*"},
     "python.ops.summary_ops": {"tensorkeep.v1.summary": "*"},
     "python.ops.template": {"tensorkeep.tf1.variables.template": "Template make_template", **_TF},
     "python.ops.tensor_array_ops": _TF,
