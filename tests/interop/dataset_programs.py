@@ -211,6 +211,67 @@ PROGRAMS: dict[str, Program] = {
     "wrong examples": lambda tf, folder: tf.data.TFRecordDataset(_examples(tf, folder)).map(
         lambda text: tf.parse_single_example(text, {"b": tf.FixedLenFeature([2], tf.float32)})
     ),
+    "map with a loop": lambda tf, _: tf.data.Dataset.range(5).map(
+        lambda n: tf.while_loop(lambda i, s: i < n, lambda i, s: (i + 1, s + i), [np.int64(0), np.int64(0)])[1]
+    ),
+    "map with branches": lambda tf, _: tf.data.Dataset.range(5).map(
+        lambda n: tf.cond(n > 2, lambda: n * 2, lambda: -n)
+    ),
+    "wrong shapes": lambda tf, _: tf.data.Dataset.range(4).map(lambda n: _told_shape(tf, n, [1])),
+    "windows of failing": lambda tf, _: _as_it_is(tf, _failing(tf)).window(2).flat_map(lambda w: w.batch(2)),
+    "sliding windows of failing": lambda tf, _: (
+        _as_it_is(tf, _failing(tf)).window(3, shift=1).flat_map(lambda w: w.batch(3))
+    ),
+    "map and batch of failing": lambda tf, _: tf.data.Dataset.range(7).apply(
+        tf.data.experimental.map_and_batch(lambda n: tf.debugging.check_numerics(1 / tf.cast(n - 3, tf.float32), ""), 3)
+    ),
+    "filter out of range": lambda tf, _: tf.data.Dataset.range(5).filter(lambda n: _stopping(tf, n) > -1),
+    "flat map out of range": lambda tf, _: tf.data.Dataset.range(5).flat_map(
+        lambda n: tf.data.Dataset.from_tensors(_stopping(tf, n))
+    ),
+    "interleave out of range": lambda tf, _: tf.data.Dataset.range(5).interleave(
+        lambda n: tf.data.Dataset.from_tensors(_stopping(tf, n)), 2
+    ),
+    "scan out of range": lambda tf, _: tf.data.Dataset.range(5).apply(
+        tf.data.experimental.scan(np.int64(0), lambda s, n: (s, _stopping(tf, n)))
+    ),
+    "keys out of range": lambda tf, _: tf.data.Dataset.range(5).apply(
+        tf.data.experimental.group_by_window(lambda n: _stopping(tf, n), lambda _, rows: rows.batch(2), 2)
+    ),
+    "sparse rows in a file": lambda tf, folder: (
+        tf.data.Dataset.from_tensor_slices(tf.SparseTensor([[0, 0], [1, 2]], [b"a", b"b"], [3, 4]))
+        .cache(str(folder / "cache"))
+        .repeat(2)
+    ),
+    "ragged rows in a file": lambda tf, folder: (
+        tf.data.Dataset.from_tensor_slices(tf.ragged.constant(RAGGED)).cache(str(folder / "cache")).repeat(2)
+    ),
+    "too small": lambda tf, _: _fills(tf, 4).padded_batch(2, [2]),
+    "too small for sparse": lambda tf, _: _fills(tf, 4).apply(tf.data.experimental.dense_to_sparse_batch(2, [2])),
+    "no calls": lambda tf, _: tf.data.Dataset.range(3).interleave(tf.data.Dataset.range, 2, num_parallel_calls=0),
+    "dictionaries for tuples": lambda tf, _: tf.data.Dataset.from_generator(
+        lambda: iter([{"a": 1, "b": 2}]), (tf.int64, tf.int64)
+    ),
+    "whole fractions": lambda tf, _: tf.data.Dataset.from_generator(
+        lambda: iter([1.0, np.float32(2), np.float64(3)]), tf.int64, []
+    ),
+    "csv without header": lambda tf, folder: tf.data.experimental.CsvDataset(
+        _written(folder, b""), [tf.int32], header=True
+    ),
+    "csv with line ends of its own": lambda tf, folder: tf.data.experimental.CsvDataset(
+        _written(folder, b'1,"a\r\nb"\r2,"c\rd"\r\n3,"""q"""\n'), [tf.int32, tf.string]
+    ),
+    "csv whose header has lines": lambda tf, folder: tf.data.experimental.CsvDataset(
+        _written(folder, b'"a\nb",c\n1,2\n'), [tf.int32, tf.int32], header=True
+    ),
+    "csv with a quote inside": lambda tf, folder: tf.data.experimental.CsvDataset(
+        _written(folder, b'a"b,c\nd,e\n'), [tf.string, tf.string]
+    ),
+    "csv with a quote that stays open": lambda tf, folder: tf.data.experimental.CsvDataset(
+        _written(folder, b'a,b\n"c""d,e\nf,g\n'), [tf.string, tf.string]
+    ),
+    "a line of nothing": lambda tf, folder: tf.data.TextLineDataset(_written(folder, b"a\n\r\n\r")),
+    "shuffle by a tensor": lambda tf, _: tf.data.Dataset.range(9).shuffle(4, seed=tf.constant(3, tf.int64)),
     "shuffle": lambda tf, _: tf.data.Dataset.range(20).shuffle(5, seed=3),
     "shuffle all": lambda tf, _: _pairs(tf).shuffle(100, seed=4),
     "shuffle again": lambda tf, _: tf.data.Dataset.range(10).shuffle(4, seed=3).repeat(3),
@@ -246,6 +307,28 @@ UNORDERED = frozenset(("resample",))
 def _raising() -> Any:
     yield 1
     raise ValueError("not today")
+
+
+def _told_shape(tf: Any, n: Any, shape: list[int]) -> Any:
+    """A vector of one or two elements, of which something else was said."""
+    found = tf.py_func(lambda v: np.ones([v % 2 + 1], np.float32), [n], tf.float32)
+    found.set_shape(shape)
+    return found
+
+
+def _stopping(tf: Any, n: Any) -> Any:
+    """A number, unless it is too large."""
+
+    def stop(_: Any) -> Any:
+        raise StopIteration
+
+    return tf.cond(n > 2, lambda: tf.py_func(stop, [n], tf.int64), lambda: n)
+
+
+def _written(folder: Path, data: bytes) -> str:
+    path = folder / "written"
+    path.write_bytes(data)
+    return str(path)
 
 
 def _text(folder: Path) -> str:

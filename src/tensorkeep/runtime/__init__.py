@@ -15,6 +15,7 @@ elements          tensors and operations of a graph, by name, by themselves, or 
 fetches           fetches of any structure: what to compute for them
 kernels           the kernels of operations as one session runs them: permitted, and with their surroundings
 limits            how much a run may take: seconds, bytes and steps
+outside           how often a thread calls what is outside of graphs, of which nobody knows how long it takes
 partial_runs      runs whose feeds are given, and whose fetches are asked for, in several steps
 placement         whether operations can be placed where their graph wants them
 resources         what outlives a run: variables, tables, and whatever else kernels keep by name

@@ -3,7 +3,7 @@
 A step is a round of a loop, a call of a function, or an element of a dataset that is repeated. At every step the clock
 is looked at and, where bytes are limited, the memory of the process; so is the size of what an op is told to make,
 before it is made. A graph without loops and calls ends by itself, and only the last holds for it. Who waits for a run
-can be asked at the steps whether they still do.
+can be asked at the steps whether they still do; so can who waits for what is made ahead, in threads without a run.
 """
 
 from __future__ import annotations
@@ -80,6 +80,11 @@ class Meter:
                 f"the run took more than {limits.steps} steps (rounds of loops and calls of functions), which is its "
                 f"limit. {_REMEDY.format('steps', '--max-steps')}"
             )
+        self.look()
+
+    def look(self) -> None:
+        """The same without a step: the time, the memory, and whether somebody waits."""
+        limits = self._limits
         now = self._clock()
         if limits.seconds is not None and now - self._start > limits.seconds:
             raise DeadlineExceededError(
@@ -118,6 +123,7 @@ class Meter:
 
 
 _METER: Final[ContextVar[Meter | None]] = ContextVar("what the run in this thread has taken", default=None)
+_WATCH: Final[ContextVar[Callable[[], None] | None]] = ContextVar("who waits for this thread's work", default=None)
 
 
 @contextmanager
@@ -135,6 +141,28 @@ def within_limits(limits: Limits, watch: Callable[[], None] | None = None) -> It
         yield
     finally:
         _METER.reset(token)
+
+
+@contextmanager
+def watched(watch: Callable[[], None]) -> Iterator[None]:
+    """While the block runs, `watch` is called at the steps of this thread; it raises if nobody waits for them any more.
+
+    Nothing is limited or counted by it.
+    """
+    token = _WATCH.set(watch)
+    try:
+        yield
+    finally:
+        _WATCH.reset(token)
+
+
+def check_waiting() -> None:
+    """An error if the time of the run that this thread is in is up, or if nobody waits for what this thread does."""
+    meter, watch = _METER.get(), _WATCH.get()
+    if meter is not None:
+        meter.look()
+    if watch is not None:
+        watch()
 
 
 def current_meter() -> Meter | None:
@@ -155,13 +183,15 @@ def _count_items(items: Iterator[Item], meter: Meter) -> Iterator[Item]:
 
 
 def count_step() -> None:
-    """Counts a step of the run that this thread is in, if it is limited."""
+    """Counts a step of the run that this thread is in, if it is limited, and asks who watches."""
     count_steps(1)
 
 
 def count_steps(count: int) -> None:
-    """Counts some steps of the run that this thread is in, if it is limited."""
-    meter = _METER.get()
+    """Counts some steps of the run that this thread is in, if it is limited, and asks who watches."""
+    meter, watch = _METER.get(), _WATCH.get()
     if meter is not None:
         for _ in range(count):
             meter.step()
+    if watch is not None:
+        watch()

@@ -21,6 +21,7 @@ from tensorkeep.graph.graph import Tensor
 from tensorkeep.graph.registry.opspec import OpSpec, not_differentiable, op
 from tensorkeep.ops.shared.kernel_types import Array
 from tensorkeep.runtime.context import KernelContext
+from tensorkeep.runtime.outside import note_outside_call
 from tensorkeep.shapes import UNKNOWN_SHAPE, Shape
 
 _ERRORS: tuple[tuple[tuple[type[BaseException], ...], type[TensorKeepError]], ...] = (
@@ -49,10 +50,13 @@ def _function(ctx: KernelContext, token: bytes) -> Callable[..., Any]:
 
 
 def _call_function(function: Callable[..., Any], arguments: list[Any]) -> list[Any]:
-    """What a function returns, as a list; what it raises, as one of our errors."""
+    """What a function returns, as a list; what it raises, as one of our errors. One that wants to end the program does
+    not: it may be in any thread. An interrupt stays one.
+    """
+    note_outside_call()
     try:
         result = function(*arguments)
-    except Exception as error:
+    except (Exception, SystemExit, GeneratorExit) as error:
         kind = next((ours for theirs, ours in _ERRORS if isinstance(error, theirs)), UnknownError)
         if isinstance(error, TensorKeepError):
             kind = UnknownError

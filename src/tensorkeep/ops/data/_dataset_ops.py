@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Final
 
 from tensorkeep.dtypes import DType
-from tensorkeep.errors import InvalidArgumentError
+from tensorkeep.errors import InternalError, InvalidArgumentError, OutOfRangeError
 from tensorkeep.graph.messages.attrs import FunctionRef
 from tensorkeep.graph.registry.opspec import OpSpec, op
 from tensorkeep.ops.data.passes.basics import Dataset, dataset_of
@@ -51,11 +51,28 @@ def row_function(ctx: KernelContext, reference: FunctionRef, captured: list[Arra
     return RowFunction(ctx.function(reference), captured, many_rows(ctx, reference, captured))
 
 
-def inner_dataset(ctx: KernelContext, reference: FunctionRef, captured: list[Array]) -> Any:
-    """A function that gives the dataset that an element stands for."""
+def bound_function(
+    ctx: KernelContext, reference: FunctionRef, captured: Sequence[Array]
+) -> Callable[..., Sequence[Any]]:
+    """A function of the graph's library, the last of whose arguments are captured. That it runs out of range is an
+    error, and not the end of the data that it is called for.
+    """
     function = ctx.function(reference)
 
+    def call(*values: Any) -> Sequence[Any]:
+        try:
+            return function(*values, *captured)
+        except OutOfRangeError as error:
+            raise InternalError(f"a function that a dataset calls ran out of range: {error.message}") from error
+
+    return call
+
+
+def inner_dataset(ctx: KernelContext, reference: FunctionRef, captured: list[Array]) -> Any:
+    """A function that gives the dataset that an element stands for."""
+    function = bound_function(ctx, reference, captured)
+
     def inner(element: Element) -> Dataset:
-        return dataset_of(function(*element, *captured)[0])
+        return dataset_of(function(*element)[0])
 
     return inner

@@ -9,9 +9,10 @@ from typing import Any
 import numpy as np
 
 from tensorkeep.dtypes import RESOURCE, VARIANT, DType
-from tensorkeep.errors import FailedPreconditionError, InvalidArgumentError, OutOfRangeError
+from tensorkeep.errors import CancelledError, FailedPreconditionError, InvalidArgumentError, OutOfRangeError
 from tensorkeep.ops.data.passes.basics import Dataset, Pass, State, next_of
 from tensorkeep.ops.data.passes.rows import Element
+from tensorkeep.runtime.limits import watched
 from tensorkeep.shapes import Shape
 
 
@@ -26,7 +27,8 @@ class IteratorResource:
         self._lock = Lock()
         self._dataset: Dataset | None = None
         self._current: Pass | None = None
-        self._is_checked = False
+        self._is_cancelled = False
+        self._sound: list[Any] = [None] * len(self.dtypes)  # type and shape that each component was seen to have
 
     @property
     def is_initialized(self) -> bool:
@@ -37,20 +39,25 @@ class IteratorResource:
         begun = dataset.begin()
         with self._lock:
             old, self._current, self._dataset = self._current, begun, dataset
-            self._is_checked = False
         if old is not None:
             old.close()
 
     def next(self) -> Element:
         """The next element; OutOfRangeError if there is none."""
-        with self._lock:
-            current = self._begun("GetNext", "getting the next element")
-            element = next_of(current)
-            if element is None:
-                raise OutOfRangeError("End of sequence")
-            if not self._is_checked:
-                self._check(element)
-            return element
+        try:
+            with self._lock, watched(self._check_open):
+                element = next_of(self._begun("GetNext", "getting the next element"))
+        finally:
+            if self._is_cancelled:
+                self.cancel()
+        if element is None:
+            raise OutOfRangeError("End of sequence")
+        self._check(element)
+        return element
+
+    def _check_open(self) -> None:
+        if self._is_cancelled:
+            raise CancelledError("the session was closed while the next element was waited for")
 
     def _begun(self, what: str, doing: str) -> Pass:
         if self._current is None:
@@ -61,7 +68,7 @@ class IteratorResource:
         return self._current
 
     def _check(self, element: Element) -> None:
-        """Looks at the first element: what comes must be what the iterator is said to give."""
+        """What comes must be what the iterator is said to give."""
         if len(element) != len(self.dtypes):
             raise InvalidArgumentError(
                 f"Number of components does not match: expected {len(self.dtypes)} types but got {len(element)}."
@@ -70,6 +77,9 @@ class IteratorResource:
             if dtype is VARIANT or dtype is RESOURCE:
                 continue
             array = np.asarray(component)
+            seen = (array.dtype, array.shape)
+            if seen == self._sound[at]:
+                continue
             if array.dtype != dtype.array_dtype:
                 raise InvalidArgumentError(
                     f"Data type mismatch at component {at}: expected {dtype.label} but got {array.dtype}."
@@ -78,7 +88,7 @@ class IteratorResource:
                 raise InvalidArgumentError(
                     f"Incompatible shapes at component {at}: expected {shape} but got {list(array.shape)}."
                 )
-        self._is_checked = True
+            self._sound[at] = seen
 
     def state(self) -> State:
         """How far it has come."""
@@ -104,8 +114,14 @@ class IteratorResource:
             old.close()
 
     def cancel(self) -> None:
-        """Ends what works for it: the session is gone."""
-        current, self._current = self._current, None
+        """Ends what works for it: the session is gone. If a thread asks for an element just now, that one ends it."""
+        self._is_cancelled = True
+        if not self._lock.acquire(blocking=False):
+            return
+        try:
+            current, self._current = self._current, None
+        finally:
+            self._lock.release()
         if current is not None:
             current.close()
 

@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 
 from tensorkeep.dtypes import DType
-from tensorkeep.errors import InvalidArgumentError
+from tensorkeep.errors import DataLossError, InvalidArgumentError
 from tensorkeep.graph.messages.attrs import FunctionRef
 from tensorkeep.graph.registry.opspec import OpSpec, op
-from tensorkeep.ops.data._dataset_ops import ARGUMENTS, KINDS, METADATA, dataset_op, row_function
+from tensorkeep.ops.data._dataset_ops import ARGUMENTS, KINDS, METADATA, bound_function, dataset_op, row_function
 from tensorkeep.ops.data.datasets import chosen_elements, scan_dataset_kernel, unbatch_dataset_kernel
 from tensorkeep.ops.data.passes.background import ahead
 from tensorkeep.ops.data.passes.basics import Dataset, dataset_of, scalar_count
@@ -54,12 +54,7 @@ def _with_functions(
     ctx: KernelContext, references: Sequence[FunctionRef], captured: Sequence[list[Array]]
 ) -> list[Callable[..., Sequence[Any]]]:
     """Functions of the library that take tensors from outside after their own arguments."""
-
-    def bound(reference: FunctionRef, last: list[Array]) -> Callable[..., Sequence[Any]]:
-        function = ctx.function(reference)
-        return lambda *values: function(*values, *last)
-
-    return [bound(reference, last) for reference, last in zip(references, captured, strict=True)]
+    return [bound_function(ctx, reference, last) for reference, last in zip(references, captured, strict=True)]
 
 
 def _key_of(function: Callable[..., Sequence[Any]]) -> Callable[[Element], int]:
@@ -189,7 +184,8 @@ def map_and_batch_dataset_kernel(
         raise InvalidArgumentError("num_parallel_calls must be greater than zero.")
     function = row_function(ctx, f, other_arguments)
     rows = map_elements(dataset_of(input_dataset), function, preserves=preserve_cardinality, parallel=parallel)
-    return ahead(batch_elements(rows, scalar_count(batch_size, "batch_size"), bool(drop_remainder)), 1)
+    size = scalar_count(batch_size, "batch_size")
+    return ahead(batch_elements(rows, size, bool(drop_remainder), spends=True), 1)
 
 
 map_and_batch_dataset = _map_and_batch("MapAndBatchDataset", METADATA)
@@ -219,7 +215,7 @@ def _sparse_batch(arrays: Sequence[Array], told: Sequence[int]) -> Array:
                 f"Input element had shape ({list(array.shape)}) that is incompatible with the row shape ({told})."
             )
         if any(size > most for size, most in zip(array.shape, told, strict=True) if most >= 0):
-            raise InvalidArgumentError(
+            raise DataLossError(
                 f"Input element had shape ({list(array.shape)}) that is larger than the row shape ({told})."
             )
     largest = [max((array.shape[axis] for array in arrays), default=0) for axis in range(len(told))]
@@ -350,7 +346,9 @@ def generator_dataset_kernel(
     next_func: FunctionRef,
     finalize_func: FunctionRef,
 ) -> Dataset:
-    return generate_elements(*_with_functions(ctx, (init_func, next_func, finalize_func), captured))
+    begin, finish = _with_functions(ctx, (init_func, finalize_func), (captured[0], captured[2]))
+    advance = ctx.function(next_func)
+    return generate_elements(begin, lambda *state: advance(*state, *captured[1]), finish)
 
 
 # --------------------------------------------------------------------------------------------- Under their older names

@@ -11,6 +11,7 @@ from tensorkeep.graph.messages.attrs import FunctionRef
 from tensorkeep.graph.registry.opspec import OpSpec, op
 from tensorkeep.io.machine.parallel import thread_limit
 from tensorkeep.ops.data._dataset_ops import ARGUMENTS, KINDS, METADATA, dataset_op, inner_dataset
+from tensorkeep.ops.data.datasets import checked_parallelism
 from tensorkeep.ops.data.passes.background import ahead
 from tensorkeep.ops.data.passes.basics import Dataset, dataset_of, scalar_count
 from tensorkeep.ops.data.passes.batching import rebatch_elements
@@ -232,13 +233,12 @@ def interleave_dataset_kernel(
     return interleave_datasets(dataset_of(input_dataset), inner_dataset(ctx, f, other_arguments), cycle, block)
 
 
-def parallel_interleave_dataset_kernel(
+def _made_ahead(
     ctx: KernelContext,
     input_dataset: Handle,
     other_arguments: list[Array],
     cycle_length: Array,
     block_length: Array,
-    *rest: Array,
     f: FunctionRef,
 ) -> Dataset:
     """The elements come in the order of InterleaveDataset, whichever is allowed, and are made ahead of time."""
@@ -253,7 +253,14 @@ _DETERMINISTIC = "deterministic: string = 'default'"
 
 def _parallel_interleave(name: str, inputs: str, *attrs: str) -> OpSpec:
     made = dataset_op(f"{name}{_INTERLEAVING}{inputs})", *attrs)
-    made.stateful_kernel(parallel_interleave_dataset_kernel)
+    says_calls = inputs.endswith("num_parallel_calls: int64")
+
+    @made.stateful_kernel
+    def parallel_interleave_dataset_kernel(ctx: KernelContext, *given: Any, f: FunctionRef) -> Dataset:
+        if says_calls:
+            checked_parallelism(given[-1])
+        return _made_ahead(ctx, given[0], given[1], given[2], given[3], f)
+
     return made
 
 

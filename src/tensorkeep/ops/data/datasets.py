@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from tensorkeep.dtypes import DType
-from tensorkeep.errors import InvalidArgumentError
+from tensorkeep.errors import InvalidArgumentError, OutOfRangeError
 from tensorkeep.graph.messages.attrs import FunctionRef
 from tensorkeep.graph.registry.opspec import OpSpec, op
 from tensorkeep.ops.control.functional import truth
@@ -22,6 +22,7 @@ from tensorkeep.ops.data._dataset_ops import (
     ARGUMENTS,
     KINDS,
     METADATA,
+    bound_function,
     dataset_op,
     inner_dataset,
     row_function,
@@ -202,10 +203,10 @@ def chosen_elements(
     ctx: KernelContext, input_dataset: Any, other_arguments: list[Array], predicate: FunctionRef, stops: bool
 ) -> Dataset:
     """The elements of which a predicate is true; with `stops`, those before the first of which it is not."""
-    function = ctx.function(predicate)
+    function = bound_function(ctx, predicate, other_arguments)
 
     def holds(element: Element) -> bool:
-        return truth(function(*element, *other_arguments)[0])
+        return truth(function(*element)[0])
 
     return filter_elements(dataset_of(input_dataset), holds, stops=stops)
 
@@ -238,7 +239,12 @@ def scan_dataset_kernel(
     function = ctx.function(f)
 
     def step(*values: Any) -> Sequence[Any]:
-        return function(*values, *other_arguments)
+        try:
+            return function(*values, *other_arguments)
+        except OutOfRangeError as error:
+            if not preserve_cardinality:
+                raise
+            raise InvalidArgumentError(f"Function invocation produced OutOfRangeError: {error.message}") from error
 
     return scan_elements(dataset_of(input_dataset), initial_state, step, preserve_cardinality)
 

@@ -16,6 +16,7 @@ from tensorkeep.graph.arguments import emit
 from tensorkeep.graph.building import control_dependencies, name_scope
 from tensorkeep.graph.graph import Operation, Tensor
 from tensorkeep.graph.registry.opspec import OpSpec, op
+from tensorkeep.io.machine.reused_memory import result_array
 from tensorkeep.ops.nn.windows import is_half, narrow_array, widen_array
 from tensorkeep.ops.shared.dimensions import merge_sizes
 from tensorkeep.ops.shared.expressions import (
@@ -37,6 +38,7 @@ from tensorkeep.ops.shared.expressions import (
 from tensorkeep.ops.shared.families import of_equal_shapes
 from tensorkeep.ops.shared.kernel_types import Array, Gradients
 from tensorkeep.ops.shared.shape_rules import merged_shape, same, with_rank, with_rank_at_least
+from tensorkeep.ops.shared.stretches import LARGE, in_stretches
 from tensorkeep.shapes import UNKNOWN_SHAPE, Shape
 
 _FRACTIONS: Final = "T: {half, bfloat16, float, double}"
@@ -232,10 +234,18 @@ leaky_relu.shape(same)
 @leaky_relu.kernel
 def leaky_relu_kernel(features: Array, *, alpha: float) -> Array:
     slope = np.float32(alpha).astype(features.dtype)
-    if slope <= 1:
-        result: Array = np.maximum(features, features * slope)
-        return result
-    result = np.minimum(features, features * slope)
+    choose = np.maximum if slope <= 1 else np.minimum
+    if features.size < LARGE or not features.flags.c_contiguous:
+        small: Array = choose(features, features * slope)
+        return small
+    result = result_array(features.shape, features.dtype)
+    given, made = features.reshape(-1), result.reshape(-1)
+
+    def activate(part: slice) -> None:
+        np.multiply(given[part], slope, out=made[part])
+        choose(given[part], made[part], out=made[part])
+
+    in_stretches(activate, features.size)
     return result
 
 
@@ -252,10 +262,18 @@ leaky_relu_grad = _gradient_op("LeakyReluGrad", "T: {half, bfloat16, float, doub
 def leaky_relu_grad_kernel(gradients: Array, features: Array, *, alpha: float) -> Array:
     dtype = gradients.dtype
     slope = np.float32(alpha).astype(dtype)
-    slopes = (features > _ZERO[dtype]).astype(dtype)
-    result: Array = gradients * (
-        np.maximum(slopes, slope) if 0 <= slope <= 1 else np.where(slopes, dtype.type(1), slope)
-    )
+
+    def slopes_of(part: Array) -> Array:
+        slopes = (part > _ZERO[dtype]).astype(dtype)
+        found: Array = np.maximum(slopes, slope) if 0 <= slope <= 1 else np.where(slopes, dtype.type(1), slope)
+        return found
+
+    if features.size < LARGE or not (features.flags.c_contiguous and gradients.flags.c_contiguous):
+        small: Array = gradients * slopes_of(features)
+        return small
+    result = result_array(features.shape, dtype)
+    given, arrived, made = features.reshape(-1), gradients.reshape(-1), result.reshape(-1)
+    in_stretches(lambda part: np.multiply(arrived[part], slopes_of(given[part]), out=made[part]), features.size)
     return result
 
 

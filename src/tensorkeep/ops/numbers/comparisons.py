@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Final
+from typing import Any
 
 import numpy as np
 
@@ -16,10 +16,9 @@ from tensorkeep.ops.shared.expressions import reduce_sum, reshape, shape_of, unb
 from tensorkeep.ops.shared.families import binary, unary
 from tensorkeep.ops.shared.kernel_types import Array, Gradients, Value
 from tensorkeep.ops.shared.shape_rules import broadcast, broadcast_shapes, merge_shapes, same
+from tensorkeep.ops.shared.stretches import LARGE, in_stretches
 from tensorkeep.shapes import Shape
 
-_LARGE: Final = 1 << 19  # elements
-_AT_ONCE: Final = 1 << 16  # elements, which stay in the cache
 _INTEGERS = "{int8, int16, int32, int64, uint8, uint16, uint32, uint64}"
 
 
@@ -204,7 +203,7 @@ def select_v2_shape(condition: Tensor, t: Tensor, e: Tensor) -> Shape:
 @select_v2.kernel
 def select_v2_kernel(condition: Array, t: Array, e: Array) -> Array:
     is_plain = t.dtype == e.dtype and t.dtype.kind in "biuf" and e.shape == ()
-    if condition.size < _LARGE or not is_plain or t.shape != condition.shape:
+    if condition.size < LARGE or not is_plain or t.shape != condition.shape:
         return np.where(condition, t, e)
     return _where_or_one(condition, t, e)
 
@@ -218,12 +217,14 @@ def _where_or_one(condition: Array, t: Array, e: Array) -> Array:
     result = result_array(t.shape, t.dtype)
     bits, chosen = result.reshape(-1).view(kind), condition.reshape(-1)
     given, other = t.reshape(-1).view(kind), e.reshape(1).view(kind)[0]
-    for start in range(0, t.size, _AT_ONCE):
-        part = slice(start, start + _AT_ONCE)
+
+    def choose(part: slice) -> None:
         found = np.bitwise_xor(given[part], other, out=bits[part]) if other else given[part]
         np.multiply(found, chosen[part], out=bits[part])
         if other:
             bits[part] ^= other
+
+    in_stretches(choose, t.size)
     return result
 
 

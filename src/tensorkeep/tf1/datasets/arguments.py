@@ -25,20 +25,24 @@ def int64_of(value: TensorLike, name: str) -> Tensor:
     return convert(value, INT64, name)
 
 
-def seed_tensors(seed: int | None) -> tuple[Tensor, Tensor]:
+def seed_tensors(seed: int | Tensor | None) -> tuple[Tensor, Tensor]:
     """The two seeds of a dataset as tensors; both zero stands for none, and is avoided if seeds are given."""
     first, second = get_seed(seed)
-    seed_tensor = constant(0 if first is None else first, INT64, name="seed")
+    seed_tensor = _seed_tensor(0 if first is None else first, "seed")
     if second is None:
         return seed_tensor, constant(0, INT64, name="seed2")
     with name_scope("seed2") as scope:
-        other = constant(second, INT64)
+        other = _seed_tensor(second, "Const")
         zeros = [
             emit("Equal", tensor, constant(0, INT64, name=f"Equal{at}/y"), name=f"Equal{at}")
             for at, tensor in (("", seed_tensor), ("_1", other))
         ]
         both = emit("LogicalAnd", *zeros, name="LogicalAnd")
         return seed_tensor, emit("SelectV2", both, constant(2**31 - 1, INT64), other, name=scope)
+
+
+def _seed_tensor(value: Any, name: str) -> Tensor:
+    return emit("Cast", value, DstT=INT64) if isinstance(value, Tensor) else constant(value, INT64, name=name)
 
 
 def check_number(value: object, what: str) -> None:

@@ -10,7 +10,8 @@ import numpy as np
 
 from tensorkeep.dtypes import BOOL, INT32, INT64, DType
 from tensorkeep.errors import InvalidArgumentError, WrongTypeError
-from tensorkeep.graph.arguments import emit
+from tensorkeep.graph.arguments import emit, emit_operation
+from tensorkeep.graph.building import control_dependencies
 from tensorkeep.graph.constants import constant_value
 from tensorkeep.graph.conversion import convert
 from tensorkeep.graph.graph import Tensor
@@ -133,8 +134,7 @@ def bucket_elements(
             return grouped.batch(size, drop_remainder=drops)
         shapes = padded_shapes if padded_shapes is not None else _open_shapes(dataset.element_spec)
         if to_boundary:
-            last = constant(list(buckets.boundaries), INT64) - 1
-            shapes = _with_boundary(dataset.element_spec, shapes, _pick_number(last, bucket_id))
+            shapes = _with_boundary(dataset.element_spec, shapes, _largest_length(buckets.boundaries, bucket_id))
         return grouped.padded_batch(size, shapes, padding_values, drop_remainder=drops)
 
     return dataset.group_by_window(element_to_bucket_id, batching_fn, window_size_func=window_size_fn)
@@ -143,6 +143,15 @@ def bucket_elements(
 def _pick_number(numbers: Tensor, at: Tensor) -> Tensor:
     found: Any = numbers[at]
     return found  # type: ignore[no-any-return]
+
+
+def _largest_length(boundaries: Sequence[int], bucket_id: Tensor) -> Tensor:
+    """To which length a bucket is filled up. The last one has no boundary: what is in it is too long."""
+    is_bounded = emit("Less", bucket_id, constant(len(boundaries), INT64))
+    told = constant("When pad_to_bucket_boundary=True, elements must have length < max(bucket_boundaries).")
+    with control_dependencies([emit_operation("Assert", is_bounded, [told])]):
+        bounded = emit("Identity", bucket_id)
+    return _pick_number(constant(list(boundaries), INT64) - 1, bounded)
 
 
 def _open_shapes(specs: Any) -> Any:

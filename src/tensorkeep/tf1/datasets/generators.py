@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import count
 from typing import Any
 
@@ -56,7 +56,7 @@ class _Generators:
             leaves = flat(value) if not _is_leaf(self._specs) else [value]
         except TypeError:
             leaves = []
-        if len(leaves) != len(self._leaves) or (not _is_leaf(self._specs) and _is_leaf(value)):
+        if len(leaves) != len(self._leaves) or (not _is_leaf(self._specs) and not _is_alike(self._specs, value)):
             raise TypeError(
                 "`generator` yielded an element that did not match the expected structure. The expected structure was "
                 f"{pack_leaves(self._specs, [spec.dtype for spec in self._leaves])}, but the yielded element was "
@@ -84,6 +84,14 @@ def _is_leaf(value: Any) -> bool:
     return len(leaves := flat(value)) == 1 and leaves[0] is value
 
 
+def _is_alike(specs: Any, value: Any) -> bool:
+    """Whether a value has the structure of specs, as far as mappings and sequences go, and their keys."""
+    if isinstance(specs, Mapping) or isinstance(value, Mapping):
+        both = isinstance(specs, Mapping) and isinstance(value, Mapping)
+        return both and set(specs) == set(value) and all(_is_alike(specs[key], value[key]) for key in specs)
+    return _is_leaf(value) == _is_leaf(specs)
+
+
 def _as_array(value: Any, dtype: DType) -> Any:
     if dtype is STRING:
         source = np.array(value, object) if not isinstance(value, np.ndarray) else value.astype(object)
@@ -95,12 +103,23 @@ def _as_array(value: Any, dtype: DType) -> Any:
         return found.reshape(source.shape)
     if isinstance(value, np.ndarray | np.generic):
         if value.dtype != dtype.array_dtype and not np.can_cast(value.dtype, dtype.array_dtype, "same_kind"):
-            raise TypeError(f"it is of type {value.dtype}")
+            return _whole_numbers(np.asarray(value), dtype)
         return np.asarray(value).astype(dtype.array_dtype)
     plain = np.asarray(value)
-    if plain.dtype == object or plain.dtype.kind in "SU" or (plain.dtype.kind == "f" and dtype.is_integer):
+    if plain.dtype == object or plain.dtype.kind in "SU":
         raise TypeError(f"it is of type {plain.dtype}")
+    if plain.dtype.kind == "f" and dtype.is_integer:
+        return _whole_numbers(plain, dtype)
     return np.asarray(value, dtype.array_dtype)
+
+
+def _whole_numbers(array: Any, dtype: DType) -> Any:
+    """Fractions as whole numbers, if that changes none of them."""
+    with np.errstate(invalid="ignore"):
+        found = array.astype(dtype.array_dtype) if array.dtype.kind == "f" and dtype.is_integer else None
+    if found is None or not np.array_equal(found.astype(array.dtype), array):
+        raise TypeError(f"it is of type {array.dtype}")
+    return found
 
 
 def from_generator(

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from tensorkeep.dtypes import INT64, STRING
-from tensorkeep.errors import InvalidArgumentError
+from tensorkeep.errors import InvalidArgumentError, WrongTypeError
 from tensorkeep.graph.arguments import emit
 from tensorkeep.graph.constants import constant_value
 from tensorkeep.graph.conversion import convert
@@ -47,6 +47,14 @@ def _shape_leaves(specs: Any, shapes: Any) -> list[Any]:
     """Padded shapes beside a structure; a tensor may be one too."""
     if isinstance(shapes, Tensor):
         return [shapes]
+    is_alike = not isinstance(specs, tuple) or (isinstance(shapes, tuple | list) and len(shapes) == len(specs))
+    if isinstance(specs, Mapping):
+        is_alike = isinstance(shapes, Mapping) and set(shapes) == set(specs)
+    if not is_alike:
+        raise WrongTypeError(
+            f"`padded_shapes` {shapes!r} does not have the structure of the elements, {specs!r}: give one shape for "
+            "each component, in the same structure"
+        )
     if isinstance(specs, tuple):
         return [leaf for part, item in zip(specs, shapes, strict=True) for leaf in _shape_leaves(part, item)]
     if isinstance(specs, Mapping):

@@ -104,6 +104,8 @@ def zip_datasets(*args: Any, datasets: Any = None) -> Dataset:
     if isinstance(given, list):
         raise WrongTypeError("Invalid input to `zip`. Inputs are expected to be (nested) structures of Datasets")
     leaves = flat(given)
+    if not leaves:
+        raise InvalidArgumentError("`zip` needs at least one dataset, got none")
     for leaf in leaves:
         if not isinstance(leaf, Dataset):
             raise WrongTypeError(f"Invalid input to `zip`. Inputs must be datasets, got {type(leaf)}.")

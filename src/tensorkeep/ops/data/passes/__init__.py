@@ -14,4 +14,5 @@ rows        elements of datasets, and many of them at once as columns
 shuffling   passes at random, in TensorFlow's order for a seed
 sources     passes through what needs no other dataset
 states      where a pass stands, as bytes
+stored_variants  components of elements as tensors of a checkpoint
 """

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable
 from threading import Condition, Thread
+from time import perf_counter
 from typing import Final
 
 import numpy as np
@@ -17,12 +18,15 @@ from tensorkeep.errors import CancelledError
 from tensorkeep.io.machine.parallel import thread_limit
 from tensorkeep.ops.data.passes.basics import Dataset, Pass, State
 from tensorkeep.ops.data.passes.rows import Rows, joined_rows
-from tensorkeep.runtime.limits import current_meter
+from tensorkeep.runtime.limits import check_waiting, current_meter, watched
+from tensorkeep.runtime.outside import note_outside_call, outside_calls
 
 Job = Callable[[], None]
 
 _LINGERING: Final = 0.5  # seconds in which a thread without work waits for some
 _MOST_AT_ONCE: Final = 256  # rows that are asked for at a time
+_LONG: Final = 0.005  # seconds in which rows are made: what takes longer is asked for in smaller parts
+_BETWEEN_LOOKS: Final = 0.1  # seconds in which who waits for rows looks whether it still has to
 _SOME: Final = 2  # times the threads: how far ahead a pass works if that is left to it
 
 
@@ -67,24 +71,30 @@ WORKERS: Final = Workers()
 class _Ahead:
     """A pass whose next rows are made in the background, up to so many that nobody has asked for yet.
 
+    Rows that are asked for together are there together. So many are asked for if they are quick; of rows for which the
+    program's own Python is called `least`, since it may wait for what becomes of the rows before.
+
     One that another works ahead of, as where a parallel map is prefetched, makes nothing by itself: its room is the
     other's, and a row is handed from one thread to another but once.
     """
 
-    def __init__(self, source: Pass, size: int) -> None:
+    def __init__(self, source: Pass, size: int, least: int) -> None:
         self._source = source
         self._size = size
+        self._least = least
         self._is_passive = False
         if isinstance(source, _Ahead):
             source._is_passive = True
             self._size += source._size
+            self._least = max(least, source._least)
         self._changed = Condition()
         self._ready: deque[Rows] = deque()
         self._count = 0
-        self._error: Exception | None = None
+        self._error: BaseException | None = None
         self._is_over = False
         self._is_working = False
         self._is_closed = False
+        self._calls_python = False
         self._at_once = 1
 
     def take(self, most: int) -> Rows:
@@ -108,9 +118,11 @@ class _Ahead:
                     raise CancelledError("the iterator was closed while an element was waited for")
                 elif self._is_over:
                     break
-                else:
-                    self._changed.wait()
+                elif not self._changed.wait(_BETWEEN_LOOKS):
+                    check_waiting()
             self._start()
+        if self._calls_python:
+            note_outside_call()
         return joined_rows(found)
 
     def _take_here(self, most: int) -> Rows:
@@ -158,25 +170,41 @@ class _Ahead:
                     self._changed.notify_all()
                     break
                 wanted = min(room, self._at_once)
-                self._at_once = min(self._at_once * 2, _MOST_AT_ONCE)
             self._make(wanted)
         if self._is_closed:
             self._source.close()
 
     def _make(self, wanted: int) -> None:
+        start, calls = perf_counter(), outside_calls()
         try:
-            rows = self._source.take(wanted)
-        except Exception as error:
+            with watched(self._check_open):
+                rows = self._source.take(wanted)
+        except BaseException as error:  # an interrupt too is for who asks: this thread has nobody to tell
             with self._changed:
                 self._error = error
                 self._changed.notify_all()
             return
+        self._calls_python = self._calls_python or outside_calls() > calls
+        self._set_pace(perf_counter() - start)
         with self._changed:
             self._is_over = not rows
             if rows:
                 self._ready.append(rows)
                 self._count += len(rows)
             self._changed.notify_all()
+
+    def _set_pace(self, seconds: float) -> None:
+        """How many rows are asked for next, after some that took so long."""
+        if self._calls_python:
+            self._at_once = self._least
+        elif seconds > _LONG:
+            self._at_once = max(self._at_once // 2, self._least)
+        else:
+            self._at_once = min(self._at_once * 2, _MOST_AT_ONCE)
+
+    def _check_open(self) -> None:
+        if self._is_closed:
+            raise CancelledError("the iterator was closed while its elements were made")
 
     def _wait_until_idle(self) -> None:
         """Returns when no thread works for it. The lock is held; none begins while it is."""
@@ -212,8 +240,9 @@ class _Ahead:
         self._source.close()
 
 
-def ahead(source: Dataset, size: int) -> Dataset:
+def ahead(source: Dataset, size: int, least: int = 1) -> Dataset:
     """The same dataset, whose passes make elements before they are asked for: so many, or some if that is negative.
+    They are made one at a time where they may take long, or `least`, as where so many threads make them.
 
     Where runs are limited in time, memory or steps, nothing is made ahead: nobody would count it.
     """
@@ -223,6 +252,6 @@ def ahead(source: Dataset, size: int) -> Dataset:
 
     def begin() -> Pass:
         current = source.begin()
-        return current if current_meter() is not None else _Ahead(current, most)
+        return current if current_meter() is not None else _Ahead(current, most, least)
 
     return Dataset(begin, source.cardinality)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from tensorkeep.arrays import Array
-from tensorkeep.errors import InvalidArgumentError
+from tensorkeep.errors import DataLossError, InvalidArgumentError
 from tensorkeep.ops.data.passes.basics import Dataset, Pass, State, chunked_over, next_of, stepping_over
 from tensorkeep.ops.data.passes.rows import Columns, Element, Rows, as_component, joined_rows, stacked_rows
 from tensorkeep.runtime.allocation import check_allocation
@@ -18,19 +18,20 @@ Stacking = Callable[[Rows], Element]
 
 
 class _Batched:
-    """So many elements of a pass as one."""
+    """So many elements of a pass as one. With `spends`, an element that fails has the others of its batch go too."""
 
-    def __init__(self, source: Pass, size: int, drops: bool, stack: Stacking) -> None:
+    def __init__(self, source: Pass, size: int, drops: bool, stack: Stacking, spends: bool) -> None:
         self._source = source
         self._size = size
         self._drops = drops
         self._stack = stack
+        self._spends = spends
         self._begun: Rows = []  # rows of a batch that is not complete
 
     def more(self, most: int) -> Rows:
         begun, self._begun = self._begun, []
         wanted = most * self._size
-        rows = joined_rows([begun, self._source.take(wanted - len(begun))])
+        rows = joined_rows([begun, self._taken(wanted - len(begun), len(begun))])
         whole = len(rows) // self._size
         if whole:
             self._begun = rows[whole * self._size :]
@@ -38,11 +39,30 @@ class _Batched:
         if not rows:
             return []
         # Fewer than a batch: the end, which the next call confirms, or an error, with which the rows before it go.
-        rest = self._source.take(self._size - len(rows))
+        rest = self._taken(self._size - len(rows), len(rows))
         if rest:
             self._begun = joined_rows([rows, rest])
             return self.more(most)
         return [] if self._drops else [self._stack(rows)]
+
+    def _taken(self, count: int, before: int) -> Rows:
+        """Rows for a batch that has some already; what is left of that batch is passed over if the first one fails."""
+        try:
+            return self._source.take(count)
+        except Exception:
+            if self._spends:
+                self._pass_over(self._size - before - 1)
+            raise
+
+    def _pass_over(self, count: int) -> None:
+        while count > 0:
+            try:
+                found = len(self._source.take(count))
+            except Exception:  # one of those that are passed over
+                found = 1
+            if not found:
+                break
+            count -= found
 
     def place(self) -> State:
         return {"begun": list(self._begun)}
@@ -51,15 +71,17 @@ class _Batched:
         self._begun = place["begun"]
 
 
-def batch_elements(source: Dataset, size: int, drops: bool, stack: Stacking = stacked_rows) -> Dataset:
+def batch_elements(
+    source: Dataset, size: int, drops: bool, stack: Stacking = stacked_rows, *, spends: bool = False
+) -> Dataset:
     """The dataset of batches of `size` elements of another, made one by `stack`. The last batch may be smaller; with
-    `drops`, it is left out then.
+    `drops`, it is left out then. With an element that fails go those before it in its batch; with `spends`, all of it.
     """
     if size < 1:
         raise InvalidArgumentError("Batch size must be greater than zero.")
     known = source.cardinality
     count = known if known < 0 else known // size + (0 if drops else known % size > 0)
-    return chunked_over(source, lambda rows: _Batched(rows, size, drops, stack), count)
+    return chunked_over(source, lambda rows: _Batched(rows, size, drops, stack, spends), count)
 
 
 def padding(shapes: Sequence[Sequence[int]], values: Sequence[Any]) -> Stacking:
@@ -100,7 +122,7 @@ def _padded_batch(arrays: Sequence[Array], told: Sequence[int], value: Any, plac
     largest = [max(sizes) for sizes in zip(*(array.shape for array in arrays), strict=True)]
     dims = [most if size < 0 else size for size, most in zip(told, largest, strict=True)]
     if any(most > size for size, most in zip(dims, largest, strict=True)):
-        raise InvalidArgumentError(
+        raise DataLossError(
             f"Attempted to pad to a smaller size than the input element: component {place} has shape {largest}, "
             f"padded to {dims}"
         )

@@ -21,7 +21,8 @@ from tensorkeep.errors import InvalidArgumentError
 from tensorkeep.io.files.filesystem import FileSystem
 from tensorkeep.ops.data.passes.basics import Dataset, Pass, State, chunked_dataset
 from tensorkeep.ops.data.passes.joining import begun
-from tensorkeep.ops.data.passes.rows import Element, Rows, as_component
+from tensorkeep.ops.data.passes.rows import Element, Rows
+from tensorkeep.ops.data.passes.stored_variants import component_of_stored, stored_component
 
 _ELEMENT_PLACES: Final = 7
 _MOST: Final = 10**_ELEMENT_PLACES
@@ -108,7 +109,7 @@ class _Writing:
         rows = self._source.take(most)
         for row in rows:
             for place, component in enumerate(row):
-                self._writer.add(_name(self._at, place, self._count), as_component(component))
+                self._writer.add(_name(self._at, place, self._count), stored_component(component))
             self._at += 1
         if not rows:
             self._is_open = False
@@ -145,7 +146,7 @@ class _Reading:
         stop = min(self._at + most, self._size)
         names = [[_name(at, place, self._count) for place in range(self._count)] for at in range(self._at, stop)]
         self._at = stop
-        return [tuple(self._reader.read(name) for name in row) for row in names]
+        return [tuple(component_of_stored(self._reader.read(name)) for name in row) for row in names]
 
     def state(self) -> State:
         return {"at": self._at}

@@ -6,6 +6,7 @@ read to its end is an error once; what follows is the next file, as in TensorFlo
 
 from __future__ import annotations
 
+import re
 import struct
 from collections.abc import Callable, Sequence
 from itertools import pairwise
@@ -290,6 +291,8 @@ class LineReader:
         used = sum(map(len, lines)) + len(whole)
         self._rest = last if whole else b""
         self.position += used
+        if not whole and not last.strip(b"\r"):
+            return []  # what is no line without an end to it
         return [line.replace(b"\r", b"") for line in lines] if b"\r" in b"".join(lines) else lines
 
     def close(self) -> None:
@@ -356,35 +359,76 @@ def piece_opening(fs: FileSystem, compression: str, header: int, size: int, foot
 
 
 class _Fields:
-    """Records of comma-separated values: some columns of them, as tensors."""
+    """Records of comma-separated values: some columns of them, as tensors.
 
-    def __init__(self, lines: LineReader, options: CsvOptions, skips: bool) -> None:
-        self._lines = lines
+        record = field (delimiter field)* (CR LF | CR | LF | end of the file)
+        field  = quote (no quote | quote quote)* quote | (no quote, no delimiter, no CR, no LF)*
+
+    What is no record goes to the next LF, or to the end of the file where a quote is not closed.
+    """
+
+    def __init__(self, file: RandomAccessFile, kind: RecordCompression, position: int, options: CsvOptions) -> None:
+        self._file = file
+        self._stream = _stream(file, kind, position)
         self._options = options
-        if skips:
-            lines.lines(1)
+        self._buffer = b""
+        self._at = 0  # where the next record begins in the buffer
+        self._is_read = False  # whether the buffer goes to the end of the file
+        self.position = position
 
-    @property
-    def position(self) -> int:
-        return self._lines.position
+    def skip_header(self) -> None:
+        """Passes over the first record; an error if there is none."""
+        if self._next_record() is None:
+            raise InvalidArgumentError(f'"{self._file.path}": cannot read the header: the file is empty')
 
     def more(self, most: int) -> Rows:
-        found = self._lines.lines(1)
-        if not found:
+        record = self._next_record()
+        if record is None:
             return []
-        record = found[0]
-        while self._options.quotes and record.count(b'"') % 2:
-            rest = self._lines.lines(1)
-            if not rest:
-                break
-            record += b"\n" + rest[0]
         try:
             return [self._options.element(record)]
         except InvalidArgumentError as error:
             raise _RowError(error) from None
 
+    def _next_record(self) -> bytes | None:
+        match = self._options.record.match
+        while True:
+            found = match(self._buffer, self._at)
+            assert found is not None  # the shortest record is empty
+            end = found.end()
+            rest = self._buffer[end : end + 2]
+            if rest[:1] == b"\n" or len(rest) == 2 or (rest and self._is_read):
+                if rest[:1] in (b"\r", b"\n"):
+                    return self._pass_over(end, 2 if rest == b"\r\n" else 1)
+                stop = -1 if self._is_open_at(end) else self._buffer.find(b"\n", end)
+                if stop >= 0:
+                    return self._pass_over(stop, 1)
+            if self._is_read:
+                left = len(self._buffer) - self._at
+                return self._pass_over(len(self._buffer), 0) if left else None
+            self._read_on()
+
+    def _is_open_at(self, end: int) -> bool:
+        """Whether what stands there is a field with a quote that is not closed: at its beginning, or after a pair."""
+        if self._buffer[end : end + 1] != b'"':
+            return False
+        return end == self._at or self._buffer[end - 1 : end] in (b'"', self._options.delimiter)
+
+    def _pass_over(self, end: int, more: int) -> bytes:
+        """The record up to a place in the buffer; the next begins so many bytes further."""
+        record = self._buffer[self._at : end]
+        self.position += end + more - self._at
+        self._at = end + more
+        return record
+
+    def _read_on(self) -> None:
+        left = self._buffer[self._at :]
+        block = self._stream.read(max(_BLOCK, len(left)))
+        self._is_read = not block
+        self._buffer, self._at = left + block, 0
+
     def close(self) -> None:
-        self._lines.close()
+        self._file.close()
 
 
 class CsvOptions:
@@ -407,8 +451,9 @@ class CsvOptions:
             raise InvalidArgumentError("select_cols should be strictly increasing indices")
         if selected and (selected[0] < 0 or len(selected) != len(defaults)):
             raise InvalidArgumentError("select_cols should match output size, and be non-negative indices")
-        self.quotes = quotes
-        self._delimiter = delimiter
+        self.record = _record_pattern(delimiter, quotes)
+        self._quotes = quotes
+        self.delimiter = delimiter
         self._missing = missing
         self._selected = selected
         self._excluded = frozenset(excluded)
@@ -417,7 +462,7 @@ class CsvOptions:
 
     def element(self, record: bytes) -> Element:
         """The tensors of a record."""
-        fields = split_record(record, self._delimiter, self.quotes) if record else [b""]
+        fields = split_record(record, self.delimiter, self._quotes) if record else [b""]
         if self._excluded:
             fields = [field for at, field in enumerate(fields) if at not in self._excluded]
         if self._selected:
@@ -436,12 +481,22 @@ class CsvOptions:
         )
 
 
+def _record_pattern(delimiter: bytes, quotes: bool) -> re.Pattern[bytes]:
+    """A record, without what ends it."""
+    comma = re.escape(delimiter)
+    plain = rb'[^"\r\n%b]*' % comma if quotes else rb"[^\r\n%b]*" % comma
+    field = rb'(?:"[^"]*(?:""[^"]*)*"|%b)' % plain if quotes else plain
+    return re.compile(rb"%b(?:%b%b)*" % (field, comma, field))
+
+
 def csv_opening(fs: FileSystem, compression: str, options: CsvOptions, header: bool) -> Opening:
     """How files of comma-separated values are opened."""
     kind = RecordCompression(compression)
 
     def opened(path: str, position: int) -> FileReader:
-        made: Any = _Fields(LineReader(fs.open(path), kind, position), options, header and not position)
-        return made  # type: ignore[no-any-return]
+        made = _Fields(fs.open(path), kind, position, options)
+        if header and not position:
+            made.skip_header()
+        return made
 
     return opened

@@ -18,7 +18,9 @@ Key = Callable[[Element], int]
 
 
 class _Windows:
-    """Stretches of the elements of a pass, each as datasets of its components."""
+    """Stretches of the elements of a pass, each as datasets of its components. A window with an element that failed is
+    that error.
+    """
 
     def __init__(self, source: Pass, size: int, shift: int, stride: int, drops: bool) -> None:
         self._source = source
@@ -26,31 +28,45 @@ class _Windows:
         self._shift = shift
         self._stride = stride
         self._drops = drops
-        self._buffer: deque[Element] = deque()
+        self._buffer: deque[Element | Exception] = deque()
         self._gap = 0  # elements to pass over before the next window
         self._is_over = False
 
     def next(self) -> Element | None:
         reach = (self._size - 1) * self._stride + 1
         while self._gap and not self._is_over:
-            self._is_over = next_of(self._source) is None
             self._gap -= 1
+            self._is_over = next_of(self._source) is None
         while len(self._buffer) < reach and not self._is_over:
-            element = next_of(self._source)
+            element = self._next_outcome()
             if element is None:
                 self._is_over = True
             else:
                 self._buffer.append(element)
         if not self._buffer or (self._drops and len(self._buffer) < reach):
             return None
-        window = list(self._buffer)[: reach : self._stride]
+        outcomes = list(self._buffer)[: reach : self._stride]
         dropped = min(self._shift, len(self._buffer))
         for _ in range(dropped):
             self._buffer.popleft()
         self._gap = self._shift - dropped if not self._is_over else 0
+        window: list[Element] = []
+        for outcome in outcomes:
+            if isinstance(outcome, Exception):
+                raise outcome
+            window.append(outcome)
         return tuple(dataset_of_rows([(component,) for component in column]) for column in zip(*window, strict=True))
 
+    def _next_outcome(self) -> Element | Exception | None:
+        try:
+            return next_of(self._source)
+        except Exception as error:
+            return error
+
     def place(self) -> State:
+        for outcome in self._buffer:
+            if isinstance(outcome, Exception):
+                raise outcome
         return {"buffer": list(self._buffer), "gap": self._gap, "over": self._is_over}
 
     def go_to(self, place: State) -> None:

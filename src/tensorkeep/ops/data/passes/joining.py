@@ -19,7 +19,7 @@ from tensorkeep.ops.data.passes.basics import (
     stepping_over,
 )
 from tensorkeep.ops.data.passes.rows import Element, Rows
-from tensorkeep.runtime.limits import count_step, count_steps
+from tensorkeep.runtime.limits import check_waiting, count_step, count_steps
 
 Inner = Callable[[Element], Dataset]
 """Gives the dataset that an element stands for."""
@@ -62,6 +62,7 @@ class _Skipped:
 
     def more(self, most: int) -> Rows:
         while self._left:
+            check_waiting()
             found = self._source.take(min(self._left, 1024))
             if not found:
                 return []

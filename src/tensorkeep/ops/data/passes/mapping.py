@@ -137,13 +137,19 @@ def in_threads(work: Callable[[Element], Any], rows: Rows, threads: int) -> list
     changed = Condition()
     waiting = deque(enumerate(rows))
     busy = [min(threads, len(rows))]
+    interrupts: list[BaseException] = []
 
     def run() -> None:
         try:
-            while True:
+            while waiting:
                 at, row = waiting.popleft()
                 results[at] = work(row)
-        except IndexError:  # none is waiting
+        except IndexError:  # another thread was quicker
+            pass
+        except BaseException as error:  # an interrupt: for who waits for the rows
+            interrupts.append(error)
+            waiting.clear()
+        finally:
             with changed:
                 busy[0] -= 1
                 changed.notify_all()
@@ -154,6 +160,8 @@ def in_threads(work: Callable[[Element], Any], rows: Rows, threads: int) -> list
     with changed:
         while busy[0]:
             changed.wait()
+    if interrupts:
+        raise interrupts[0]
     return results
 
 
@@ -167,7 +175,9 @@ def map_elements(source: Dataset, function: RowFunction, *, preserves: bool, par
     count = thread_limit() if parallel < 0 else parallel
     threads = 1 if function.is_row_wise else count
     made = chunked_over(source, lambda rows: _Mapped(rows, function, threads, preserves), size)
-    return made if threads <= 1 and (parallel == 1 or function.is_row_wise) else ahead(made, max(count, 1))
+    if threads <= 1 and (parallel == 1 or function.is_row_wise):
+        return made
+    return ahead(made, max(count, 1), max(threads, 1))
 
 
 class _Chosen:

@@ -37,6 +37,8 @@ _ELEMENT_WISE: Final = frozenset(
         "StringUpper", "Tanh", "ZerosLike",
     }
 )  # fmt: skip
+# What chooses which operations run, or runs them again: a body with these is one of several.
+_CONTROL_FLOW: Final = frozenset(("Enter", "Exit", "LoopCond", "Merge", "NextIteration", "Switch"))
 # Two or three inputs, which are brought to one shape from their last dimensions on.
 _BROADCASTING: Final = frozenset(
     {
@@ -128,7 +130,12 @@ def _with_rows(shape: Shape) -> Shape:
 
 def _add(op: Operation, values: dict[Tensor, _Value], graph: Graph) -> None:
     """Adds what an operation is for many rows."""
-    if op.spec.schema.is_stateful or op.spec.capabilities or op.type in op.graph.functions:
+    if (
+        op.spec.schema.is_stateful
+        or op.spec.capabilities
+        or op.type in op.graph.functions
+        or op.type.removeprefix("Ref") in _CONTROL_FLOW
+    ):
         raise _NotRowWiseError
     inputs = [values[tensor] for tensor in op.inputs]
     if not any(value.is_rowed for value in inputs):

@@ -23,6 +23,7 @@ from tensorkeep.ops.data.passes.basics import INFINITE, UNKNOWN, Dataset, Pass, 
 from tensorkeep.ops.data.passes.joining import begun
 from tensorkeep.ops.data.passes.rows import Columns, Element, Rows, as_columns
 from tensorkeep.ops.random.philox import PhiloxGenerator
+from tensorkeep.runtime.limits import check_waiting
 
 Numbers: TypeAlias = npt.NDArray[np.int64]
 
@@ -346,6 +347,7 @@ class _Random:
         self._draws = draws
 
     def next(self) -> Element | None:
+        check_waiting()
         return (np.array(self._draws.next(), np.int64),)
 
     def state(self) -> State:

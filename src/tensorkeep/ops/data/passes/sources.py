@@ -11,7 +11,7 @@ from tensorkeep.arrays import Array
 from tensorkeep.errors import OutOfRangeError, UnimplementedError
 from tensorkeep.ops.data.passes.basics import INFINITE, Dataset, State, stepping
 from tensorkeep.ops.data.passes.rows import Columns, Element, Rows
-from tensorkeep.runtime.limits import count_step
+from tensorkeep.runtime.limits import check_waiting, count_steps
 
 
 class _ListedRows:
@@ -51,8 +51,7 @@ class _Numbers:
 
     def take(self, most: int) -> Rows:
         part = self._numbers[self._at : self._at + most]
-        for _ in part:
-            count_step()
+        count_steps(len(part))
         self._at += len(part)
         return Columns([_as_array(part, self._dtype)], len(part)) if part else []
 
@@ -103,6 +102,7 @@ class _Generated:
             return None
         if self._state is None:
             self._state = self._begin()
+        check_waiting()
         try:
             return tuple(self._advance(*self._state))
         except OutOfRangeError:

@@ -35,8 +35,10 @@ def set_random_seed(seed: int | None) -> None:
     current_graph().seed = seed
 
 
-def get_seed(op_seed: int | None) -> tuple[int | None, int | None]:
-    """The two seeds of an operation, from the graph's and its own; both None if neither is given."""
+def get_seed(op_seed: Any) -> tuple[Any, Any]:
+    """The two seeds of an operation, from the graph's and its own; both None if neither is given. A seed of a dataset
+    may be a tensor.
+    """
     graph = current_graph()
     if graph.seed is None and op_seed is None:
         return None, None
