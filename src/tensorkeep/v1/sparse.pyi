@@ -3,6 +3,7 @@
 from tensorkeep.graph.composites import SparseTensor
 from tensorkeep.tf1.functions.arrays.shapes import sparse_placeholder as placeholder
 from tensorkeep.tf1.functions.arrays.slicing import sparse_mask as mask
+from tensorkeep.tf1.functions.data.accumulators import SparseConditionalAccumulator
 from tensorkeep.tf1.functions.numbers.segments import (
     sparse_segment_mean as segment_mean, sparse_segment_sqrt_n as segment_sqrt_n, sparse_segment_sum as segment_sum,
 )
@@ -18,8 +19,9 @@ from tensorkeep.tf1.functions.sparse.tensors import (
 )
 
 __all__ = [
-    "SparseTensor", "add", "concat", "cross", "cross_hashed", "expand_dims", "eye", "fill_empty_rows", "from_dense",
-    "mask", "matmul", "maximum", "merge", "minimum", "placeholder", "reduce_max", "reduce_max_sparse", "reduce_sum",
-    "reduce_sum_sparse", "reorder", "reset_shape", "reshape", "retain", "segment_mean", "segment_sqrt_n",
-    "segment_sum", "slice", "softmax", "sparse_dense_matmul", "split", "to_dense", "to_indicator", "transpose",
+    "SparseConditionalAccumulator", "SparseTensor", "add", "concat", "cross", "cross_hashed", "expand_dims", "eye",
+    "fill_empty_rows", "from_dense", "mask", "matmul", "maximum", "merge", "minimum", "placeholder", "reduce_max",
+    "reduce_max_sparse", "reduce_sum", "reduce_sum_sparse", "reorder", "reset_shape", "reshape", "retain",
+    "segment_mean", "segment_sqrt_n", "segment_sum", "slice", "softmax", "sparse_dense_matmul", "split", "to_dense",
+    "to_indicator", "transpose",
 ]

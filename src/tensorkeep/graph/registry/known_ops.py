@@ -4,10 +4,6 @@ They let any graph be imported with types; running such an op is an error that n
 """
 
 KNOWN_OPS = r"""
-AccumulatorApplyGradient(handle: Ref(string), local_step: int64, gradient: dtype); dtype: numbertype
-AccumulatorNumAccumulated(handle: Ref(string)) -> num_accumulated: int32
-AccumulatorSetGlobalStep(handle: Ref(string), new_global_step: int64)
-AccumulatorTakeGradient(handle: Ref(string), num_required: int32) -> average: dtype; dtype: numbertype
 AllToAll(input: T, group_assignment: int32) -> output: T; T: {float, double, int32, uint8, int16, int8, complex64, int64, qint8, quint8, qint32, bfloat16, qint16, quint16, uint16, complex128, half, uint32, uint64, bool}; concat_dimension: int; split_dimension: int; split_count: int; stateful
 AnonymousMultiDeviceIterator() -> handle: resource, deleter: variant; devices: list(string) >= 1; output_types: list(type) >= 1; output_shapes: list(shape) >= 1; stateful
 AnonymousMultiDeviceIteratorV3() -> handle: resource; devices: list(string) >= 1; output_types: list(type) >= 1; output_shapes: list(shape) >= 1; stateful
@@ -65,7 +61,6 @@ ComputeDedupDataSize() -> num_elements: int32; config: string; stateful
 ComputeDedupDataSizeV2() -> num_elements: int32; config: string; embedding_partitions: string; hbm_buffers_config: string; tpu_topology: string; stateful
 ComputeDedupDataTupleMask() -> output_shape: int32; config: string; stateful
 ComputeDedupDataTupleMaskV2() -> output_shape: int32; config: string; embedding_partitions: string; hbm_buffers_config: string; tpu_topology: string; stateful
-ConditionalAccumulator() -> handle: Ref(string); dtype: numbertype; shape: shape; container: string = ''; shared_name: string = ''; reduction_type: {'MEAN', 'SUM'} = 'MEAN'; stateful
 ConfigureAndInitializeGlobalTPU() -> output: int32; use_tfrt_host_runtime: bool = true; stateful
 ConfigureDistributedTPU() -> topology: string; embedding_config: string = ''; tpu_embedding_config: string = ''; is_global_init: bool = false; enable_whole_mesh_compilations: bool = false; compilation_failure_closes_chips: bool = true; tpu_cancellation_closes_chips: int = 0; stateful
 ConfigureTPUEmbedding(); config: string; stateful
@@ -270,11 +265,6 @@ RelayoutLike(input: T, layout_input: U) -> output: T; T: type; U: type
 RemoteCall(target: string, args: Tin) -> output: Tout; Tin: list(type) >= 1; Tout: list(type) >= 1; f: func; stateful
 RequantizationRangePerChannel(input: T, input_min: float, input_max: float) -> output_min: float, output_max: float; T: quantizedtype = qint32; clip_value_max: float
 RequantizePerChannel(input: T, input_min: float, input_max: float, requested_output_min: float, requested_output_max: float) -> output: out_type, output_min: float, output_max: float; T: quantizedtype = qint32; out_type: quantizedtype = quint8
-ResourceAccumulatorApplyGradient(handle: resource, local_step: int64, gradient: dtype); dtype: numbertype; stateful
-ResourceAccumulatorNumAccumulated(handle: resource) -> num_accumulated: int32; stateful
-ResourceAccumulatorSetGlobalStep(handle: resource, new_global_step: int64); stateful
-ResourceAccumulatorTakeGradient(handle: resource, num_required: int32) -> average: dtype; dtype: numbertype; stateful
-ResourceConditionalAccumulator() -> handle: resource; dtype: numbertype; shape: shape; container: string = ''; shared_name: string = ''; reduction_type: {'MEAN', 'SUM'} = 'MEAN'; stateful
 RetrieveAllTPUEmbeddingParameters() -> parameters: NumTables * float, auxiliary1: NumTables * float, auxiliary2: NumTables * float, auxiliary3: NumTables * float, auxiliary4: NumTables * float, auxiliary5: NumTables * float, auxiliary6: NumTables * float, auxiliary7: NumTables * float; NumTables: int >= 1; config: string; num_shards: int; shard_id: int; stateful
 RetrieveTPUEmbeddingADAMParameters() -> parameters: float, momenta: float, velocities: float; table_id: int = -1; table_name: string = ''; num_shards: int; shard_id: int; config: string = ''; stateful
 RetrieveTPUEmbeddingAdadeltaParameters() -> parameters: float, accumulators: float, updates: float; table_id: int = -1; table_name: string = ''; num_shards: int; shard_id: int; config: string = ''; stateful
@@ -371,9 +361,6 @@ SnapshotDatasetV2(input_dataset: variant, path: string, reader_func_other_args: 
 SnapshotNestedDatasetReader(inputs: N * variant) -> handle: variant :: DATASET[FOR_EACH[PRODUCT, TENSOR[$output_types], $output_types]]; output_types: list(type) >= 1; output_shapes: list(shape) >= 1; N: int >= 1
 SobolSample(dim: int32, num_results: int32, skip: int32) -> samples: dtype; dtype: {float, double} = float
 SortListOfSparseCoreCooTensors(row_ids_list: N * int32, col_ids_list: N * int32, gains_list: N * float) -> sorted_row_ids: int32, sorted_col_ids: int32, sorted_gains: float, id_counts: int32; sample_count_list: list(int); col_offset_list: list(int); num_replica: int >= 1; table_vocab_size: int >= 1; feature_width: int >= 1; num_sc_per_chip: int >= 1; max_ids_per_sparse_core: int >= 1; max_unique_ids_per_sparse_core: int >= 1; table_name: string; N: int >= 1
-SparseAccumulatorApplyGradient(handle: Ref(string), local_step: int64, gradient_indices: int64, gradient_values: dtype, gradient_shape: int64); dtype: numbertype; has_known_shape: bool
-SparseAccumulatorTakeGradient(handle: Ref(string), num_required: int32) -> indices: int64, values: dtype, shape: int64; dtype: numbertype
-SparseConditionalAccumulator() -> handle: Ref(string); dtype: numbertype; shape: shape; container: string = ''; shared_name: string = ''; reduction_type: {'MEAN', 'SUM'} = 'MEAN'; stateful
 SparseMatrixAdd(a: variant, b: variant, alpha: T, beta: T) -> c: variant; T: {float, double, complex64, complex128}
 SparseMatrixMatMul(a: variant, b: T) -> output: T; T: type; transpose_a: bool = false; transpose_b: bool = false; adjoint_a: bool = false; adjoint_b: bool = false; transpose_output: bool = false; conjugate_output: bool = false
 SparseMatrixMul(a: variant, b: T) -> output: variant; T: type

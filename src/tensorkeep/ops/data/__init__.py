@@ -1,6 +1,8 @@
 """Where the inputs of a graph come from: datasets, queues, readers.
 
 passes/           passes through datasets: what gives their elements one after the other
+_accumulator_values  accumulators: sums of gradients of several runs, as values of their handles
+accumulators      accumulators: gradients that several runs bring for another that takes their mean
 _barrier_values   barriers: elements that are put together by key, as values of their handles
 barriers          barriers: what several runs put together by key for another that takes it whole
 _buffer_values    buffers of records, as values of their names

@@ -148,6 +148,7 @@ NUMBERS: Final[dict[str, Table]] = {
         """,
     },
     "sparse": {
+        "tensorkeep.tf1.functions.data.accumulators": "SparseConditionalAccumulator",
         "tensorkeep.graph.composites": "SparseTensor",
         "tensorkeep.tf1.functions.arrays.shapes": "placeholder=sparse_placeholder",
         "tensorkeep.tf1.functions.arrays.slicing": "mask=sparse_mask",

@@ -63,6 +63,9 @@ TOP: Final[Table] = {
     """,
     "tensorkeep.tf1.functions.control.script": "numpy_function py_func py_function",
     "tensorkeep.tf1.functions.control.tensor_array": "TensorArray",
+    "tensorkeep.tf1.functions.data.accumulators": """
+        ConditionalAccumulator ConditionalAccumulatorBase SparseConditionalAccumulator
+    """,
     "tensorkeep.tf1.functions.data.lookup_tables": "initialize_all_tables tables_initializer",
     "tensorkeep.tf1.functions.data.queues": "FIFOQueue PaddingFIFOQueue PriorityQueue QueueBase RandomShuffleQueue",
     "tensorkeep.tf1.functions.data.readers": """

@@ -1,5 +1,6 @@
 """Queues, readers, files, summaries and lookup tables, as programs use them.
 
+accumulators     accumulators for programs: gradients that several runs bring, added up
 barriers         barriers for programs: elements whose components several runs bring, by key
 lookup_tables    lookup tables for programs
 mutable_tables   lookup tables that change while the graph runs, and that a checkpoint holds
