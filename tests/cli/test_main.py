@@ -528,3 +528,9 @@ def test_text_that_is_none_is_shown_all_the_same() -> None:
     for text in ("a\ud800b", "a\udce9b", "a\ud800\udce9\x1bb"):
         assert shown_value(text).isprintable()
         assert shown_value(text).encode()
+
+
+def test_a_run_without_a_program_says_only_that(program: Program) -> None:
+    found = program("run")
+    assert found.code == 2
+    assert "error: the following arguments are required: PROGRAM\n" in found.err

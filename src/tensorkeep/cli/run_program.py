@@ -21,7 +21,10 @@ def _add_arguments(parser: Parser) -> None:
     )
     parser.add_argument("-m", dest="is_module", action="store_true", help="PROGRAM is a module, as of python -m")
     parser.add_argument("program", metavar="PROGRAM", help="a file of Python that imports tensorflow")
-    parser.add_argument("arguments", metavar="ARGUMENT", nargs=REMAINDER, help="what the program is given, as it is")
+    rest = parser.add_argument(
+        "arguments", metavar="ARGUMENT", nargs=REMAINDER, help="what the program is given, as it is"
+    )
+    rest.required = False  # argparse says of it that it is missing, too, when the program is
 
 
 def _run(given: Namespace, output: Output) -> int:
