@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import posixpath
 from collections.abc import Sequence
-from io import BytesIO
 from typing import Any, Final
 
 import numpy as np
@@ -17,6 +16,7 @@ from tensorkeep.arrays import Array
 from tensorkeep.errors import DataLossError, InvalidArgumentError, UnimplementedError
 from tensorkeep.io.files.everywhere import FILES
 from tensorkeep.io.files.filesystem import Durability, PathLike, atomic_write, path_text
+from tensorkeep.io.files.memory import bytes_written_by, file_of
 from tensorkeep.tf1.keras.backend.settings import chosen_data_format, floatx
 from tensorkeep.tf1.keras.utils.downloads import read_bytes
 
@@ -57,7 +57,7 @@ def load_img(
 def _read_image(pillow: Any, path: str) -> Any:
     data = read_bytes(path)
     try:
-        image = pillow.open(BytesIO(data))
+        image = pillow.open(file_of(data))
         image.load()  # what is damaged is told of here, where its path is known
     except (OSError, ValueError, SyntaxError, EOFError, pillow.DecompressionBombError) as error:
         raise DataLossError(f'"{path}" is no image that can be read: {error}') from error
@@ -102,13 +102,13 @@ def save_img(
     **kwargs: Any,
 ) -> None:
     """Writes an array as an image, of the format that the end of the path names unless one is given."""
-    place, image, data = path_text(path), array_to_img(x, data_format=data_format, scale=scale), BytesIO()
+    place, image = path_text(path), array_to_img(x, data_format=data_format, scale=scale)
     end = posixpath.splitext(place)[1].lower()
     known = _pillow().registered_extensions()
     if file_format is None and end not in known:
         raise InvalidArgumentError(f'"{place}": "{end}" names no format of images; give one by file_format, as "png"')
-    image.save(data, format=file_format or known[end], **kwargs)
-    atomic_write(FILES, place, data.getvalue(), Durability.CACHE)
+    data = bytes_written_by(lambda file: image.save(file, format=file_format or known[end], **kwargs))
+    atomic_write(FILES, place, data, Durability.CACHE)
 
 
 # ---------------------------------------------------------------------------------------------------- Geometry
