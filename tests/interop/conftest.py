@@ -14,8 +14,6 @@ from pathlib import Path
 
 import pytest
 
-from tests.support import depth
-
 # Read by TensorFlow when it is imported, which is later than this.
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
 os.environ.setdefault("TF_ENABLE_ONEDNN_OPTS", "0")
@@ -24,15 +22,23 @@ os.environ.setdefault("CUDA_VISIBLE_DEVICES", "-1")
 _WITHOUT = "TENSORKEEP_WITHOUT_TENSORFLOW"
 
 
+def _has_tensorflow() -> bool:
+    return os.environ.get(_WITHOUT) != "1" and importlib.util.find_spec("tensorflow") is not None
+
+
 @pytest.fixture(scope="session", autouse=True)
 def _graphs_as_built() -> None:
     """TensorFlow runs graphs as they were built, unless the tests look deep: to rewrite one takes longer than to run it
     once, mostly. Whole programs, in processes of their own, and sessions with a configuration of their own have theirs
     rewritten at every depth.
     """
-    if depth.depth() != "deep":
-        import tensorflow as tf
+    if not _has_tensorflow():
+        return
+    import tensorflow as tf
 
+    from tests.support.depth import depth
+
+    if depth() != "deep":
         tf.config.optimizer.set_experimental_options({"disable_meta_optimizer": True})
 
 
@@ -56,9 +62,7 @@ class _UnimportedFile(pytest.File):
 
 
 def pytest_pycollect_makemodule(module_path: Path, parent: pytest.Collector) -> pytest.File | None:
-    if os.environ.get(_WITHOUT) == "1" or importlib.util.find_spec("tensorflow") is None:
-        return _UnimportedFile.from_parent(parent, path=module_path)
-    return None
+    return None if _has_tensorflow() else _UnimportedFile.from_parent(parent, path=module_path)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
