@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from math import log as natural_log
-from typing import Any, Final
+from typing import Any, Final, TypeAlias, overload
 
 from tensorkeep.dtypes import BOOL
 from tensorkeep.graph.arguments import TensorLike
@@ -32,6 +32,9 @@ from tensorkeep.tf1.keras.backend import cross_entropies
 from tensorkeep.tf1.keras.backend.settings import chosen_dtype, epsilon
 from tensorkeep.tf1.keras.named_objects import by_name_or_config, deserialize_keras_object, serialize_keras_object
 from tensorkeep.tf1.keras.weighting import Reduction, compute_weighted_loss, match_ranks
+
+LossLike: TypeAlias = "Callable[..., Tensor] | Mapping[str, Any] | str"
+"""A loss or a function of labels and predictions, its name and arguments, or its name."""
 
 # ---------------------------------------------------------------------------------------------------- Functions
 
@@ -177,7 +180,7 @@ class Loss:
         with name_scope("lambda" if name == "<lambda>" else name.strip("_")):
             return compute_weighted_loss(self.call(y_true, y_pred), sample_weight, self._get_reduction())
 
-    def call(self, y_true: Any, y_pred: Any) -> Any:
+    def call(self, y_true: TensorLike, y_pred: TensorLike) -> Tensor:
         """The losses of the examples of a batch."""
         raise NotImplementedError(f"{type(self).__name__} has no method call")
 
@@ -196,16 +199,17 @@ class LossFunctionWrapper(Loss):
     """A loss made of a function of labels and predictions, and of further arguments for it."""
 
     def __init__(
-        self, fn: Callable[..., Any], reduction: str = Reduction.AUTO, name: str | None = None, **kwargs: Any
+        self, fn: Callable[..., Any], reduction: str = Reduction.AUTO, name: str | None = None, **kwargs: object
     ) -> None:
         super().__init__(reduction, name)
         self.fn = fn
-        self._fn_kwargs = kwargs
+        self._fn_kwargs: dict[str, Any] = kwargs
 
-    def call(self, y_true: Any, y_pred: Any) -> Any:
+    def call(self, y_true: TensorLike, y_pred: TensorLike) -> Tensor:
         if isinstance(y_true, Tensor) and isinstance(y_pred, Tensor):
             y_pred, y_true = match_ranks(y_pred, y_true)
-        return self.fn(y_true, y_pred, **self._fn_kwargs)
+        losses: Tensor = self.fn(y_true, y_pred, **self._fn_kwargs)
+        return losses
 
     def get_config(self) -> dict[str, Any]:
         return {**super().get_config(), **self._fn_kwargs}
@@ -315,19 +319,28 @@ _LOSSES: Final[dict[str, Any]] = {
 """By name, functions and classes; several names for some."""
 
 
-def serialize(loss: Any) -> Any:
+def serialize(loss: Callable[..., Tensor] | None) -> dict[str, Any] | str | None:
     """A loss as its name, or its name and arguments."""
-    return serialize_keras_object(loss)
+    told: dict[str, Any] | str | None = serialize_keras_object(loss)
+    return told
 
 
-def deserialize(name: Any, custom_objects: Mapping[str, Any] | None = None) -> Any:
+def deserialize(name: LossLike | None, custom_objects: Mapping[str, Any] | None = None) -> Callable[..., Tensor] | None:
     """The loss that a name, or a name with arguments, stands for."""
-    return deserialize_keras_object(name, _LOSSES, custom_objects, "loss function")
+    found: Callable[..., Tensor] | None = deserialize_keras_object(name, _LOSSES, custom_objects, "loss function")
+    return found
 
 
-def get(identifier: Any) -> Any:
+@overload
+def get(identifier: None) -> None: ...
+@overload
+def get(identifier: LossLike) -> Callable[..., Tensor]: ...
+def get(identifier: LossLike | None) -> Callable[..., Tensor] | None:
     """A loss by its name, by name and arguments, or as itself."""
-    return by_name_or_config(identifier, deserialize, "loss function", calls_classes=False)
+    found: Callable[..., Tensor] | None = by_name_or_config(
+        identifier, deserialize, "loss function", calls_classes=False
+    )
+    return found
 
 
 def is_categorical_crossentropy(loss: object) -> bool:

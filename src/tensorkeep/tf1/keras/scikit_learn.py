@@ -6,10 +6,10 @@ A wrapper keeps a function that makes a compiled model, and arguments: for that 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from copy import deepcopy
 from inspect import Parameter, isfunction, ismethod, signature
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
@@ -19,15 +19,23 @@ from tensorkeep.tf1.keras.engine.sequential import Sequential
 from tensorkeep.tf1.keras.losses import CategoricalCrossentropy, categorical_crossentropy
 from tensorkeep.tf1.keras.utils.arrays import to_categorical
 
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    from tensorkeep.tf1.keras.callbacks.base import History
+
+Examples: TypeAlias = "npt.ArrayLike | Sequence[npt.ArrayLike] | Mapping[str, npt.ArrayLike]"
+"""What a model is called with: an array, several, or several by the names of inputs."""
+
 
 class BaseWrapper:
     """What both wrappers share. `build_fn` makes the model; in a subclass a method `__call__` can do it."""
 
     model: Any
 
-    def __init__(self, build_fn: Callable[..., Any] | None = None, **sk_params: Any) -> None:
+    def __init__(self, build_fn: Callable[..., Any] | None = None, **sk_params: object) -> None:
         self.build_fn = build_fn
-        self.sk_params = sk_params
+        self.sk_params: dict[str, Any] = sk_params
         self.check_params(sk_params)
 
     def check_params(self, params: Mapping[str, Any]) -> None:
@@ -54,13 +62,13 @@ class BaseWrapper:
         called: Callable[..., Any] = self.build_fn.__call__  # type: ignore[operator]
         return called
 
-    def get_params(self, **params: Any) -> dict[str, Any]:
+    def get_params(self, **params: object) -> dict[str, Any]:
         """All arguments by name."""
         return {**deepcopy(self.sk_params), "build_fn": self.build_fn}
 
-    def set_params(self, **params: Any) -> BaseWrapper:
+    def set_params(self, **params: object) -> BaseWrapper:
         """Changes arguments, the function among them."""
-        given = dict(params)
+        given: dict[str, Any] = dict(params)
         if "build_fn" in given:
             self.build_fn = given.pop("build_fn")
         self.check_params(given)
@@ -72,7 +80,7 @@ class BaseWrapper:
         kept = {name: value for name, value in self.sk_params.items() if _takes(fn, name)}
         return {**kept, **(override or {})}
 
-    def fit(self, x: Any, y: Any, **kwargs: Any) -> Any:
+    def fit(self, x: Examples, y: npt.ArrayLike, **kwargs: object) -> History:
         """Makes a new model and trains it: its history."""
         builder = self._builder()
         self.model = builder(**self.filter_sk_params(builder))
@@ -80,7 +88,8 @@ class BaseWrapper:
         if _is_of_classes(self.model.loss) and labels.ndim != 2:
             labels = to_categorical(labels)
         options = deepcopy(self.filter_sk_params(Sequential.fit))
-        return self.model.fit(x, labels, **{**options, **kwargs})
+        history: History = self.model.fit(x, labels, **{**options, **kwargs})
+        return history
 
     def _trained(self) -> Any:
         if not hasattr(self, "model"):
@@ -94,7 +103,7 @@ class KerasClassifier(BaseWrapper):
     classes_: Array
     n_classes_: int
 
-    def fit(self, x: Any, y: Any, **kwargs: Any) -> Any:
+    def fit(self, x: Examples, y: npt.ArrayLike, **kwargs: object) -> History:
         labels = np.asarray(y)
         if labels.ndim == 2 and labels.shape[1] > 1:
             self.classes_ = np.arange(labels.shape[1])
@@ -106,18 +115,18 @@ class KerasClassifier(BaseWrapper):
         self.n_classes_ = len(self.classes_)
         return super().fit(x, labels, **kwargs)
 
-    def predict(self, x: Any, **kwargs: Any) -> Array:
+    def predict(self, x: Examples, **kwargs: object) -> Array:
         """The most likely class of each example."""
         options = self.filter_sk_params(Sequential.predict_classes, kwargs)
         found: Array = self.classes_[_classes(self._trained().predict(x, **options))]
         return found
 
-    def predict_proba(self, x: Any, **kwargs: Any) -> Array:
+    def predict_proba(self, x: Examples, **kwargs: object) -> Array:
         """The probabilities of all classes; where the model gives one, those of both."""
         found: Array = self._trained().predict(x, **self.filter_sk_params(Sequential.predict_proba, kwargs))
         return np.hstack([1 - found, found]) if found.shape[1] == 1 else found
 
-    def score(self, x: Any, y: Any, **kwargs: Any) -> float:
+    def score(self, x: Examples, y: npt.ArrayLike, **kwargs: object) -> float:
         """The accuracy that the model measures."""
         model = self._trained()
         labels = np.searchsorted(self.classes_, np.asarray(y))
@@ -137,12 +146,12 @@ class KerasClassifier(BaseWrapper):
 class KerasRegressor(BaseWrapper):
     """A model of numbers."""
 
-    def predict(self, x: Any, **kwargs: Any) -> Array:
+    def predict(self, x: Examples, **kwargs: object) -> Array:
         """What the model gives for each example; where that is one number, without a dimension of its own."""
         found = np.asarray(self._trained().predict(x, **self.filter_sk_params(Sequential.predict, kwargs)))
         return np.squeeze(found, axis=-1) if found.shape[-1] == 1 else found
 
-    def score(self, x: Any, y: Any, **kwargs: Any) -> float:
+    def score(self, x: Examples, y: npt.ArrayLike, **kwargs: object) -> float:
         """The loss, below zero: so the best model has the highest score."""
         found = self._trained().evaluate(x, y, **self.filter_sk_params(Sequential.evaluate, kwargs))
         return -float(found[0] if isinstance(found, list) else found)

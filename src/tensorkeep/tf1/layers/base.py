@@ -7,7 +7,7 @@ and made unique.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from copy import copy, deepcopy
@@ -18,7 +18,7 @@ import numpy as np
 
 from tensorkeep.dtypes import BOOL, FLOAT32, DType
 from tensorkeep.errors import FailedPreconditionError, InvalidArgumentError, UnimplementedError, WrongTypeError
-from tensorkeep.graph.arguments import DTypeLike, ShapeLike, Structure
+from tensorkeep.graph.arguments import DTypeLike, ShapeLike, Structure, TensorLike
 from tensorkeep.graph.building import current_graph, name_scope
 from tensorkeep.graph.collections import GraphKeys, get_collection, get_collection_ref
 from tensorkeep.graph.conversion import convert
@@ -42,7 +42,7 @@ from tensorkeep.tf1.variables.variable import Variable
 _NAMES: Final = object()  # the key of the numbers of layers by name, in `graph.extras`
 _LEARNING_PHASE: Final = object()  # the key of the placeholder that says whether the graph is trained
 _SHARED: Final = (CoreGraph, Operation, Tensor, Variable, PartitionedVariable)  # by copies of layers
-_training: ContextVar[Any] = ContextVar("training", default=None)  # what the layer being called was told
+_training: ContextVar[Training] = ContextVar("training", default=None)  # what the layer being called was told
 
 
 class Layer:
@@ -339,10 +339,10 @@ def _initializer(told: Any, dtype: DType) -> Any:
     return Zeros() if dtype.is_integer or dtype.base_dtype is BOOL else None
 
 
-def weight_loss(name: str, variable: Any, regularizer: Function) -> Callable[[], Any]:
+def weight_loss(name: str, variable: TensorLike, regularizer: Function) -> Callable[[], Tensor | None]:
     """A function that builds the loss of a variable."""
 
-    def loss() -> Any:
+    def loss() -> Tensor | None:
         with name_scope(f"{name}/Regularizer"):
             found = regularizer(variable)
         return found if found is None or isinstance(found, Tensor) else convert(found, FLOAT32)
@@ -365,12 +365,12 @@ def parts_of(variable: object) -> list[Any]:
 # ---------------------------------------------------------------------------------------------------- Training
 
 
-def learning_phase() -> Any:
+def learning_phase() -> Tensor | int:
     """What decides for layers which are not told whether they are trained: a placeholder, false unless fed.
 
     A program of Keras may have set a number in its place.
     """
-    found: Any = current_graph().extras.get(_LEARNING_PHASE)
+    found: Tensor | int | None = current_graph().extras.get(_LEARNING_PHASE)
     if found is None:
         with name_scope(None):
             found = placeholder_with_default(False, (), name="keras_learning_phase")
@@ -378,7 +378,7 @@ def learning_phase() -> Any:
     return found
 
 
-def set_learning_phase(value: Any) -> None:
+def set_learning_phase(value: Training) -> None:
     """Sets what decides in the graph being built: 0, 1, a tensor, or None for a new placeholder."""
     current_graph().extras[_LEARNING_PHASE] = value
 
@@ -389,7 +389,7 @@ def known_learning_phase() -> int | None:
     return found if isinstance(found, int) else None
 
 
-def training_of_caller() -> Any:
+def training_of_caller() -> Training:
     """The `training` of the layer whose call is being built; None outside of any."""
     return _training.get()
 
@@ -412,8 +412,8 @@ def _is_of_graph(value: Any) -> bool:
 
 
 def with_training(
-    parameters: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
-) -> tuple[Any, tuple[Any, ...], dict[str, Any]]:
+    parameters: Mapping[str, Parameter], args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> tuple[Training, tuple[Any, ...], dict[str, Any]]:
     """The `training` of a call, else that of the call around it; and the arguments, with it if the call takes it."""
     takes_any = any(parameter.kind is Parameter.VAR_KEYWORD for parameter in parameters.values())
     at = list(parameters).index("training") - 1 if "training" in parameters else len(args)

@@ -9,7 +9,7 @@ from typing import Any
 
 from tensorkeep.dtypes import FLOAT32
 from tensorkeep.errors import InvalidArgumentError, WrongTypeError
-from tensorkeep.graph.arguments import TensorLike
+from tensorkeep.graph.arguments import ShapeLike, TensorLike
 from tensorkeep.graph.conversion import convert
 from tensorkeep.graph.graph import Tensor
 from tensorkeep.graph.tensor_shape import TensorShape
@@ -112,7 +112,7 @@ class Dense(Layer):
             outputs = bias_add(outputs, self.bias)
         return outputs if self.activation is None else self.activation(outputs)
 
-    def compute_output_shape(self, input_shape: Any) -> TensorShape:
+    def compute_output_shape(self, input_shape: ShapeLike) -> TensorShape:
         shape = TensorShape(input_shape).with_rank_at_least(2)
         if shape[-1].value is None:
             raise InvalidArgumentError(f"The innermost dimension of input_shape must be defined, but saw: {shape}")
@@ -155,7 +155,7 @@ class Dropout(Layer):
         outputs: Tensor = smart_cond(is_trained, dropped, lambda: identity(inputs))
         return outputs
 
-    def compute_output_shape(self, input_shape: Any) -> TensorShape:
+    def compute_output_shape(self, input_shape: ShapeLike) -> TensorShape:
         return TensorShape(input_shape)
 
     def _noise_shape(self, inputs: Any) -> Any:
@@ -201,7 +201,7 @@ class Flatten(Layer):
             return reshape(inputs, constant([sizes[0], -1]))
         return reshape(inputs, [shape_of(inputs)[0], -1])
 
-    def compute_output_shape(self, input_shape: Any) -> TensorShape:
+    def compute_output_shape(self, input_shape: ShapeLike) -> TensorShape:
         batch, *inner = TensorShape(input_shape).as_list()
         known = [size for size in inner if size is not None]
         return TensorShape([batch, prod(known) if len(known) == len(inner) else None])

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from tensorkeep.dtypes import BFLOAT16, FLOAT16, FLOAT32, DType
 from tensorkeep.errors import InvalidArgumentError, WrongTypeError
-from tensorkeep.graph.arguments import TensorLike
+from tensorkeep.graph.arguments import ShapeLike, TensorLike
 from tensorkeep.graph.building import colocate_with
 from tensorkeep.graph.conversion import convert
 from tensorkeep.graph.graph import Tensor
@@ -95,7 +95,7 @@ class BatchNormalization(Layer):
     def _parameter_dtype(self) -> DType:
         return FLOAT32 if self._dtype in (None, FLOAT16, BFLOAT16) else self._dtype
 
-    def compute_output_shape(self, input_shape: Any) -> TensorShape:
+    def compute_output_shape(self, input_shape: ShapeLike) -> TensorShape:
         return TensorShape(input_shape)
 
     # ------------------------------------------------------------------------------------------ variables

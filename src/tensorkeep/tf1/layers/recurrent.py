@@ -93,7 +93,7 @@ def with_batch_and_time_exchanged(x: Tensor) -> Tensor:
     return result
 
 
-def batch_size_of(inputs: Sequence[Any]) -> Any:
+def batch_size_of(inputs: Sequence[Tensor]) -> Tensor | int:
     """The size of the batch in inputs that have time first: a number if any input knows it."""
     for item in inputs:
         shape = item.get_shape()

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator, Mapping, MutableMapping
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from tensorkeep.tf1.keras.engine.model import Model
 
 Logs = Mapping[str, Any]
 
@@ -19,7 +22,7 @@ class Callback:
     def set_params(self, params: dict[str, Any]) -> None:
         self.params = params
 
-    def set_model(self, model: Any) -> None:
+    def set_model(self, model: Model) -> None:
         self.model = model
 
     def on_batch_begin(self, batch: int, logs: Mapping[str, Any] | None = None) -> None:
@@ -30,7 +33,7 @@ class Callback:
 
     def on_epoch_begin(self, epoch: int, logs: Mapping[str, Any] | None = None) -> None: ...
 
-    def on_epoch_end(self, epoch: int, logs: Mapping[str, Any] | None = None) -> None: ...
+    def on_epoch_end(self, epoch: int, logs: MutableMapping[str, Any] | None = None) -> None: ...
 
     def on_train_batch_begin(self, batch: int, logs: Mapping[str, Any] | None = None) -> None:
         self.on_batch_begin(batch, logs)
@@ -70,7 +73,7 @@ class LambdaCallback(Callback):
         on_batch_end: Callable[..., Any] | None = None,
         on_train_begin: Callable[..., Any] | None = None,
         on_train_end: Callable[..., Any] | None = None,
-        **kwargs: Any,
+        **kwargs: Callable[..., Any] | None,
     ) -> None:
         super().__init__()
         given = {
@@ -108,7 +111,7 @@ class BaseLogger(Callback):
             else:
                 self.totals[name] = self.totals.get(name, 0) + value * size
 
-    def on_epoch_end(self, epoch: int, logs: Any = None) -> None:
+    def on_epoch_end(self, epoch: int, logs: MutableMapping[str, Any] | None = None) -> None:
         if logs is None:
             return
         for name in self.params.get("metrics", ()):
@@ -138,7 +141,7 @@ class CallbackList:
         self.params: dict[str, Any] = {}
         self.model: Any = None
 
-    def append(self, callback: Any) -> None:
+    def append(self, callback: Callback) -> None:
         self.callbacks.append(callback)
 
     def __iter__(self) -> Iterator[Any]:
@@ -149,7 +152,7 @@ class CallbackList:
         for callback in self.callbacks:
             callback.set_params(params)
 
-    def set_model(self, model: Any) -> None:
+    def set_model(self, model: Model) -> None:
         self.model = model
         for callback in self.callbacks:
             callback.set_model(model)

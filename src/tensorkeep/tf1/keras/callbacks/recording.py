@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from tensorkeep.arrays import Array
 from tensorkeep.errors import UnimplementedError
 from tensorkeep.graph.building import building
 from tensorkeep.io.files.filesystem import PathLike, path_text
@@ -18,6 +19,9 @@ from tensorkeep.tf1.functions.data.summaries import histogram, merge
 from tensorkeep.tf1.keras.callbacks.base import Callback
 from tensorkeep.tf1.keras.engine.session_values import initialized_session
 from tensorkeep.tf1.training.loops.events import FileWriter
+
+if TYPE_CHECKING:
+    from tensorkeep.tf1.keras.engine.model import Model
 
 
 class CSVLogger(Callback):
@@ -72,9 +76,9 @@ class TensorBoard(Callback):
         write_grads: bool = False,
         write_images: bool = False,
         embeddings_freq: int = 0,
-        embeddings_layer_names: Any = None,
-        embeddings_metadata: Any = None,
-        embeddings_data: Any = None,
+        embeddings_layer_names: Sequence[str] | None = None,
+        embeddings_metadata: Mapping[str, str] | str | None = None,
+        embeddings_data: Array | Sequence[Array] | None = None,
         update_freq: str | int = "epoch",
         profile_batch: int = 0,
     ) -> None:
@@ -94,7 +98,7 @@ class TensorBoard(Callback):
         self._samples_written = 0
         self._merged: Any = None
 
-    def set_model(self, model: Any) -> None:
+    def set_model(self, model: Model) -> None:
         super().set_model(model)
         session = initialized_session()
         self.writer = FileWriter(self.log_dir, session.graph if self.write_graph else None)
@@ -120,7 +124,7 @@ class TensorBoard(Callback):
         self._write_custom_summaries(self._samples_seen, measures)
         self._samples_written = self._samples_seen
 
-    def on_epoch_end(self, epoch: int, logs: Any = None) -> None:
+    def on_epoch_end(self, epoch: int, logs: Mapping[str, Any] | None = None) -> None:
         step = epoch if self.update_freq == "epoch" else self._samples_seen
         measures = {f"epoch_{name}": value for name, value in (logs or {}).items() if name not in _COUNTS}
         self._write_custom_summaries(step, measures)
@@ -137,7 +141,7 @@ _COUNTS = ("batch", "size", "num_steps")
 class RemoteMonitor(Callback):
     """Sends measures to a server in TensorFlow; here it is refused."""
 
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
+    def __init__(self, *args: object, **kwargs: object) -> None:
         raise UnimplementedError(
             "RemoteMonitor sends to a server, which this package does not: write a Callback whose on_epoch_end does"
         )

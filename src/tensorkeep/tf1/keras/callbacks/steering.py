@@ -5,9 +5,9 @@ from __future__ import annotations
 import posixpath
 import re
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, MutableMapping
 from inspect import signature
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -18,6 +18,9 @@ from tensorkeep.tf1.keras.callbacks.base import Callback
 from tensorkeep.tf1.keras.engine.session_values import batch_get_value, batch_set_value
 from tensorkeep.tf1.keras.surroundings import surroundings
 from tensorkeep.tf1.variables.variable import Variable
+
+if TYPE_CHECKING:
+    from tensorkeep.tf1.keras.engine.model import Model
 
 
 class _Monitor:
@@ -76,7 +79,7 @@ class ModelCheckpoint(Callback):
         save_weights_only: bool = False,
         mode: str = "auto",
         save_freq: str | int = "epoch",
-        **kwargs: Any,
+        **kwargs: int,
     ) -> None:
         super().__init__()
         self.monitor = monitor
@@ -198,7 +201,7 @@ class EarlyStopping(Callback):
         self.best: Any = self._monitor.worst if self.baseline is None else self.baseline
         self.best_weights: Any = None
 
-    def on_epoch_end(self, epoch: int, logs: Any = None) -> None:
+    def on_epoch_end(self, epoch: int, logs: MutableMapping[str, Any] | None = None) -> None:
         current = self.get_monitor_value(logs)
         if current is None:
             return
@@ -221,8 +224,9 @@ class EarlyStopping(Callback):
         if self.stopped_epoch > 0 and self.verbose:
             _say(f"Epoch {self.stopped_epoch + 1:05d}: early stopping")
 
-    def get_monitor_value(self, logs: Any) -> Any:
-        return self._monitor.value(logs, "Early stopping")
+    def get_monitor_value(self, logs: Mapping[str, Any] | None) -> float | None:
+        found: float | None = self._monitor.value(logs, "Early stopping")
+        return found
 
 
 class ReduceLROnPlateau(Callback):
@@ -238,7 +242,7 @@ class ReduceLROnPlateau(Callback):
         min_delta: float = 1e-4,
         cooldown: int = 0,
         min_lr: float = 0,
-        **kwargs: Any,
+        **kwargs: float,
     ) -> None:
         super().__init__()
         if factor >= 1.0:
@@ -263,7 +267,7 @@ class ReduceLROnPlateau(Callback):
     def in_cooldown(self) -> bool:
         return self.cooldown_counter > 0
 
-    def on_epoch_end(self, epoch: int, logs: Any = None) -> None:
+    def on_epoch_end(self, epoch: int, logs: MutableMapping[str, Any] | None = None) -> None:
         if logs is not None:
             logs["lr"] = learning_rate_of(self.model)
         current = self._monitor.value(logs, "Reduce LR on plateau")
@@ -310,7 +314,7 @@ class LearningRateScheduler(Callback):
         if self.verbose:
             _say(f"Epoch {epoch + 1:05d}: LearningRateScheduler reducing learning rate to {rate}.")
 
-    def on_epoch_end(self, epoch: int, logs: Any = None) -> None:
+    def on_epoch_end(self, epoch: int, logs: MutableMapping[str, Any] | None = None) -> None:
         if logs is not None:
             logs["lr"] = learning_rate_of(self.model)
 
@@ -331,13 +335,13 @@ def _rate(model: Any) -> Any:
     return optimizer.lr
 
 
-def learning_rate_of(model: Any) -> Any:
+def learning_rate_of(model: Model) -> Any:
     """The learning rate of a model's optimizer, in the session in force."""
     rate = _rate(model)
     return batch_get_value([rate])[0] if isinstance(rate, Variable) else rate
 
 
-def set_learning_rate(model: Any, value: float) -> None:
+def set_learning_rate(model: Model, value: float) -> None:
     """Sets the learning rate of a model's optimizer, in the session in force."""
     rate = _rate(model)
     if not isinstance(rate, Variable):

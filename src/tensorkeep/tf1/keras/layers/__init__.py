@@ -15,6 +15,7 @@ locally_connected        like convolutions, with weights of their own at each pl
 merge                    layers of several inputs
 noise                    noise while training
 normalization            batch normalization and layer normalization
+options                  what programs may say of layers, as types
 pooling                  maxima and means of windows, or of all
 recurrent                recurrent layers
 recurrent_cells          their cells

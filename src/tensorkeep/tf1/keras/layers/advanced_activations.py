@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tensorkeep.errors import InvalidArgumentError
+from tensorkeep.graph.arguments import ShapeLike
+from tensorkeep.graph.graph import Tensor
 from tensorkeep.graph.tensor_shape import TensorShape
 from tensorkeep.tf1.functions.nn.activations import relu
 from tensorkeep.tf1.functions.numbers.elementwise import cast, greater
@@ -15,15 +17,22 @@ from tensorkeep.tf1.keras.backend.activating import relu as keras_relu
 from tensorkeep.tf1.keras.engine.base_layer import Layer
 from tensorkeep.tf1.layers.input_spec import InputSpec
 
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from typing_extensions import Unpack  # in `typing` since Python 3.11
+
+    from tensorkeep.tf1.keras.layers.options import ConstraintOption, InitializerOption, LayerOptions, RegularizerOption
+
 
 class _Elementwise(Layer):
     """A function of each number."""
 
-    def __init__(self, **kwargs: Any) -> None:
+    def __init__(self, **kwargs: Unpack[LayerOptions]) -> None:
         super().__init__(**kwargs)
         self.supports_masking = True
 
-    def compute_output_shape(self, input_shape: Any) -> Any:
+    def compute_output_shape(self, input_shape: ShapeLike) -> ShapeLike:
         return input_shape
 
 
@@ -37,11 +46,11 @@ class LeakyReLU(_Elementwise):
 
     _configured = ("alpha",)
 
-    def __init__(self, alpha: float = 0.3, **kwargs: Any) -> None:
+    def __init__(self, alpha: float = 0.3, **kwargs: Unpack[LayerOptions]) -> None:
         super().__init__(**kwargs)
         self.alpha = float(_number(alpha))
 
-    def call(self, inputs: Any) -> Any:
+    def call(self, inputs: Tensor) -> Tensor:
         return keras_relu(inputs, alpha=self.alpha)
 
 
@@ -50,11 +59,11 @@ class ELU(_Elementwise):
 
     _configured = ("alpha",)
 
-    def __init__(self, alpha: float = 1.0, **kwargs: Any) -> None:
+    def __init__(self, alpha: float = 1.0, **kwargs: Unpack[LayerOptions]) -> None:
         super().__init__(**kwargs)
         self.alpha = float(_number(alpha))
 
-    def call(self, inputs: Any) -> Any:
+    def call(self, inputs: Tensor) -> Tensor:
         return elu(inputs, self.alpha)
 
 
@@ -63,11 +72,11 @@ class ThresholdedReLU(_Elementwise):
 
     _configured = ("theta",)
 
-    def __init__(self, theta: float = 1.0, **kwargs: Any) -> None:
+    def __init__(self, theta: float = 1.0, **kwargs: Unpack[LayerOptions]) -> None:
         super().__init__(**kwargs)
         self.theta = float(_number(theta))
 
-    def call(self, inputs: Any) -> Any:
+    def call(self, inputs: Tensor) -> Tensor:
         return inputs * cast(greater(inputs, self.theta), inputs.dtype.base_dtype)
 
 
@@ -76,11 +85,11 @@ class Softmax(_Elementwise):
 
     _configured = ("axis",)
 
-    def __init__(self, axis: int = -1, **kwargs: Any) -> None:
+    def __init__(self, axis: int = -1, **kwargs: Unpack[LayerOptions]) -> None:
         super().__init__(**kwargs)
         self.axis = axis
 
-    def call(self, inputs: Any) -> Any:
+    def call(self, inputs: Tensor) -> Tensor:
         return softmax(inputs, axis=self.axis)
 
 
@@ -90,7 +99,11 @@ class ReLU(_Elementwise):
     _configured = ("max_value", "negative_slope", "threshold")
 
     def __init__(
-        self, max_value: float | None = None, negative_slope: float = 0, threshold: float = 0, **kwargs: Any
+        self,
+        max_value: float | None = None,
+        negative_slope: float = 0,
+        threshold: float = 0,
+        **kwargs: Unpack[LayerOptions],
     ) -> None:
         super().__init__(**kwargs)
         if max_value is not None and max_value < 0:
@@ -100,7 +113,7 @@ class ReLU(_Elementwise):
         self.max_value = None if max_value is None else float(_number(max_value))
         self.negative_slope, self.threshold = float(_number(negative_slope)), float(_number(threshold))
 
-    def call(self, inputs: Any) -> Any:
+    def call(self, inputs: Tensor) -> Tensor:
         return keras_relu(inputs, alpha=self.negative_slope, max_value=self.max_value, threshold=self.threshold)
 
 
@@ -111,17 +124,17 @@ class PReLU(_Elementwise):
 
     def __init__(
         self,
-        alpha_initializer: Any = "zeros",
-        alpha_regularizer: Any = None,
-        alpha_constraint: Any = None,
-        shared_axes: Any = None,
-        **kwargs: Any,
+        alpha_initializer: InitializerOption = "zeros",
+        alpha_regularizer: RegularizerOption = None,
+        alpha_constraint: ConstraintOption = None,
+        shared_axes: int | Sequence[int] | None = None,
+        **kwargs: Unpack[LayerOptions],
     ) -> None:
         super().__init__(**kwargs)
         self.alpha_initializer = initializers.get(alpha_initializer)
         self.alpha_regularizer = regularizers.get(alpha_regularizer)
         self.alpha_constraint = constraints.get(alpha_constraint)
-        self.shared_axes = (
+        self.shared_axes: Any = (
             shared_axes if shared_axes is None or isinstance(shared_axes, list | tuple) else [shared_axes]
         )
         self.alpha: Any = None
@@ -143,5 +156,6 @@ class PReLU(_Elementwise):
         self.input_spec = InputSpec(ndim=len(sizes), axes=fixed)
         self.built = True
 
-    def call(self, inputs: Any) -> Any:
-        return relu(inputs) + -self.alpha * relu(-inputs)
+    def call(self, inputs: Tensor) -> Tensor:
+        outputs: Tensor = relu(inputs) + -self.alpha * relu(-inputs)
+        return outputs

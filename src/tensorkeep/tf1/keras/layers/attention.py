@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 from tensorkeep.dtypes import BOOL
 from tensorkeep.errors import InvalidArgumentError
+from tensorkeep.graph.graph import Tensor
 from tensorkeep.graph.tensor_shape import TensorShape
 from tensorkeep.tf1.functions.arrays.shapes import expand_dims, ones, transpose
 from tensorkeep.tf1.functions.arrays.shapes import shape as shape_of
@@ -16,21 +18,26 @@ from tensorkeep.tf1.functions.numbers.elementwise import cast, logical_and, logi
 from tensorkeep.tf1.functions.numbers.reductions import reduce_sum
 from tensorkeep.tf1.keras.engine.base_layer import Layer
 
+if TYPE_CHECKING:
+    from typing_extensions import Unpack  # in `typing` since Python 3.11
+
+    from tensorkeep.tf1.keras.layers.options import LayerOptions
+
 
 class _Attention(Layer):
     """What kinds of attention share; called with [query, value] or [query, value, key]."""
 
     _configured = ("use_scale", "causal")
 
-    def __init__(self, causal: bool = False, **kwargs: Any) -> None:
+    def __init__(self, causal: bool = False, **kwargs: Unpack[LayerOptions]) -> None:
         super().__init__(**kwargs)
         self.causal = causal
         self.supports_masking = True
 
-    def _scores(self, query: Any, key: Any) -> Any:
+    def _scores(self, query: Tensor, key: Tensor) -> Tensor:
         raise NotImplementedError
 
-    def call(self, inputs: Any, mask: Any = None) -> Any:
+    def call(self, inputs: Sequence[Tensor], mask: Sequence[Tensor | None] | None = None) -> Tensor:
         if not isinstance(inputs, list | tuple) or not 2 <= len(inputs) <= 3:
             raise InvalidArgumentError(
                 f"{type(self).__name__} layer must be called on a list of inputs, namely [query, value] or [query, "
@@ -52,7 +59,7 @@ class _Attention(Layer):
             result = result * cast(expand_dims(query_mask, axis=-1), result.dtype.base_dtype)
         return result
 
-    def compute_mask(self, inputs: Any, mask: Any = None) -> Any:
+    def compute_mask(self, inputs: Sequence[Tensor], mask: Sequence[Tensor | None] | None = None) -> Tensor | None:
         return None if not mask or mask[0] is None else mask[0]
 
     def compute_output_shape(self, input_shape: Any) -> TensorShape:
@@ -63,7 +70,7 @@ class _Attention(Layer):
 class Attention(_Attention):
     """Attention by products of query and key."""
 
-    def __init__(self, use_scale: bool = False, **kwargs: Any) -> None:
+    def __init__(self, use_scale: bool = False, **kwargs: Unpack[LayerOptions]) -> None:
         super().__init__(**kwargs)
         self.use_scale = use_scale
         self.scale: Any = None
@@ -73,7 +80,7 @@ class Attention(_Attention):
             self.scale = self.add_weight(name="scale", shape=(), initializer="ones", trainable=True)
         self.built = True
 
-    def _scores(self, query: Any, key: Any) -> Any:
+    def _scores(self, query: Tensor, key: Tensor) -> Tensor:
         scores = matmul(query, transpose(key, [0, 2, 1]))
         return scores if self.scale is None else scores * self.scale
 
@@ -81,7 +88,7 @@ class Attention(_Attention):
 class AdditiveAttention(_Attention):
     """Attention by sums of query and key."""
 
-    def __init__(self, use_scale: bool = True, **kwargs: Any) -> None:
+    def __init__(self, use_scale: bool = True, **kwargs: Unpack[LayerOptions]) -> None:
         super().__init__(**kwargs)
         self.use_scale = use_scale
         self.scale: Any = None
@@ -92,6 +99,6 @@ class AdditiveAttention(_Attention):
             self.scale = self.add_weight(name="scale", shape=[size], initializer="glorot_uniform", trainable=True)
         self.built = True
 
-    def _scores(self, query: Any, key: Any) -> Any:
+    def _scores(self, query: Tensor, key: Tensor) -> Tensor:
         each = tanh(expand_dims(query, axis=-2) + expand_dims(key, axis=-3))
         return reduce_sum(each if self.scale is None else self.scale * each, axis=-1)

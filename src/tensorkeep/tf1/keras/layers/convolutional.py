@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 
 from tensorkeep.errors import InvalidArgumentError
-from tensorkeep.graph.arguments import ShapeLike
+from tensorkeep.graph.arguments import IntegersLike, ShapeLike
+from tensorkeep.graph.graph import Tensor
 from tensorkeep.graph.tensor_shape import TensorShape
 from tensorkeep.tf1.functions.arrays.shapes import pad
 from tensorkeep.tf1.functions.arrays.slicing import getitem
@@ -20,9 +21,25 @@ from tensorkeep.tf1.layers import convolutional, separable, transposed
 from tensorkeep.tf1.layers.arguments import WeightOptions, Windows, numbers, output_length, tensor_format
 from tensorkeep.tf1.layers.input_spec import InputSpec
 
+if TYPE_CHECKING:
+    from typing_extensions import Unpack  # in `typing` since Python 3.11
+
+    from tensorkeep.tf1.keras.layers.options import (
+        ActivationOption,
+        AnyOption,
+        ConstraintOption,
+        InitializerOption,
+        LayerOptions,
+        NamedOptions,
+        RegularizerOption,
+    )
+
 _WINDOWS = ("filters", "kernel_size", "strides", "padding", "data_format")
 _ENDS = ("activity_regularizer", "kernel_constraint", "bias_constraint")
 _KERNEL = ("kernel_initializer", "bias_initializer", "kernel_regularizer", "bias_regularizer")
+
+MarginsLike: TypeAlias = "int | Sequence[int | Sequence[int]]"
+"""What is added or taken around inputs: one number for all axes, one for each, or a pair for each."""
 
 
 def _resolved_arguments(arguments: dict[str, Any]) -> dict[str, Any]:
@@ -50,21 +67,21 @@ class _Convolution(convolutional._Convolution, Layer):
     def __init__(
         self,
         filters: int,
-        kernel_size: Any,
-        strides: Any = 1,
+        kernel_size: IntegersLike,
+        strides: IntegersLike = 1,
         padding: str = "valid",
         data_format: str | None = None,
-        dilation_rate: Any = 1,
-        activation: Any = None,
+        dilation_rate: IntegersLike = 1,
+        activation: ActivationOption = None,
         use_bias: bool = True,
-        kernel_initializer: Any = "glorot_uniform",
-        bias_initializer: Any = "zeros",
-        kernel_regularizer: Any = None,
-        bias_regularizer: Any = None,
-        activity_regularizer: Any = None,
-        kernel_constraint: Any = None,
-        bias_constraint: Any = None,
-        **kwargs: Any,
+        kernel_initializer: InitializerOption = "glorot_uniform",
+        bias_initializer: InitializerOption = "zeros",
+        kernel_regularizer: RegularizerOption = None,
+        bias_regularizer: RegularizerOption = None,
+        activity_regularizer: RegularizerOption = None,
+        kernel_constraint: ConstraintOption = None,
+        bias_constraint: ConstraintOption = None,
+        **kwargs: Unpack[NamedOptions],
     ) -> None:
         told = _resolved_arguments(
             {
@@ -80,7 +97,14 @@ class _Convolution(convolutional._Convolution, Layer):
             }
         )
         super().__init__(
-            filters, kernel_size, strides, padding, dilation_rate=dilation_rate, use_bias=use_bias, **told, **kwargs
+            filters,
+            kernel_size,
+            strides,
+            padding,
+            dilation_rate=dilation_rate,
+            use_bias=use_bias,
+            **told,
+            **dict[str, Any](kwargs),
         )
 
     def build(self, input_shape: Any) -> None:
@@ -93,10 +117,10 @@ class _Convolution(convolutional._Convolution, Layer):
 class Conv1D(_Convolution, convolutional.Conv1D):
     """A convolution of rows."""
 
-    def __init__(self, filters: int, kernel_size: Any, *args: Any, **kwargs: Any) -> None:
+    def __init__(self, filters: int, kernel_size: IntegersLike, *args: AnyOption, **kwargs: AnyOption) -> None:
         if len(args) < 3 and kwargs.get("data_format") is None:
             kwargs["data_format"] = "channels_last"
-        super().__init__(filters, kernel_size, *args, **kwargs)
+        super().__init__(filters, kernel_size, *tuple[Any, ...](args), **dict[str, Any](kwargs))
 
 
 class Conv2D(_Convolution, convolutional.Conv2D):
@@ -115,22 +139,22 @@ class _TransposedConvolution(transposed._TransposedConvolution, Layer):
     def __init__(
         self,
         filters: int,
-        kernel_size: Any,
-        strides: Any = 1,
+        kernel_size: IntegersLike,
+        strides: IntegersLike = 1,
         padding: str = "valid",
-        output_padding: Any = None,
+        output_padding: IntegersLike | None = None,
         data_format: str | None = None,
-        dilation_rate: Any = 1,
-        activation: Any = None,
+        dilation_rate: IntegersLike = 1,
+        activation: ActivationOption = None,
         use_bias: bool = True,
-        kernel_initializer: Any = "glorot_uniform",
-        bias_initializer: Any = "zeros",
-        kernel_regularizer: Any = None,
-        bias_regularizer: Any = None,
-        activity_regularizer: Any = None,
-        kernel_constraint: Any = None,
-        bias_constraint: Any = None,
-        **kwargs: Any,
+        kernel_initializer: InitializerOption = "glorot_uniform",
+        bias_initializer: InitializerOption = "zeros",
+        kernel_regularizer: RegularizerOption = None,
+        bias_regularizer: RegularizerOption = None,
+        activity_regularizer: RegularizerOption = None,
+        kernel_constraint: ConstraintOption = None,
+        bias_constraint: ConstraintOption = None,
+        **kwargs: Unpack[NamedOptions],
     ) -> None:
         told = _resolved_arguments(
             {
@@ -146,7 +170,13 @@ class _TransposedConvolution(transposed._TransposedConvolution, Layer):
             }
         )
         super().__init__(
-            filters, kernel_size, strides, padding, dilation_rate=dilation_rate, use_bias=use_bias, **told, **kwargs
+            filters,
+            kernel_size,
+            strides,
+            padding,
+            use_bias=use_bias,
+            **told,
+            **dict[str, Any](kwargs, dilation_rate=dilation_rate),
         )
         self.output_padding = None
         if output_padding is not None:
@@ -195,25 +225,25 @@ class _SeparableConvolution(separable._SeparableConvolution, Layer):
     def __init__(
         self,
         filters: int,
-        kernel_size: Any,
-        strides: Any = 1,
+        kernel_size: IntegersLike,
+        strides: IntegersLike = 1,
         padding: str = "valid",
         data_format: str | None = None,
-        dilation_rate: Any = 1,
+        dilation_rate: IntegersLike = 1,
         depth_multiplier: int = 1,
-        activation: Any = None,
+        activation: ActivationOption = None,
         use_bias: bool = True,
-        depthwise_initializer: Any = "glorot_uniform",
-        pointwise_initializer: Any = "glorot_uniform",
-        bias_initializer: Any = "zeros",
-        depthwise_regularizer: Any = None,
-        pointwise_regularizer: Any = None,
-        bias_regularizer: Any = None,
-        activity_regularizer: Any = None,
-        depthwise_constraint: Any = None,
-        pointwise_constraint: Any = None,
-        bias_constraint: Any = None,
-        **kwargs: Any,
+        depthwise_initializer: InitializerOption = "glorot_uniform",
+        pointwise_initializer: InitializerOption = "glorot_uniform",
+        bias_initializer: InitializerOption = "zeros",
+        depthwise_regularizer: RegularizerOption = None,
+        pointwise_regularizer: RegularizerOption = None,
+        bias_regularizer: RegularizerOption = None,
+        activity_regularizer: RegularizerOption = None,
+        depthwise_constraint: ConstraintOption = None,
+        pointwise_constraint: ConstraintOption = None,
+        bias_constraint: ConstraintOption = None,
+        **kwargs: Unpack[NamedOptions],
     ) -> None:
         told = _resolved_arguments(
             {
@@ -240,7 +270,7 @@ class _SeparableConvolution(separable._SeparableConvolution, Layer):
             depth_multiplier=depth_multiplier,
             use_bias=use_bias,
             **told,
-            **kwargs,
+            **dict[str, Any](kwargs),
         )
 
     def build(self, input_shape: Any) -> None:
@@ -278,22 +308,22 @@ class DepthwiseConv2D(convolutional.ConvolutionLayer, Layer):
 
     def __init__(
         self,
-        kernel_size: Any,
-        strides: Any = (1, 1),
+        kernel_size: IntegersLike,
+        strides: IntegersLike = (1, 1),
         padding: str = "valid",
         depth_multiplier: int = 1,
         data_format: str | None = None,
-        activation: Any = None,
+        activation: ActivationOption = None,
         use_bias: bool = True,
-        depthwise_initializer: Any = "glorot_uniform",
-        bias_initializer: Any = "zeros",
-        depthwise_regularizer: Any = None,
-        bias_regularizer: Any = None,
-        activity_regularizer: Any = None,
-        depthwise_constraint: Any = None,
-        bias_constraint: Any = None,
-        dilation_rate: Any = (1, 1),
-        **kwargs: Any,
+        depthwise_initializer: InitializerOption = "glorot_uniform",
+        bias_initializer: InitializerOption = "zeros",
+        depthwise_regularizer: RegularizerOption = None,
+        bias_regularizer: RegularizerOption = None,
+        activity_regularizer: RegularizerOption = None,
+        depthwise_constraint: ConstraintOption = None,
+        bias_constraint: ConstraintOption = None,
+        dilation_rate: IntegersLike = (1, 1),
+        **kwargs: Unpack[NamedOptions],
     ) -> None:
         depthwise = WeightOptions(
             initializers.get(depthwise_initializer),
@@ -310,7 +340,7 @@ class DepthwiseConv2D(convolutional.ConvolutionLayer, Layer):
             use_bias,
             {"depthwise": depthwise, "bias": bias},
             activity_regularizer=regularizers.get(activity_regularizer),
-            **kwargs,
+            **dict[str, Any](kwargs),
         )
         self.depth_multiplier = depth_multiplier
         self.depthwise_kernel: Any = None
@@ -328,7 +358,7 @@ class DepthwiseConv2D(convolutional.ConvolutionLayer, Layer):
         self.input_spec = InputSpec(ndim=4, axes={self.channel_axis: channels})
         self.built = True
 
-    def call(self, inputs: Any) -> Any:
+    def call(self, inputs: Tensor) -> Tensor:
         letters = tensor_format(self.data_format, 4)
         outputs = depthwise_conv2d(
             inputs,
@@ -356,7 +386,7 @@ class _Spatial(Layer):
 
     spatial: ClassVar[int] = 1
 
-    def __init__(self, data_format: str | None = None, **kwargs: Any) -> None:
+    def __init__(self, data_format: str | None = None, **kwargs: Unpack[LayerOptions]) -> None:
         super().__init__(**kwargs)
         self.data_format = chosen_data_format(data_format)
         self.input_spec = InputSpec(ndim=self.spatial + 2)
@@ -380,14 +410,14 @@ class UpSampling1D(_Spatial):
 
     _configured = ("size",)
 
-    def __init__(self, size: int = 2, **kwargs: Any) -> None:
+    def __init__(self, size: int = 2, **kwargs: Unpack[LayerOptions]) -> None:
         super().__init__("channels_last", **kwargs)
         self.size = int(size)
 
     def compute_output_shape(self, input_shape: ShapeLike) -> TensorShape:
         return self._with_lengths(input_shape, lambda at, length: length * self.size)
 
-    def call(self, inputs: Any) -> Any:
+    def call(self, inputs: Tensor) -> Tensor:
         return repeat_elements(inputs, self.size, 1)
 
 
@@ -398,7 +428,11 @@ class UpSampling2D(_Spatial):
     _configured = ("size", "data_format", "interpolation")
 
     def __init__(
-        self, size: Any = (2, 2), data_format: str | None = None, interpolation: str = "nearest", **kwargs: Any
+        self,
+        size: IntegersLike = (2, 2),
+        data_format: str | None = None,
+        interpolation: str = "nearest",
+        **kwargs: Unpack[LayerOptions],
     ) -> None:
         super().__init__(data_format, **kwargs)
         self.size = numbers(size, 2, "size")
@@ -409,7 +443,7 @@ class UpSampling2D(_Spatial):
     def compute_output_shape(self, input_shape: ShapeLike) -> TensorShape:
         return self._with_lengths(input_shape, lambda at, length: length * self.size[at])
 
-    def call(self, inputs: Any) -> Any:
+    def call(self, inputs: Tensor) -> Tensor:
         height, width = self.size
         return resize_images(inputs, height, width, self.data_format, interpolation=self.interpolation)
 
@@ -420,14 +454,16 @@ class UpSampling3D(_Spatial):
     spatial = 3
     _configured = ("size", "data_format")
 
-    def __init__(self, size: Any = (2, 2, 2), data_format: str | None = None, **kwargs: Any) -> None:
+    def __init__(
+        self, size: IntegersLike = (2, 2, 2), data_format: str | None = None, **kwargs: Unpack[LayerOptions]
+    ) -> None:
         super().__init__(data_format, **kwargs)
         self.size = numbers(size, 3, "size")
 
     def compute_output_shape(self, input_shape: ShapeLike) -> TensorShape:
         return self._with_lengths(input_shape, lambda at, length: length * self.size[at])
 
-    def call(self, inputs: Any) -> Any:
+    def call(self, inputs: Tensor) -> Tensor:
         for at, times in enumerate(self.size):
             inputs = repeat_elements(inputs, times, self._first_axis + at)
         return inputs
@@ -436,7 +472,7 @@ class UpSampling3D(_Spatial):
 # ---------------------------------------------------------------------------------------------------- Padding, cropping
 
 
-def _pairs(value: Any, count: int, name: str) -> tuple[tuple[int, int], ...]:
+def _pairs(value: MarginsLike, count: int, name: str) -> tuple[tuple[int, int], ...]:
     """What is added or taken before and after each axis: one number for all, one for each, or a pair for each."""
     if isinstance(value, int):
         return ((value, value),) * count
@@ -447,7 +483,7 @@ def _pairs(value: Any, count: int, name: str) -> tuple[tuple[int, int], ...]:
     )
 
 
-def _pair(value: Any, name: str) -> tuple[int, int]:
+def _pair(value: IntegersLike, name: str) -> tuple[int, int]:
     first, second = numbers(value, 2, name, allows_zero=True)
     return first, second
 
@@ -457,28 +493,30 @@ class ZeroPadding1D(_Spatial):
 
     _configured = ("padding",)
 
-    def __init__(self, padding: Any = 1, **kwargs: Any) -> None:
+    def __init__(self, padding: IntegersLike = 1, **kwargs: Unpack[LayerOptions]) -> None:
         super().__init__("channels_last", **kwargs)
         self.padding = _pair(padding, "padding")
 
     def compute_output_shape(self, input_shape: ShapeLike) -> TensorShape:
         return self._with_lengths(input_shape, lambda at, length: length + sum(self.padding))
 
-    def call(self, inputs: Any) -> Any:
+    def call(self, inputs: Tensor) -> Tensor:
         return pad(inputs, [[0, 0], list(self.padding), [0, 0]])
 
 
 class _ZeroPadding(_Spatial):
     _configured = ("padding", "data_format")
 
-    def __init__(self, padding: Any = 1, data_format: str | None = None, **kwargs: Any) -> None:
+    def __init__(
+        self, padding: MarginsLike = 1, data_format: str | None = None, **kwargs: Unpack[LayerOptions]
+    ) -> None:
         super().__init__(data_format, **kwargs)
         self.padding = _pairs(padding, self.spatial, "padding")
 
     def compute_output_shape(self, input_shape: Any) -> TensorShape:
         return self._with_lengths(input_shape, lambda at, length: length + sum(self.padding[at]))
 
-    def call(self, inputs: Any) -> Any:
+    def call(self, inputs: Tensor) -> Tensor:
         inner = [list(pair) for pair in self.padding]
         none = [[0, 0]]
         return pad(inputs, none + (none + inner if self.data_format == "channels_first" else inner + none))
@@ -499,7 +537,7 @@ class ZeroPadding3D(_ZeroPadding):
 class _Cropping(_Spatial):
     _configured: ClassVar[tuple[str, ...]] = ("cropping", "data_format")
 
-    def __init__(self, cropping: Any, data_format: str | None = None, **kwargs: Any) -> None:
+    def __init__(self, cropping: MarginsLike, data_format: str | None = None, **kwargs: Unpack[LayerOptions]) -> None:
         super().__init__(data_format, **kwargs)
         self.cropping: Any = _pairs(cropping, self.spatial, "cropping")
 
@@ -511,8 +549,8 @@ class _Cropping(_Spatial):
         crops = self._crops()
         return self._with_lengths(input_shape, lambda at, length: length - sum(crops[at]))
 
-    def call(self, inputs: Any) -> Any:
-        sizes = inputs.get_shape().as_list()
+    def call(self, inputs: Tensor) -> Tensor:
+        sizes: list[Any] = inputs.get_shape().as_list()
         parts: list[Any] = [slice(None)] * (self.spatial + 2)
         for at, (before, after) in enumerate(self._crops()):
             axis = self._first_axis + at
@@ -529,7 +567,7 @@ class Cropping1D(_Cropping):
 
     _configured: ClassVar[tuple[str, ...]] = ("cropping",)
 
-    def __init__(self, cropping: Any = (1, 1), **kwargs: Any) -> None:
+    def __init__(self, cropping: IntegersLike = (1, 1), **kwargs: Unpack[LayerOptions]) -> None:
         super().__init__((_pair(cropping, "cropping"),), "channels_last", **kwargs)
         self.cropping = _pair(cropping, "cropping")
 
@@ -542,7 +580,9 @@ class Cropping2D(_Cropping):
 
     spatial = 2
 
-    def __init__(self, cropping: Any = ((0, 0), (0, 0)), data_format: str | None = None, **kwargs: Any) -> None:
+    def __init__(
+        self, cropping: MarginsLike = ((0, 0), (0, 0)), data_format: str | None = None, **kwargs: Unpack[LayerOptions]
+    ) -> None:
         super().__init__(cropping, data_format, **kwargs)
 
 
@@ -551,5 +591,10 @@ class Cropping3D(_Cropping):
 
     spatial = 3
 
-    def __init__(self, cropping: Any = ((1, 1), (1, 1), (1, 1)), data_format: str | None = None, **kwargs: Any) -> None:
+    def __init__(
+        self,
+        cropping: MarginsLike = ((1, 1), (1, 1), (1, 1)),
+        data_format: str | None = None,
+        **kwargs: Unpack[LayerOptions],
+    ) -> None:
         super().__init__(cropping, data_format, **kwargs)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 from tensorkeep.errors import InvalidArgumentError, WrongTypeError
+from tensorkeep.graph.arguments import IntegersLike
 from tensorkeep.graph.graph import Tensor
 from tensorkeep.graph.tensor_shape import TensorShape
 from tensorkeep.tf1.functions.arrays.shapes import split, zeros, zeros_like
@@ -14,8 +16,11 @@ from tensorkeep.tf1.keras.backend.settings import chosen_data_format
 from tensorkeep.tf1.keras.engine.base_layer import untracked_method
 from tensorkeep.tf1.keras.layers.recurrent import CellLayer
 from tensorkeep.tf1.keras.layers.recurrent_cells import WEIGHTS, LSTMCell
-from tensorkeep.tf1.layers.arguments import numbers, output_length, padding_of
+from tensorkeep.tf1.layers.arguments import Training, numbers, output_length, padding_of
 from tensorkeep.tf1.layers.input_spec import InputSpec
+
+if TYPE_CHECKING:
+    from tensorkeep.tf1.keras.layers.options import ActivationOption, AnyOption, ShapesLike
 
 _WINDOWS = ("filters", "kernel_size", "strides", "padding", "data_format", "dilation_rate")
 
@@ -31,16 +36,16 @@ class ConvLSTM2DCell(LSTMCell):
     def __init__(
         self,
         filters: int,
-        kernel_size: Any,
-        strides: Any = (1, 1),
+        kernel_size: IntegersLike,
+        strides: IntegersLike = (1, 1),
         padding: str = "valid",
         data_format: str | None = None,
-        dilation_rate: Any = (1, 1),
-        activation: Any = "tanh",
-        recurrent_activation: Any = "hard_sigmoid",
-        **kwargs: Any,
+        dilation_rate: IntegersLike = (1, 1),
+        activation: ActivationOption = "tanh",
+        recurrent_activation: ActivationOption = "hard_sigmoid",
+        **kwargs: AnyOption,
     ) -> None:
-        super().__init__(filters, activation, recurrent_activation, **kwargs)
+        super().__init__(filters, activation, recurrent_activation, **dict[str, Any](kwargs))
         self.filters = filters
         self.kernel_size = numbers(kernel_size, 2, "kernel_size")
         self.strides = numbers(strides, 2, "strides")
@@ -67,12 +72,12 @@ class ConvLSTM2DCell(LSTMCell):
         self.bias = self._weight("bias", "bias", self._bias_shape()) if self.use_bias else None
         self.built = True
 
-    def convolved_inputs(self, inputs: Any, kernel: Any, bias: Any = None) -> Any:
+    def convolved_inputs(self, inputs: Tensor, kernel: Tensor, bias: Tensor | None = None) -> Tensor:
         """Inputs by a kernel, in the windows that the program told."""
         found = conv2d(inputs, kernel, self.strides, self.padding, self.data_format, self.dilation_rate)
         return found if bias is None else bias_add(found, bias, self.data_format)
 
-    def call(self, inputs: Any, states: Any, training: Any = None) -> Any:
+    def call(self, inputs: Tensor, states: Sequence[Tensor], training: Training = None) -> tuple[Tensor, list[Tensor]]:
         before, carry = states[0], states[1]
         kernels, own = split(self.kernel, 4, axis=3), split(self.recurrent_kernel, 4, axis=3)
         biases = [None] * 4 if self.bias is None else split(self.bias, 4)
@@ -99,7 +104,7 @@ class ConvLSTM2D(CellLayer):
         "kernel_constraint", "recurrent_constraint", "bias_constraint", "dropout", "recurrent_dropout",
     )  # fmt: skip
 
-    def __init__(self, filters: int, kernel_size: Any, *args: Any, **kwargs: Any) -> None:
+    def __init__(self, filters: int, kernel_size: IntegersLike, *args: AnyOption, **kwargs: AnyOption) -> None:
         if kwargs.get("unroll"):
             raise WrongTypeError("Unrolling isn't possible with convolutional RNNs: leave `unroll` out.")
         super().__init__(filters, kernel_size, *args, **kwargs)
@@ -147,8 +152,9 @@ class ConvLSTM2D(CellLayer):
             )
         return [shape] * 2
 
-    def compute_output_shape(self, input_shape: Any) -> Any:
-        sizes = TensorShape(input_shape[0] if isinstance(input_shape, list) else input_shape).as_list()
+    def compute_output_shape(self, input_shape: ShapesLike) -> TensorShape | list[TensorShape]:
+        shape: Any = input_shape[0] if isinstance(input_shape, list) else input_shape
+        sizes = TensorShape(shape).as_list()
         image = self._image_shape(sizes)
         output = TensorShape([sizes[0], sizes[1], *image] if self.return_sequences else [sizes[0], *image])
         return [output, *([TensorShape([sizes[0], *image])] * 2)] if self.return_state else output

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from inspect import getfullargspec
 from math import prod
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tensorkeep.errors import InvalidArgumentError
-from tensorkeep.graph.arguments import ShapeLike
+from tensorkeep.graph.arguments import ShapeLike, Structure
 from tensorkeep.graph.graph import Tensor
 from tensorkeep.graph.tensor_shape import TensorShape
 from tensorkeep.tf1.functions.arrays.shapes import expand_dims, identity, reshape, squeeze, tile, transpose
@@ -26,6 +26,19 @@ from tensorkeep.tf1.layers.arguments import Function, Training
 from tensorkeep.tf1.layers.base import learning_phase
 from tensorkeep.tf1.layers.input_spec import InputSpec
 
+if TYPE_CHECKING:
+    from typing_extensions import Unpack  # in `typing` since Python 3.11
+
+    from tensorkeep.tf1.keras.layers.options import (
+        ActivationOption,
+        ConstraintOption,
+        InitializerOption,
+        LayerOptions,
+        NamedOptions,
+        RegularizerOption,
+        ShapesLike,
+    )
+
 
 class Dense(core.Dense, Layer):
     """activation(inputs @ kernel + bias)"""
@@ -38,16 +51,16 @@ class Dense(core.Dense, Layer):
     def __init__(
         self,
         units: int,
-        activation: Any = None,
+        activation: ActivationOption = None,
         use_bias: bool = True,
-        kernel_initializer: Any = "glorot_uniform",
-        bias_initializer: Any = "zeros",
-        kernel_regularizer: Any = None,
-        bias_regularizer: Any = None,
-        activity_regularizer: Any = None,
-        kernel_constraint: Any = None,
-        bias_constraint: Any = None,
-        **kwargs: Any,
+        kernel_initializer: InitializerOption = "glorot_uniform",
+        bias_initializer: InitializerOption = "zeros",
+        kernel_regularizer: RegularizerOption = None,
+        bias_regularizer: RegularizerOption = None,
+        activity_regularizer: RegularizerOption = None,
+        kernel_constraint: ConstraintOption = None,
+        bias_constraint: ConstraintOption = None,
+        **kwargs: Unpack[NamedOptions],
     ) -> None:
         super().__init__(
             units,
@@ -60,7 +73,7 @@ class Dense(core.Dense, Layer):
             regularizers.get(activity_regularizer),
             constraints.get(kernel_constraint),
             constraints.get(bias_constraint),
-            **kwargs,
+            **dict[str, Any](kwargs),
         )
         self.supports_masking = True
 
@@ -77,18 +90,25 @@ class Dropout(core.Dropout, Layer):
 
     _configured = ("rate", "noise_shape", "seed")
 
-    def __init__(self, rate: Any, noise_shape: Any = None, seed: int | None = None, **kwargs: Any) -> None:
-        super().__init__(rate, noise_shape, seed, **kwargs)
+    def __init__(
+        self,
+        rate: Tensor | float,
+        noise_shape: Sequence[int | None] | None = None,
+        seed: int | None = None,
+        **kwargs: Unpack[LayerOptions],
+    ) -> None:
+        super().__init__(rate, noise_shape, seed, **dict[str, Any](kwargs))
         self.supports_masking = True
 
-    def call(self, inputs: Any, training: Training = None) -> Any:
+    def call(self, inputs: Tensor, training: Training = None) -> Tensor:
         """Every call of the layer has the same seed, as in Keras."""
 
-        def dropped() -> Any:
+        def dropped() -> Tensor:
             return nn_dropout(inputs, noise_shape=self._noise_shape(inputs), seed=self.seed, rate=self.rate)
 
         is_trained = learning_phase() if training is None else training
-        return smart_cond(is_trained, dropped, lambda: identity(inputs))
+        outputs: Tensor = smart_cond(is_trained, dropped, lambda: identity(inputs))
+        return outputs
 
     def compute_output_shape(self, input_shape: ShapeLike) -> TensorShape:
         return TensorShape(input_shape)
@@ -100,7 +120,7 @@ class _SpatialDropout(Dropout):
     _configured = ("rate", "noise_shape", "seed")
     _rank = 3
 
-    def __init__(self, rate: Any, data_format: str | None = None, **kwargs: Any) -> None:
+    def __init__(self, rate: Tensor | float, data_format: str | None = None, **kwargs: Unpack[LayerOptions]) -> None:
         super().__init__(rate, **kwargs)
         if data_format not in (None, "channels_last", "channels_first"):
             raise InvalidArgumentError('data_format must be in {"channels_last", "channels_first"}')
@@ -118,7 +138,7 @@ class _SpatialDropout(Dropout):
 class SpatialDropout1D(_SpatialDropout):
     """Drops whole channels of rows."""
 
-    def __init__(self, rate: Any, **kwargs: Any) -> None:
+    def __init__(self, rate: Tensor | float, **kwargs: Unpack[LayerOptions]) -> None:
         super().__init__(rate, **kwargs)
 
 
@@ -139,15 +159,16 @@ class Activation(Layer):
 
     _configured = ("activation",)
 
-    def __init__(self, activation: Any, **kwargs: Any) -> None:
+    def __init__(self, activation: ActivationOption, **kwargs: Unpack[LayerOptions]) -> None:
         super().__init__(**kwargs)
         self.supports_masking = True
         self.activation = activations.get(activation)
 
-    def call(self, inputs: Any) -> Any:
-        return self.activation(inputs)
+    def call(self, inputs: Tensor) -> Tensor:
+        outputs: Tensor = self.activation(inputs)
+        return outputs
 
-    def compute_output_shape(self, input_shape: Any) -> Any:
+    def compute_output_shape(self, input_shape: ShapeLike) -> ShapeLike:
         return input_shape
 
 
@@ -167,7 +188,7 @@ class Reshape(Layer):
 
     _configured = ("target_shape",)
 
-    def __init__(self, target_shape: Sequence[int], **kwargs: Any) -> None:
+    def __init__(self, target_shape: Sequence[int], **kwargs: Unpack[LayerOptions]) -> None:
         super().__init__(**kwargs)
         self.target_shape = tuple(target_shape)
 
@@ -186,7 +207,7 @@ class Reshape(Layer):
             )
         return [whole // known if size == -1 else size for size in self.target_shape]
 
-    def call(self, inputs: Any) -> Any:
+    def call(self, inputs: Tensor) -> Tensor:
         made = reshape(inputs, (shape_of(inputs)[0], *self.target_shape))
         made.set_shape(self.compute_output_shape(inputs.get_shape()))
         return made
@@ -197,7 +218,7 @@ class Permute(Layer):
 
     _configured = ("dims",)
 
-    def __init__(self, dims: Sequence[int], **kwargs: Any) -> None:
+    def __init__(self, dims: Sequence[int], **kwargs: Unpack[LayerOptions]) -> None:
         super().__init__(**kwargs)
         self.dims = tuple(dims)
         if sorted(self.dims) != list(range(1, len(self.dims) + 1)):
@@ -211,7 +232,7 @@ class Permute(Layer):
         sizes = TensorShape(input_shape).as_list()
         return TensorShape([sizes[0], *(sizes[axis] for axis in self.dims)])
 
-    def call(self, inputs: Any) -> Any:
+    def call(self, inputs: Tensor) -> Tensor:
         return transpose(inputs, perm=(0, *self.dims))
 
 
@@ -220,7 +241,7 @@ class RepeatVector(Layer):
 
     _configured = ("n",)
 
-    def __init__(self, n: int, **kwargs: Any) -> None:
+    def __init__(self, n: int, **kwargs: Unpack[LayerOptions]) -> None:
         super().__init__(**kwargs)
         self.n = n
         self.input_spec = InputSpec(ndim=2)
@@ -229,7 +250,7 @@ class RepeatVector(Layer):
         sizes = TensorShape(input_shape).as_list()
         return TensorShape([sizes[0], self.n, sizes[1]])
 
-    def call(self, inputs: Any) -> Any:
+    def call(self, inputs: Tensor) -> Tensor:
         return tile(expand_dims(inputs, 1), [1, self.n, 1])
 
 
@@ -238,7 +259,7 @@ class Masking(Layer):
 
     _configured = ("mask_value",)
 
-    def __init__(self, mask_value: float = 0.0, **kwargs: Any) -> None:
+    def __init__(self, mask_value: float = 0.0, **kwargs: Unpack[LayerOptions]) -> None:
         super().__init__(**kwargs)
         self.supports_masking = True
         self.mask_value = mask_value
@@ -247,13 +268,13 @@ class Masking(Layer):
     def compute_mask(self, inputs: Tensor, mask: Tensor | None = None) -> Tensor | None:
         return reduce_any(not_equal(inputs, self.mask_value), axis=-1)
 
-    def call(self, inputs: Any) -> Any:
+    def call(self, inputs: Tensor) -> Tensor:
         is_there = reduce_any(not_equal(inputs, self.mask_value), axis=-1, keepdims=True)
         outputs = inputs * cast(is_there, inputs.dtype)
         set_mask(outputs, squeeze(is_there, axis=-1))
         return outputs
 
-    def compute_output_shape(self, input_shape: Any) -> Any:
+    def compute_output_shape(self, input_shape: ShapeLike) -> ShapeLike:
         return input_shape
 
 
@@ -262,12 +283,12 @@ class ActivityRegularization(Layer):
 
     _configured = ("l1", "l2")
 
-    def __init__(self, l1: float = 0.0, l2: float = 0.0, **kwargs: Any) -> None:
+    def __init__(self, l1: float = 0.0, l2: float = 0.0, **kwargs: Unpack[LayerOptions]) -> None:
         super().__init__(activity_regularizer=regularizers.L1L2(l1=l1, l2=l2), **kwargs)
         self.supports_masking = True
         self.l1, self.l2 = l1, l2
 
-    def compute_output_shape(self, input_shape: Any) -> Any:
+    def compute_output_shape(self, input_shape: ShapeLike) -> ShapeLike:
         return input_shape
 
 
@@ -286,10 +307,10 @@ class Lambda(Layer):
     def __init__(
         self,
         function: Function,
-        output_shape: Any = None,
-        mask: Any = None,
+        output_shape: ShapeLike | Function = None,
+        mask: Structure | Function = None,
         arguments: Mapping[str, Any] | None = None,
-        **kwargs: Any,
+        **kwargs: Unpack[LayerOptions],
     ) -> None:
         super().__init__(**kwargs)
         self.function = function
@@ -299,7 +320,7 @@ class Lambda(Layer):
         self._output_shape = output_shape
         self._takes = {"training", "mask"} & _argument_names(function)
 
-    def compute_output_shape(self, input_shape: Any) -> Any:
+    def compute_output_shape(self, input_shape: ShapesLike) -> ShapesLike:
         told = self._output_shape
         if told is None:
             raise NotImplementedError(
@@ -307,19 +328,23 @@ class Lambda(Layer):
                 "specify `output_shape` for this Lambda."
             )
         if callable(told):
-            return told(input_shape)
-        sizes = TensorShape(input_shape[0] if isinstance(input_shape, list) else input_shape).as_list()
-        return TensorShape([sizes[0], *told])
+            found: ShapesLike = told(input_shape)
+            return found
+        first: Any = input_shape[0] if isinstance(input_shape, list) else input_shape
+        sizes = TensorShape(first).as_list()
+        inner: Any = told
+        return TensorShape([sizes[0], *inner])
 
-    def call(self, inputs: Any, mask: Any = None, training: Any = None) -> Any:
+    def call(self, inputs: Structure, mask: Structure = None, training: Training = None) -> Structure:
         given = dict(self.arguments)
         if "mask" in self._takes:
             given.setdefault("mask", mask)
         if "training" in self._takes:
             given.setdefault("training", training)
-        return self.function(inputs, **given)
+        outputs: Structure = self.function(inputs, **given)
+        return outputs
 
-    def compute_mask(self, inputs: Any, mask: Any = None) -> Any:
+    def compute_mask(self, inputs: Structure, mask: Structure = None) -> Structure:
         return self.mask(inputs, mask) if callable(self.mask) else self.mask
 
     def get_config(self) -> dict[str, Any]:
@@ -334,7 +359,7 @@ class Lambda(Layer):
         return {**config, "arguments": self.arguments}
 
     @classmethod
-    def from_config(cls, config: Mapping[str, Any], custom_objects: Mapping[str, Any] | None = None) -> Any:
+    def from_config(cls, config: Mapping[str, Any], custom_objects: Mapping[str, Any] | None = None) -> Lambda:
         given = dict(config)
         given.pop("module", None)
         given.pop("output_shape_module", None)

@@ -6,8 +6,9 @@ biases, one for inputs and one for states.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from tensorkeep.errors import InvalidArgumentError
 from tensorkeep.graph.tensor_shape import TensorShape
@@ -19,7 +20,19 @@ from tensorkeep.tf1.keras import constraints, initializers, regularizers
 from tensorkeep.tf1.keras.engine.base_layer import Layer, untracked_method
 from tensorkeep.tf1.keras.layers.cudnn_layouts import gru_values, lstm_values
 from tensorkeep.tf1.keras.layers.recurrent import RNN
+from tensorkeep.tf1.layers.arguments import Training
 from tensorkeep.tf1.layers.input_spec import InputSpec
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack  # in `typing` since Python 3.11
+
+    from tensorkeep.tf1.keras.layers.options import (
+        AnyOption,
+        ConstraintOption,
+        InitializerOption,
+        NamedOptions,
+        RegularizerOption,
+    )
 
 _KINDS = ("kernel", "recurrent", "bias")
 _WEIGHTS = tuple(f"{kind}_{what}" for what in ("initializer", "regularizer") for kind in _KINDS)
@@ -48,21 +61,21 @@ class _CudnnLayer(RNN):
     def __init__(
         self,
         units: int,
-        kernel_initializer: Any = "glorot_uniform",
-        recurrent_initializer: Any = "orthogonal",
-        bias_initializer: Any = "zeros",
-        kernel_regularizer: Any = None,
-        recurrent_regularizer: Any = None,
-        bias_regularizer: Any = None,
-        activity_regularizer: Any = None,
-        kernel_constraint: Any = None,
-        recurrent_constraint: Any = None,
-        bias_constraint: Any = None,
+        kernel_initializer: InitializerOption = "glorot_uniform",
+        recurrent_initializer: InitializerOption = "orthogonal",
+        bias_initializer: InitializerOption = "zeros",
+        kernel_regularizer: RegularizerOption = None,
+        recurrent_regularizer: RegularizerOption = None,
+        bias_regularizer: RegularizerOption = None,
+        activity_regularizer: RegularizerOption = None,
+        kernel_constraint: ConstraintOption = None,
+        recurrent_constraint: ConstraintOption = None,
+        bias_constraint: ConstraintOption = None,
         return_sequences: bool = False,
         return_state: bool = False,
         go_backwards: bool = False,
         stateful: bool = False,
-        **kwargs: Any,
+        **kwargs: Unpack[NamedOptions],
     ) -> None:
         sizes = _Sizes(units if self._states == 1 else [units] * self._states)
         loop = (return_sequences, return_state, go_backwards, stateful)
@@ -109,7 +122,7 @@ class _CudnnLayer(RNN):
         return getattr(self, f"{kind}_initializer")
 
     def call(
-        self, inputs: Any, mask: Any = None, training: Any = None, initial_state: Any = None, constants: Any = None
+        self, inputs: Any, mask: Any = None, training: Training = None, initial_state: Any = None, constants: Any = None
     ) -> Any:
         if mask is not None and any(item is not None for item in (mask if isinstance(mask, list) else [mask])):
             raise InvalidArgumentError("Masking is not supported for CuDNN RNNs.")
@@ -134,7 +147,7 @@ class _CudnnLayer(RNN):
         return Layer.get_config(self)
 
     @classmethod
-    def from_config(cls, config: Any, custom_objects: Any = None) -> Any:
+    def from_config(cls, config: Mapping[str, Any], custom_objects: Mapping[str, Any] | None = None) -> RNN:
         return cls(**config)
 
 
@@ -148,14 +161,21 @@ class CuDNNLSTM(_CudnnLayer):
     def __init__(
         self,
         units: int,
-        kernel_initializer: Any = "glorot_uniform",
-        recurrent_initializer: Any = "orthogonal",
-        bias_initializer: Any = "zeros",
+        kernel_initializer: InitializerOption = "glorot_uniform",
+        recurrent_initializer: InitializerOption = "orthogonal",
+        bias_initializer: InitializerOption = "zeros",
         unit_forget_bias: bool = True,
-        *args: Any,
-        **kwargs: Any,
+        *args: AnyOption,
+        **kwargs: AnyOption,
     ) -> None:
-        super().__init__(units, kernel_initializer, recurrent_initializer, bias_initializer, *args, **kwargs)
+        super().__init__(
+            units,
+            kernel_initializer,
+            recurrent_initializer,
+            bias_initializer,
+            *tuple[Any, ...](args),
+            **dict[str, Any](kwargs),
+        )
         self.unit_forget_bias = unit_forget_bias
 
     def _initializer_of(self, kind: str) -> Any:

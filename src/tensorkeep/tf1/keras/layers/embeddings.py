@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 from tensorkeep.dtypes import INT32, INT64
 from tensorkeep.errors import InvalidArgumentError
@@ -15,6 +16,11 @@ from tensorkeep.tf1.functions.numbers.elementwise import cast, not_equal
 from tensorkeep.tf1.keras import constraints, initializers, regularizers
 from tensorkeep.tf1.keras.backend.settings import floatx
 from tensorkeep.tf1.keras.engine.base_layer import Layer
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack  # in `typing` since Python 3.11
+
+    from tensorkeep.tf1.keras.layers.options import ConstraintOption, InitializerOption, RegularizerOption, TableOptions
 
 
 class Embedding(Layer):
@@ -29,13 +35,13 @@ class Embedding(Layer):
         self,
         input_dim: int,
         output_dim: int,
-        embeddings_initializer: Any = "uniform",
-        embeddings_regularizer: Any = None,
-        activity_regularizer: Any = None,
-        embeddings_constraint: Any = None,
+        embeddings_initializer: InitializerOption = "uniform",
+        embeddings_regularizer: RegularizerOption = None,
+        activity_regularizer: RegularizerOption = None,
+        embeddings_constraint: ConstraintOption = None,
         mask_zero: bool = False,
-        input_length: Any = None,
-        **kwargs: Any,
+        input_length: int | Sequence[int | None] | None = None,
+        **kwargs: Unpack[TableOptions],
     ) -> None:
         if "input_shape" not in kwargs and "batch_input_shape" not in kwargs:
             kwargs["input_shape"] = (input_length,) if isinstance(input_length, int | None) else tuple(input_length)
@@ -76,7 +82,7 @@ class Embedding(Layer):
         inner = [known if told is None else told for told, known in zip(lengths, sizes[1:], strict=True)]
         return TensorShape([sizes[0], *inner, self.output_dim])
 
-    def call(self, inputs: Any) -> Any:
+    def call(self, inputs: Tensor) -> Tensor:
         if inputs.dtype.base_dtype not in (INT32, INT64):
             inputs = cast(inputs, INT32)
         return embedding_lookup(self.embeddings, inputs)

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Iterable
 
 from tensorkeep.graph.tensor_shape import TensorShape
 from tensorkeep.tf1.columns import dense_layers
+from tensorkeep.tf1.columns.column import FeatureColumn
 from tensorkeep.tf1.keras.engine.base_layer import Layer
 from tensorkeep.tf1.keras.named_objects import unique_object_name
 from tensorkeep.tf1.variables.options import Partitioner
@@ -19,7 +20,7 @@ class DenseFeatures(dense_layers.DenseFeatures, Layer):
 
     def __init__(
         self,
-        feature_columns: Any,
+        feature_columns: Iterable[FeatureColumn],
         trainable: bool = True,
         name: str | None = None,
         partitioner: Partitioner | None = None,

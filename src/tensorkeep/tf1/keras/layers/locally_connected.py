@@ -9,13 +9,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import product
 from math import prod
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
 from tensorkeep.arrays import Array
 from tensorkeep.errors import InvalidArgumentError
+from tensorkeep.graph.arguments import IntegersLike
 from tensorkeep.graph.composites import SparseTensor
+from tensorkeep.graph.graph import Tensor
 from tensorkeep.graph.tensor_shape import TensorShape
 from tensorkeep.tf1.functions.arrays.shapes import reshape, transpose
 from tensorkeep.tf1.functions.arrays.shapes import shape as shape_of
@@ -27,6 +29,17 @@ from tensorkeep.tf1.keras.backend.settings import chosen_data_format
 from tensorkeep.tf1.keras.engine.base_layer import Layer
 from tensorkeep.tf1.layers.arguments import numbers, output_length, padding_of
 from tensorkeep.tf1.layers.input_spec import InputSpec
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack  # in `typing` since Python 3.11
+
+    from tensorkeep.tf1.keras.layers.options import (
+        ActivationOption,
+        ConstraintOption,
+        InitializerOption,
+        NamedOptions,
+        RegularizerOption,
+    )
 
 
 class _LocallyConnected(Layer):
@@ -45,21 +58,21 @@ class _LocallyConnected(Layer):
     def __init__(
         self,
         filters: int,
-        kernel_size: Any,
-        strides: Any = 1,
+        kernel_size: IntegersLike,
+        strides: IntegersLike = 1,
         padding: str = "valid",
         data_format: str | None = None,
-        activation: Any = None,
+        activation: ActivationOption = None,
         use_bias: bool = True,
-        kernel_initializer: Any = "glorot_uniform",
-        bias_initializer: Any = "zeros",
-        kernel_regularizer: Any = None,
-        bias_regularizer: Any = None,
-        activity_regularizer: Any = None,
-        kernel_constraint: Any = None,
-        bias_constraint: Any = None,
+        kernel_initializer: InitializerOption = "glorot_uniform",
+        bias_initializer: InitializerOption = "zeros",
+        kernel_regularizer: RegularizerOption = None,
+        bias_regularizer: RegularizerOption = None,
+        activity_regularizer: RegularizerOption = None,
+        kernel_constraint: ConstraintOption = None,
+        bias_constraint: ConstraintOption = None,
         implementation: int = 1,
-        **kwargs: Any,
+        **kwargs: Unpack[NamedOptions],
     ) -> None:
         super().__init__(activity_regularizer=activity_regularizer, **kwargs)
         self.filters = filters
@@ -146,11 +159,12 @@ class _LocallyConnected(Layer):
         both = (1, *self._sizes, 1, *self._places) if self._is_first else (*self._sizes, 1, *self._places, 1)
         return connected.reshape(both)
 
-    def call(self, inputs: Any) -> Any:
+    def call(self, inputs: Tensor) -> Tensor:
         outputs = self._local(inputs) if self.implementation == 1 else self._multiply_inputs(inputs)
         if self.bias is not None:
             outputs = bias_add(outputs, self.bias, self.data_format)
-        return self.activation(outputs)
+        activated: Tensor = self.activation(outputs)
+        return activated
 
     def _local(self, inputs: Any) -> Any:
         raise NotImplementedError

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import reduce
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from tensorkeep.errors import InvalidArgumentError
 from tensorkeep.graph.graph import Tensor
@@ -16,17 +17,24 @@ from tensorkeep.tf1.functions.structures import flatten
 from tensorkeep.tf1.keras.backend.numbers import batch_dot
 from tensorkeep.tf1.keras.engine.base_layer import Layer
 
+if TYPE_CHECKING:
+    from typing_extensions import Unpack  # in `typing` since Python 3.11
+
+    from tensorkeep.tf1.keras.layers.options import LayerOptions
+
+Masks: TypeAlias = "Sequence[Tensor | None] | None"
+
 
 class _Merge(Layer):
     """What merging layers share: inputs are broadcast to each other."""
 
     _least = 2
 
-    def __init__(self, **kwargs: Any) -> None:
+    def __init__(self, **kwargs: Unpack[LayerOptions]) -> None:
         super().__init__(**kwargs)
         self.supports_masking = True
 
-    def merge(self, inputs: list[Any]) -> Any:
+    def merge(self, inputs: list[Tensor]) -> Tensor:
         raise NotImplementedError
 
     def build(self, input_shape: Any) -> None:
@@ -46,12 +54,13 @@ class _Merge(Layer):
         self._needs_ranks = len({len(shape) for shape in shapes}) > 1
         self.built = True
 
-    def call(self, inputs: Any) -> Any:
+    def call(self, inputs: Sequence[Tensor]) -> Tensor:
         if not isinstance(inputs, list | tuple):
             raise InvalidArgumentError("A merge layer should be called on a list of inputs.")
         given = list(inputs)
         if getattr(self, "_needs_ranks", False):
-            rank = max(item.get_shape().rank for item in given)
+            ranks: list[Any] = [item.get_shape().rank for item in given]
+            rank = max(ranks)
             given = [_with_rank(item, rank) for item in given]
         return self.merge(given)
 
@@ -61,7 +70,7 @@ class _Merge(Layer):
         inner = reduce(_broadcast_sizes, [shape[1:] for shape in shapes])
         return TensorShape([next(iter(batches)) if len(batches) == 1 else None, *inner])
 
-    def compute_mask(self, inputs: Any, mask: Any = None) -> Any:
+    def compute_mask(self, inputs: Sequence[Tensor], mask: Masks = None) -> Tensor | None:
         if mask is None or all(item is None for item in flatten(mask)):
             return None
         if not isinstance(mask, list | tuple) or not isinstance(inputs, list | tuple) or len(mask) != len(inputs):
@@ -88,17 +97,18 @@ def _broadcast_sizes(some: list[Any], others: list[Any]) -> list[Any]:
     return found
 
 
-def _with_rank(value: Any, rank: int) -> Any:
+def _with_rank(value: Any, rank: int) -> Tensor:
     """A tensor with further axes of size one behind that of the batch."""
     for _unused in range(rank - value.get_shape().rank):
         value = expand_dims(value, axis=1)
-    return value
+    widened: Tensor = value
+    return widened
 
 
 class Add(_Merge):
     """The sum of inputs."""
 
-    def merge(self, inputs: list[Any]) -> Any:
+    def merge(self, inputs: list[Tensor]) -> Tensor:
         return reduce(lambda one, other: one + other, inputs)
 
 
@@ -110,7 +120,7 @@ class Subtract(_Merge):
         if len(input_shape) != 2:
             raise InvalidArgumentError("A `Subtract` layer should be called on exactly 2 inputs")
 
-    def merge(self, inputs: list[Any]) -> Any:
+    def merge(self, inputs: list[Tensor]) -> Tensor:
         if len(inputs) != 2:
             raise InvalidArgumentError("A `Subtract` layer should be called on exactly 2 inputs")
         return inputs[0] - inputs[1]
@@ -119,28 +129,28 @@ class Subtract(_Merge):
 class Multiply(_Merge):
     """The product of inputs."""
 
-    def merge(self, inputs: list[Any]) -> Any:
+    def merge(self, inputs: list[Tensor]) -> Tensor:
         return reduce(lambda one, other: one * other, inputs)
 
 
 class Average(_Merge):
     """The mean of inputs."""
 
-    def merge(self, inputs: list[Any]) -> Any:
+    def merge(self, inputs: list[Tensor]) -> Tensor:
         return reduce(lambda one, other: one + other, inputs) / len(inputs)
 
 
 class Maximum(_Merge):
     """The greatest of inputs."""
 
-    def merge(self, inputs: list[Any]) -> Any:
+    def merge(self, inputs: list[Tensor]) -> Tensor:
         return reduce(maximum, inputs)
 
 
 class Minimum(_Merge):
     """The least of inputs."""
 
-    def merge(self, inputs: list[Any]) -> Any:
+    def merge(self, inputs: list[Tensor]) -> Tensor:
         return reduce(minimum, inputs)
 
 
@@ -149,11 +159,11 @@ class CustomScaleLayer(Layer):
 
     _configured = ("scale",)
 
-    def __init__(self, scale: float, **kwargs: Any) -> None:
+    def __init__(self, scale: float, **kwargs: Unpack[LayerOptions]) -> None:
         super().__init__(**kwargs)
         self.scale = scale
 
-    def call(self, inputs: Any) -> Any:
+    def call(self, inputs: Sequence[Tensor]) -> Tensor:
         return inputs[0] + inputs[1] * self.scale
 
     def compute_output_shape(self, input_shape: TensorShape) -> TensorShape:
@@ -165,7 +175,7 @@ class Concatenate(_Merge):
 
     _configured = ("axis",)
 
-    def __init__(self, axis: int = -1, **kwargs: Any) -> None:
+    def __init__(self, axis: int = -1, **kwargs: Unpack[LayerOptions]) -> None:
         super().__init__(**kwargs)
         self.axis = axis
 
@@ -187,7 +197,7 @@ class Concatenate(_Merge):
                 )
         self.built = True
 
-    def merge(self, inputs: list[Any]) -> Tensor:
+    def merge(self, inputs: list[Tensor]) -> Tensor:
         return concat(inputs, axis=self.axis)
 
     def compute_output_shape(self, input_shape: TensorShape) -> TensorShape:
@@ -198,11 +208,12 @@ class Concatenate(_Merge):
         found[self.axis] = sum(known) if len(known) == len(sizes) else None
         return TensorShape(found)
 
-    def compute_mask(self, inputs: Any, mask: Any = None) -> Any:
+    def compute_mask(self, inputs: Sequence[Tensor], mask: Masks = None) -> Tensor | None:
         if mask is None or all(item is None for item in flatten(mask)):
             return None
         masks = []
-        for item, its_mask in zip(inputs, mask, strict=True):
+        pairs: Any = zip(inputs, mask, strict=True)
+        for item, its_mask in pairs:
             if its_mask is None:
                 masks.append(cast(ones_like(item), "bool"))
             elif its_mask.get_shape().rank < item.get_shape().rank:
@@ -217,7 +228,7 @@ class Dot(_Merge):
 
     _configured = ("axes", "normalize")
 
-    def __init__(self, axes: Any, normalize: bool = False, **kwargs: Any) -> None:
+    def __init__(self, axes: int | Sequence[int], normalize: bool = False, **kwargs: Unpack[LayerOptions]) -> None:
         super().__init__(**kwargs)
         if not isinstance(axes, int) and (not isinstance(axes, list | tuple) or len(axes) != 2):
             raise InvalidArgumentError(f"Invalid type for `axes` - should be a list of 2 ints, or an int: {axes}")
@@ -239,14 +250,15 @@ class Dot(_Merge):
             )
         self.built = True
 
-    def merge(self, inputs: list[Any]) -> Tensor:
+    def merge(self, inputs: list[Tensor]) -> Tensor:
         x, y = inputs
-        axes = self._axes_of([x.get_shape().rank, y.get_shape().rank])
+        ranks: list[Any] = [x.get_shape().rank, y.get_shape().rank]
+        axes = self._axes_of(ranks)
         if self.normalize:
             x, y = l2_normalize(x, axis=axes[0]), l2_normalize(y, axis=axes[1])
         return batch_dot(x, y, axes)
 
-    def call(self, inputs: Any) -> Any:
+    def call(self, inputs: Sequence[Tensor]) -> Tensor:
         if not isinstance(inputs, list | tuple) or len(inputs) != 2:
             raise InvalidArgumentError("A `Dot` layer should be called on exactly 2 inputs")
         return self.merge(list(inputs))
@@ -259,7 +271,7 @@ class Dot(_Merge):
         found = x + y
         return TensorShape(found if len(found) > 1 else [*found, 1])
 
-    def compute_mask(self, inputs: Tensor, mask: Tensor | None = None) -> Tensor | None:
+    def compute_mask(self, inputs: Sequence[Tensor], mask: Masks = None) -> Tensor | None:
         return None
 
 
@@ -277,11 +289,15 @@ average = _function_of(Average)
 maximum_of, minimum_of = _function_of(Maximum), _function_of(Minimum)
 
 
-def concatenate(inputs: Any, axis: int = -1, **kwargs: Any) -> Any:
+def concatenate(inputs: Sequence[Tensor], axis: int = -1, **kwargs: Unpack[LayerOptions]) -> Tensor:
     """Inputs one beside the other, along an axis."""
-    return Concatenate(axis=axis, **kwargs)(inputs)
+    found: Tensor = Concatenate(axis=axis, **kwargs)(inputs)
+    return found
 
 
-def dot(inputs: Any, axes: Any, normalize: bool = False, **kwargs: Any) -> Any:
+def dot(
+    inputs: Sequence[Tensor], axes: int | Sequence[int], normalize: bool = False, **kwargs: Unpack[LayerOptions]
+) -> Tensor:
     """The products of two inputs along an axis of each."""
-    return Dot(axes=axes, normalize=normalize, **kwargs)(inputs)
+    found: Tensor = Dot(axes=axes, normalize=normalize, **kwargs)(inputs)
+    return found

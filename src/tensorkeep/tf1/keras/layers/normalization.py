@@ -2,17 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 from tensorkeep.errors import InvalidArgumentError
+from tensorkeep.graph.arguments import ShapeLike, TensorLike
+from tensorkeep.graph.graph import Tensor
 from tensorkeep.graph.tensor_shape import TensorShape
 from tensorkeep.tf1.functions.arrays.shapes import reshape
 from tensorkeep.tf1.functions.nn.normalization import batch_normalization, moments
 from tensorkeep.tf1.keras import constraints, initializers, regularizers
 from tensorkeep.tf1.keras.engine.base_layer import Layer
 from tensorkeep.tf1.layers import normalization
-from tensorkeep.tf1.layers.arguments import Training
+from tensorkeep.tf1.layers.arguments import Function, Training
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack  # in `typing` since Python 3.11
+
+    from tensorkeep.tf1.keras.layers.options import (
+        ActivityOptions,
+        ConstraintOption,
+        InitializerOption,
+        RegularizerOption,
+    )
 
 
 class BatchNormalization(normalization.BatchNormalization, Layer):
@@ -30,27 +42,27 @@ class BatchNormalization(normalization.BatchNormalization, Layer):
     def __init__(
         self,
         axis: int | Sequence[int] = -1,
-        momentum: Any = 0.99,
+        momentum: Tensor | float = 0.99,
         epsilon: float = 1e-3,
         center: bool = True,
         scale: bool = True,
-        beta_initializer: Any = "zeros",
-        gamma_initializer: Any = "ones",
-        moving_mean_initializer: Any = "zeros",
-        moving_variance_initializer: Any = "ones",
-        beta_regularizer: Any = None,
-        gamma_regularizer: Any = None,
-        beta_constraint: Any = None,
-        gamma_constraint: Any = None,
+        beta_initializer: InitializerOption = "zeros",
+        gamma_initializer: InitializerOption = "ones",
+        moving_mean_initializer: InitializerOption = "zeros",
+        moving_variance_initializer: InitializerOption = "ones",
+        beta_regularizer: RegularizerOption = None,
+        gamma_regularizer: RegularizerOption = None,
+        beta_constraint: ConstraintOption = None,
+        gamma_constraint: ConstraintOption = None,
         renorm: bool = False,
-        renorm_clipping: Any = None,
+        renorm_clipping: Mapping[str, TensorLike] | None = None,
         renorm_momentum: float = 0.99,
         fused: bool | None = None,
         trainable: bool = True,
         virtual_batch_size: int | None = None,
-        adjustment: Any = None,
+        adjustment: Function | None = None,
         name: str | None = None,
-        **kwargs: Any,
+        **kwargs: Unpack[ActivityOptions],
     ) -> None:
         super().__init__(
             axis,
@@ -74,14 +86,14 @@ class BatchNormalization(normalization.BatchNormalization, Layer):
             virtual_batch_size,
             adjustment,
             name,
-            **kwargs,
+            **dict[str, Any](kwargs),
         )
         self.supports_masking = True
 
     def build(self, input_shape: TensorShape) -> None:
         normalization.BatchNormalization.build(self, TensorShape(input_shape))
 
-    def call(self, inputs: Any, training: Training = None) -> Any:  # type: ignore[override]
+    def call(self, inputs: Tensor, training: Training = None) -> Tensor:  # type: ignore[override]
         return normalization.BatchNormalization.call(self, inputs, training)
 
     def compute_output_shape(self, input_shape: Any) -> Any:
@@ -112,15 +124,15 @@ class LayerNormalization(Layer):
         epsilon: float = 1e-3,
         center: bool = True,
         scale: bool = True,
-        beta_initializer: Any = "zeros",
-        gamma_initializer: Any = "ones",
-        beta_regularizer: Any = None,
-        gamma_regularizer: Any = None,
-        beta_constraint: Any = None,
-        gamma_constraint: Any = None,
+        beta_initializer: InitializerOption = "zeros",
+        gamma_initializer: InitializerOption = "ones",
+        beta_regularizer: RegularizerOption = None,
+        gamma_regularizer: RegularizerOption = None,
+        beta_constraint: ConstraintOption = None,
+        gamma_constraint: ConstraintOption = None,
         trainable: bool = True,
         name: str | None = None,
-        **kwargs: Any,
+        **kwargs: Unpack[ActivityOptions],
     ) -> None:
         super().__init__(name=name, trainable=trainable, **kwargs)
         if not isinstance(axis, int | list | tuple):
@@ -169,8 +181,8 @@ class LayerNormalization(Layer):
             trainable=True,
         )
 
-    def call(self, inputs: Any) -> Any:
-        shape = inputs.get_shape()
+    def call(self, inputs: Tensor) -> Tensor:
+        shape: Any = inputs.get_shape()
         sizes = [shape[axis].value if axis in self.axis else 1 for axis in range(shape.rank)]
 
         def broadcast(value: Any) -> Any:
@@ -184,5 +196,5 @@ class LayerNormalization(Layer):
         outputs.set_shape(shape)
         return outputs
 
-    def compute_output_shape(self, input_shape: Any) -> Any:
+    def compute_output_shape(self, input_shape: ShapeLike) -> ShapeLike:
         return input_shape

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
+from tensorkeep.graph.arguments import IntegersLike
 from tensorkeep.graph.graph import Tensor
 from tensorkeep.graph.tensor_shape import TensorShape
 from tensorkeep.tf1.functions.arrays.shapes import expand_dims
@@ -15,6 +16,11 @@ from tensorkeep.tf1.layers import pooling
 from tensorkeep.tf1.layers.arguments import output_length
 from tensorkeep.tf1.layers.input_spec import InputSpec
 
+if TYPE_CHECKING:
+    from typing_extensions import Unpack  # in `typing` since Python 3.11
+
+    from tensorkeep.tf1.keras.layers.options import LayerOptions
+
 
 class _Pooling(pooling._Pooling, Layer):
     """What pools share: windows follow each other without a gap unless strides are told."""
@@ -23,11 +29,11 @@ class _Pooling(pooling._Pooling, Layer):
 
     def __init__(
         self,
-        pool_size: Any = 2,
-        strides: Any = None,
+        pool_size: IntegersLike = 2,
+        strides: IntegersLike | None = None,
         padding: str = "valid",
         data_format: str | None = None,
-        **kwargs: Any,
+        **kwargs: Unpack[LayerOptions],
     ) -> None:
         chosen = "channels_last" if data_format is None and self.spatial == 1 else chosen_data_format(data_format)
         super().__init__(pool_size, pool_size if strides is None else strides, padding, chosen, **kwargs)
@@ -70,7 +76,7 @@ class _GlobalPooling(Layer):
     spatial: ClassVar[int]
     _configured = ("data_format",)
 
-    def __init__(self, data_format: str | None = None, keepdims: bool = False, **kwargs: Any) -> None:
+    def __init__(self, data_format: str | None = None, keepdims: bool = False, **kwargs: Unpack[LayerOptions]) -> None:
         super().__init__(**kwargs)
         self.keepdims = keepdims
         default = data_format is None and self.spatial == 1
@@ -94,12 +100,12 @@ class _GlobalPooling(Layer):
 
 
 class _GlobalMeans(_GlobalPooling):
-    def call(self, inputs: Any) -> Any:
+    def call(self, inputs: Tensor) -> Tensor:
         return reduce_mean(inputs, axis=self._axes, keepdims=self.keepdims)
 
 
 class _GlobalMaxima(_GlobalPooling):
-    def call(self, inputs: Any) -> Any:
+    def call(self, inputs: Tensor) -> Tensor:
         return reduce_max(inputs, axis=self._axes, keepdims=self.keepdims)
 
 
@@ -108,11 +114,11 @@ class GlobalAveragePooling1D(_GlobalPooling):
 
     spatial = 1
 
-    def __init__(self, data_format: str | None = "channels_last", **kwargs: Any) -> None:
+    def __init__(self, data_format: str | None = "channels_last", **kwargs: Unpack[LayerOptions]) -> None:
         super().__init__(data_format, **kwargs)
         self.supports_masking = True
 
-    def call(self, inputs: Any, mask: Any = None) -> Any:
+    def call(self, inputs: Tensor, mask: Tensor | None = None) -> Tensor:
         axis = self._axes[0]
         if mask is None:
             return reduce_mean(inputs, axis=axis, keepdims=self.keepdims)
@@ -129,7 +135,7 @@ class GlobalMaxPooling1D(_GlobalPooling):
 
     spatial = 1
 
-    def call(self, inputs: Any) -> Any:
+    def call(self, inputs: Tensor) -> Tensor:
         return reduce_max(inputs, axis=self._axes[0], keepdims=self.keepdims)
 
 

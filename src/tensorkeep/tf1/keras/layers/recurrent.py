@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -22,6 +22,7 @@ from tensorkeep.tf1.keras.layers.cudnn_layouts import gru_values, lstm_values
 from tensorkeep.tf1.keras.layers.recurrent_cells import (
     GRUCell,
     LSTMCell,
+    RecurrentCell,
     SimpleRNNCell,
     StackedRNNCells,
     call_cell,
@@ -29,9 +30,16 @@ from tensorkeep.tf1.keras.layers.recurrent_cells import (
     zero_state,
 )
 from tensorkeep.tf1.keras.surroundings import settings
+from tensorkeep.tf1.layers.arguments import Training
+from tensorkeep.tf1.layers.cells import State
 from tensorkeep.tf1.layers.input_spec import InputSpec
 from tensorkeep.tf1.variables.assignments import assign
 from tensorkeep.tf1.variables.variable import Variable
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack  # in `typing` since Python 3.11
+
+    from tensorkeep.tf1.keras.layers.options import AnyOption, LoopOptions, ShapesLike
 
 _LOOP = ("return_sequences", "return_state", "go_backwards", "stateful", "unroll", "time_major")
 
@@ -46,13 +54,13 @@ class RNN(Layer):
 
     def __init__(
         self,
-        cell: Any,
+        cell: RecurrentCell | Sequence[RecurrentCell],
         return_sequences: bool = False,
         return_state: bool = False,
         go_backwards: bool = False,
         stateful: bool = False,
         unroll: bool = False,
-        **kwargs: Any,
+        **kwargs: Unpack[LoopOptions],
     ) -> None:
         if isinstance(cell, list | tuple):
             cell = StackedRNNCells(cell)
@@ -64,7 +72,7 @@ class RNN(Layer):
             )
         self_time_major = kwargs.pop("time_major", False)
         super().__init__(**kwargs)
-        self.cell = cell
+        self.cell: Any = cell
         self.return_sequences, self.return_state = return_sequences, return_state
         self.go_backwards, self.stateful, self.unroll = go_backwards, stateful, unroll
         self.time_major = self_time_major
@@ -78,14 +86,15 @@ class RNN(Layer):
     # ------------------------------------------------------------------------------------------ states
 
     @property
-    def states(self) -> Any:
+    def states(self) -> list[Any]:
         """The states that a stateful layer keeps; None for each before it is built."""
         if self._kept_states is None:
             return [None] * len(flatten(self.cell.state_size))
-        return self._kept_states
+        kept: list[Any] = self._kept_states
+        return kept
 
     @states.setter
-    def states(self, values: Any) -> None:
+    def states(self, values: list[Any]) -> None:
         vars(self)["_kept_states"] = values
 
     def get_initial_state(self, inputs: Tensor) -> list[Any]:
@@ -194,14 +203,20 @@ class RNN(Layer):
         return inputs, listed(initial_state), listed(constants)
 
     def call(
-        self, inputs: Any, mask: Any = None, training: Any = None, initial_state: Any = None, constants: Any = None
-    ) -> Any:
+        self,
+        inputs: Tensor | Sequence[Tensor],
+        mask: Tensor | Sequence[Tensor | None] | None = None,
+        training: Training = None,
+        initial_state: State | None = None,
+        constants: Sequence[Tensor] | None = None,
+    ) -> Tensor | list[Tensor]:
         reset_masks(self.cell)
-        inputs, initial_state, constants = self._separated(inputs, initial_state, constants)
+        sequences: Any
+        sequences, initial_state, constants = self._separated(inputs, initial_state, constants)
         if initial_state is not None and not initial_state:
             initial_state = None
         if initial_state is None:
-            initial_state = list(self.states) if self.stateful else self.get_initial_state(inputs)
+            initial_state = list(self.states) if self.stateful else self.get_initial_state(sequences)
         flat = flatten(initial_state)
         count = len(flatten(self.cell.state_size))
         if len(flat) != count:
@@ -210,7 +225,7 @@ class RNN(Layer):
             )
         if isinstance(mask, list | tuple):
             mask = mask[0]
-        sizes = inputs.get_shape().as_list()
+        sizes = sequences.get_shape().as_list()
         steps = sizes[0 if self.time_major else 1]
         if self.unroll and steps is None:
             raise InvalidArgumentError(
@@ -219,7 +234,7 @@ class RNN(Layer):
             )
         last, outputs, states = rnn(
             self._step(constants, training),
-            inputs,
+            sequences,
             [item.value() if isinstance(item, Variable) else item for item in flat],
             constants=constants,
             go_backwards=self.go_backwards,
@@ -247,13 +262,15 @@ class RNN(Layer):
 
         return step
 
-    def compute_mask(self, inputs: Any, mask: Any = None) -> Any:
-        first = flatten(mask)[0] if isinstance(mask, list | tuple) else mask
+    def compute_mask(
+        self, inputs: Tensor | Sequence[Tensor], mask: Tensor | Sequence[Tensor | None] | None = None
+    ) -> Tensor | list[Tensor | None] | None:
+        first: Any = flatten(mask)[0] if isinstance(mask, list | tuple) else mask
         own = first if self.return_sequences else None
         return [own, *([None] * len(flatten(self.cell.state_size)))] if self.return_state else own
 
-    def compute_output_shape(self, input_shape: Any) -> Any:
-        shape = input_shape[0] if isinstance(input_shape, list) else input_shape
+    def compute_output_shape(self, input_shape: ShapesLike) -> TensorShape | list[TensorShape]:
+        shape: Any = input_shape[0] if isinstance(input_shape, list) else input_shape
         sizes = TensorShape(shape).as_list()
         batch, steps = (sizes[1], sizes[0]) if self.time_major else (sizes[0], sizes[1])
         states = [TensorShape([batch, *_listed_sizes(size)]) for size in flatten(self.cell.state_size)]
@@ -286,7 +303,7 @@ class RNN(Layer):
         return {**config, "cell": serialization.serialize(self.cell)}
 
     @classmethod
-    def from_config(cls, config: Mapping[str, Any], custom_objects: Mapping[str, Any] | None = None) -> Any:
+    def from_config(cls, config: Mapping[str, Any], custom_objects: Mapping[str, Any] | None = None) -> RNN:
         given = dict(config)
         given.pop("zero_output_for_mask", None)
         count = given.pop("num_constants", None)
@@ -313,10 +330,10 @@ class CellLayer(RNN):
     _cell_type: type = SimpleRNNCell
     _of_cell: tuple[str, ...] = ()
 
-    def __init__(self, units: int, *args: Any, **kwargs: Any) -> None:
+    def __init__(self, units: int, *args: AnyOption, **kwargs: AnyOption) -> None:
         kwargs.pop("zero_output_for_mask", None)
-        loop = {name: kwargs.pop(name) for name in _LOOP if name in kwargs}
-        regularizer = kwargs.pop("activity_regularizer", None)
+        loop: dict[str, Any] = {name: kwargs.pop(name) for name in _LOOP if name in kwargs}
+        regularizer: Any = kwargs.pop("activity_regularizer", None)
         names = self._of_cell[1:]
         told = dict(zip(names, args, strict=False))
         if len(args) > len(names):
@@ -324,7 +341,10 @@ class CellLayer(RNN):
         told.update({name: kwargs.pop(name) for name in names if name in kwargs})
         cell_options = {"dtype": kwargs.get("dtype"), "trainable": kwargs.get("trainable", True)}
         super().__init__(
-            self._cell_type(units, **told, **cell_options), activity_regularizer=regularizer, **loop, **kwargs
+            self._cell_type(units, **told, **cell_options),
+            activity_regularizer=regularizer,
+            **loop,
+            **dict[str, Any](kwargs),
         )
 
     def __getattr__(self, name: str) -> Any:
@@ -341,7 +361,7 @@ class CellLayer(RNN):
         return {**_layer_config(self), **loop, **told, "activity_regularizer": regularizer}
 
     @classmethod
-    def from_config(cls, config: Mapping[str, Any], custom_objects: Mapping[str, Any] | None = None) -> Any:
+    def from_config(cls, config: Mapping[str, Any], custom_objects: Mapping[str, Any] | None = None) -> RNN:
         given = dict(config)
         if "implementation" in given and given["implementation"] == 0:
             given["implementation"] = 1

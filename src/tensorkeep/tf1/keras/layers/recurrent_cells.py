@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from inspect import signature
-from typing import Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from tensorkeep.errors import InvalidArgumentError
-from tensorkeep.graph.arguments import DTypeLike
+from tensorkeep.graph.arguments import DTypeLike, Structure
 from tensorkeep.graph.graph import Tensor
 from tensorkeep.graph.tensor_shape import TensorShape
 from tensorkeep.tf1.functions.arrays.shapes import concat, ones_like, split, unstack, zeros
@@ -20,8 +20,21 @@ from tensorkeep.tf1.functions.structures import flatten, pack_sequence_as
 from tensorkeep.tf1.keras import activations, constraints, initializers, regularizers
 from tensorkeep.tf1.keras.engine import serialization
 from tensorkeep.tf1.keras.engine.base_layer import Layer
+from tensorkeep.tf1.layers.arguments import Training
 from tensorkeep.tf1.layers.base import learning_phase
-from tensorkeep.tf1.layers.cells import State
+from tensorkeep.tf1.layers.cells import Sizes, State
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack  # in `typing` since Python 3.11
+
+    from tensorkeep.tf1.keras.layers.options import (
+        ActivationOption,
+        ConstraintOption,
+        InitializerOption,
+        LayerOptions,
+        RegularizerOption,
+        StackOptions,
+    )
 
 WEIGHTS = tuple(
     f"{kind}_{what}"
@@ -31,7 +44,17 @@ WEIGHTS = tuple(
 """What programs say of the weights of a cell: those of inputs, those of states, and the bias."""
 
 
-def zero_state(inputs: Any, batch_size: Any, dtype: Any, sizes: Any) -> Any:
+class RecurrentCell(Protocol):
+    """What a recurrent layer needs of a cell: how wide its states are, and what an input and states give."""
+
+    @property
+    def state_size(self) -> Sizes: ...
+
+    @property
+    def call(self) -> Callable[..., tuple[Any, Any]]: ...
+
+
+def zero_state(inputs: Tensor | None, batch_size: Tensor | int | None, dtype: DTypeLike | None, sizes: Sizes) -> State:
     """States of zeros, of some sizes, for inputs or for a size of batches."""
     if inputs is not None:
         batch_size, dtype = shape_of(inputs)[0], inputs.dtype
@@ -41,7 +64,7 @@ def zero_state(inputs: Any, batch_size: Any, dtype: Any, sizes: Any) -> Any:
             f"batch_size={batch_size}, dtype={dtype}"
         )
 
-    def made(size: Any) -> Any:
+    def made(size: Any) -> Tensor:
         inner = TensorShape(size).as_list() if not isinstance(size, int) else [size]
         return zeros([batch_size, *inner], dtype)
 
@@ -53,18 +76,20 @@ def zero_state(inputs: Any, batch_size: Any, dtype: Any, sizes: Any) -> Any:
 class AbstractRNNCell(Layer):
     """What cells of a program's own may derive from: they say `state_size` and `output_size`, and override `call`."""
 
-    def call(self, inputs: Any, states: Any) -> Any:
+    def call(self, inputs: Tensor, states: Sequence[Tensor]) -> tuple[Structure, State]:
         raise NotImplementedError(f"cell {type(self).__name__} must say what a step gives: override `call`")
 
     @property
-    def state_size(self) -> Any:
+    def state_size(self) -> Sizes:
         raise NotImplementedError(f"cell {type(self).__name__} must say the sizes of its states: `state_size`")
 
     @property
-    def output_size(self) -> Any:
+    def output_size(self) -> Sizes:
         raise NotImplementedError(f"cell {type(self).__name__} must say the size of its outputs: `output_size`")
 
-    def get_initial_state(self, inputs: Any = None, batch_size: Any = None, dtype: Any = None) -> Any:
+    def get_initial_state(
+        self, inputs: Tensor | None = None, batch_size: Tensor | int | None = None, dtype: DTypeLike | None = None
+    ) -> State:
         """States of zeros."""
         return zero_state(inputs, batch_size, dtype, self.state_size)
 
@@ -79,20 +104,20 @@ class Cell(Layer):
     def __init__(
         self,
         units: int,
-        activation: Any = "tanh",
+        activation: ActivationOption = "tanh",
         use_bias: bool = True,
-        kernel_initializer: Any = "glorot_uniform",
-        recurrent_initializer: Any = "orthogonal",
-        bias_initializer: Any = "zeros",
-        kernel_regularizer: Any = None,
-        recurrent_regularizer: Any = None,
-        bias_regularizer: Any = None,
-        kernel_constraint: Any = None,
-        recurrent_constraint: Any = None,
-        bias_constraint: Any = None,
+        kernel_initializer: InitializerOption = "glorot_uniform",
+        recurrent_initializer: InitializerOption = "orthogonal",
+        bias_initializer: InitializerOption = "zeros",
+        kernel_regularizer: RegularizerOption = None,
+        recurrent_regularizer: RegularizerOption = None,
+        bias_regularizer: RegularizerOption = None,
+        kernel_constraint: ConstraintOption = None,
+        recurrent_constraint: ConstraintOption = None,
+        bias_constraint: ConstraintOption = None,
         dropout: float = 0.0,
         recurrent_dropout: float = 0.0,
-        **kwargs: Any,
+        **kwargs: Unpack[LayerOptions],
     ) -> None:
         super().__init__(**kwargs)
         self.units = units
@@ -135,7 +160,9 @@ class Cell(Layer):
     def _initializer_of(self, kind: str) -> Any:
         return getattr(self, f"{kind}_initializer")
 
-    def get_initial_state(self, inputs: Any = None, batch_size: Any = None, dtype: Any = None) -> Any:
+    def get_initial_state(
+        self, inputs: Tensor | None = None, batch_size: Tensor | int | None = None, dtype: DTypeLike | None = None
+    ) -> State:
         """States of zeros."""
         return zero_state(inputs, batch_size, dtype, self.state_size)
 
@@ -175,7 +202,7 @@ class SimpleRNNCell(Cell):
 
     _configured = ("units", "activation", "use_bias", *WEIGHTS, "dropout", "recurrent_dropout")
 
-    def call(self, inputs: Any, states: Any, training: Any = None) -> Any:
+    def call(self, inputs: Tensor, states: Sequence[Tensor], training: Training = None) -> tuple[Tensor, list[Tensor]]:
         before = states[0]
         h = matmul(self._inputs(inputs, training)[0], self.kernel)
         if self.bias is not None:
@@ -196,23 +223,23 @@ class LSTMCell(Cell):
     def __init__(
         self,
         units: int,
-        activation: Any = "tanh",
-        recurrent_activation: Any = "hard_sigmoid",
+        activation: ActivationOption = "tanh",
+        recurrent_activation: ActivationOption = "hard_sigmoid",
         use_bias: bool = True,
-        kernel_initializer: Any = "glorot_uniform",
-        recurrent_initializer: Any = "orthogonal",
-        bias_initializer: Any = "zeros",
+        kernel_initializer: InitializerOption = "glorot_uniform",
+        recurrent_initializer: InitializerOption = "orthogonal",
+        bias_initializer: InitializerOption = "zeros",
         unit_forget_bias: bool = True,
-        kernel_regularizer: Any = None,
-        recurrent_regularizer: Any = None,
-        bias_regularizer: Any = None,
-        kernel_constraint: Any = None,
-        recurrent_constraint: Any = None,
-        bias_constraint: Any = None,
+        kernel_regularizer: RegularizerOption = None,
+        recurrent_regularizer: RegularizerOption = None,
+        bias_regularizer: RegularizerOption = None,
+        kernel_constraint: ConstraintOption = None,
+        recurrent_constraint: ConstraintOption = None,
+        bias_constraint: ConstraintOption = None,
         dropout: float = 0.0,
         recurrent_dropout: float = 0.0,
         implementation: int = 1,
-        **kwargs: Any,
+        **kwargs: Unpack[LayerOptions],
     ) -> None:
         super().__init__(
             units,
@@ -248,7 +275,7 @@ class LSTMCell(Cell):
 
         return made
 
-    def call(self, inputs: Any, states: Any, training: Any = None) -> Any:
+    def call(self, inputs: Tensor, states: Sequence[Tensor], training: Training = None) -> tuple[Tensor, list[Tensor]]:
         before, carry = states[0], states[1]
         given, held = self._inputs(inputs, training), self._states(before, training)
         if self.implementation == 1:
@@ -281,23 +308,23 @@ class GRUCell(Cell):
     def __init__(
         self,
         units: int,
-        activation: Any = "tanh",
-        recurrent_activation: Any = "hard_sigmoid",
+        activation: ActivationOption = "tanh",
+        recurrent_activation: ActivationOption = "hard_sigmoid",
         use_bias: bool = True,
-        kernel_initializer: Any = "glorot_uniform",
-        recurrent_initializer: Any = "orthogonal",
-        bias_initializer: Any = "zeros",
-        kernel_regularizer: Any = None,
-        recurrent_regularizer: Any = None,
-        bias_regularizer: Any = None,
-        kernel_constraint: Any = None,
-        recurrent_constraint: Any = None,
-        bias_constraint: Any = None,
+        kernel_initializer: InitializerOption = "glorot_uniform",
+        recurrent_initializer: InitializerOption = "orthogonal",
+        bias_initializer: InitializerOption = "zeros",
+        kernel_regularizer: RegularizerOption = None,
+        recurrent_regularizer: RegularizerOption = None,
+        bias_regularizer: RegularizerOption = None,
+        kernel_constraint: ConstraintOption = None,
+        recurrent_constraint: ConstraintOption = None,
+        bias_constraint: ConstraintOption = None,
         dropout: float = 0.0,
         recurrent_dropout: float = 0.0,
         implementation: int = 1,
         reset_after: bool = False,
-        **kwargs: Any,
+        **kwargs: Unpack[LayerOptions],
     ) -> None:
         super().__init__(
             units,
@@ -322,7 +349,7 @@ class GRUCell(Cell):
     def _bias_shape(self) -> tuple[int, ...]:
         return (2, 3 * self.units) if self.reset_after else (3 * self.units,)
 
-    def call(self, inputs: Any, states: Any, training: Any = None) -> Any:
+    def call(self, inputs: Tensor, states: Sequence[Tensor], training: Training = None) -> tuple[Tensor, list[Tensor]]:
         before = states[0]
         own: Any = None
         bias: Any = self.bias
@@ -379,22 +406,22 @@ class GRUCell(Cell):
 class StackedRNNCells(Layer):
     """Cells one on top of the other, as one cell."""
 
-    def __init__(self, cells: Sequence[Any], **kwargs: Any) -> None:
+    def __init__(self, cells: Sequence[RecurrentCell], **kwargs: Unpack[StackOptions]) -> None:
         for cell in cells:
             if not hasattr(cell, "call") or not hasattr(cell, "state_size"):
                 raise InvalidArgumentError("All cells must have a `call` method and a `state_size`: " + repr(cells))
         kwargs.pop("reverse_state_order", None)
         super().__init__(**kwargs)
-        self.cells = list(cells)
+        self.cells: list[Any] = list(cells)
 
     @property
     def state_size(self) -> tuple[Any, ...]:
         return tuple(cell.state_size for cell in self.cells)
 
     @property
-    def output_size(self) -> Any:
+    def output_size(self) -> Sizes:
         last = self.cells[-1]
-        size = getattr(last, "output_size", None)
+        size: Sizes | None = getattr(last, "output_size", None)
         return size if size is not None else flatten(last.state_size)[0]
 
     def build(self, input_shape: TensorShape) -> None:
@@ -408,7 +435,7 @@ class StackedRNNCells(Layer):
         self.built = True
 
     def get_initial_state(
-        self, inputs: Tensor | None = None, batch_size: int | None = None, dtype: DTypeLike | None = None
+        self, inputs: Tensor | None = None, batch_size: Tensor | int | None = None, dtype: DTypeLike | None = None
     ) -> State:
         """States of zeros, for each cell."""
         return tuple(
@@ -418,7 +445,9 @@ class StackedRNNCells(Layer):
             for cell in self.cells
         )
 
-    def call(self, inputs: Any, states: Any, constants: Any = None, **kwargs: Any) -> Any:
+    def call(
+        self, inputs: Structure, states: State, constants: Sequence[Tensor] | None = None, **kwargs: Training
+    ) -> tuple[Structure, State]:
         nested = pack_sequence_as(self.state_size, flatten(states))
         changed = []
         for cell, own in zip(self.cells, nested, strict=True):
@@ -437,13 +466,19 @@ class StackedRNNCells(Layer):
         return {**Layer.get_config(self), "cells": [serialization.serialize(cell) for cell in self.cells]}
 
     @classmethod
-    def from_config(cls, config: Any, custom_objects: Any = None) -> Any:
+    def from_config(cls, config: Mapping[str, Any], custom_objects: Mapping[str, Any] | None = None) -> StackedRNNCells:
         given = dict(config)
         cells = [serialization.deserialize(cell, custom_objects) for cell in given.pop("cells")]
         return cls(cells, **given)
 
 
-def call_cell(cell: Any, inputs: Any, states: Any, constants: Any = None, training: Any = None) -> Any:
+def call_cell(
+    cell: RecurrentCell,
+    inputs: Structure,
+    states: Sequence[State],
+    constants: Sequence[Tensor] | None = None,
+    training: Training = None,
+) -> tuple[Any, Any]:
     """One step of a cell: its `call`, with the constants and the phase if it takes them."""
     parameters = signature(cell.call).parameters
     takes_any = any(item.kind is item.VAR_KEYWORD for item in parameters.values())
@@ -455,7 +490,7 @@ def call_cell(cell: Any, inputs: Any, states: Any, constants: Any = None, traini
     return cell.call(inputs, states, **given)
 
 
-def reset_masks(cell: Any) -> None:
+def reset_masks(cell: object) -> None:
     """Has a cell draw new dropout masks for the next sequence."""
     for name in ("reset_dropout_mask", "reset_recurrent_dropout_mask"):
         if hasattr(cell, name):

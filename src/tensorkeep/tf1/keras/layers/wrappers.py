@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
+from tensorkeep.arrays import Array
 from tensorkeep.errors import InvalidArgumentError
 from tensorkeep.graph.arguments import ShapeLike
+from tensorkeep.graph.graph import Tensor
 from tensorkeep.graph.tensor_shape import TensorShape
 from tensorkeep.tf1.functions.arrays.shapes import concat, reshape, reverse
 from tensorkeep.tf1.functions.arrays.shapes import shape as shape_of
@@ -16,13 +18,20 @@ from tensorkeep.tf1.keras.backend.recurrence import rnn
 from tensorkeep.tf1.keras.engine import serialization
 from tensorkeep.tf1.keras.engine.base_layer import Layer, untracked_method
 from tensorkeep.tf1.keras.engine.tensor_notes import history_of
+from tensorkeep.tf1.layers.arguments import Training
 from tensorkeep.tf1.layers.input_spec import InputSpec
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack  # in `typing` since Python 3.11
+
+    from tensorkeep.tf1.keras.layers.options import LayerOptions, ShapesLike, WrapperOptions
+    from tensorkeep.tf1.keras.layers.recurrent import RNN
 
 
 class Wrapper(Layer):
     """A layer around another one."""
 
-    def __init__(self, layer: Any, **kwargs: Any) -> None:
+    def __init__(self, layer: Layer, **kwargs: Unpack[LayerOptions]) -> None:
         if not isinstance(layer, Layer):
             raise InvalidArgumentError(f"Please initialize `{type(self).__name__}` with a layer. You passed: {layer}")
         super().__init__(**kwargs)
@@ -38,7 +47,7 @@ class Wrapper(Layer):
         return {**Layer.get_config(self), "layer": serialization.serialize(self.layer)}
 
     @classmethod
-    def from_config(cls, config: Mapping[str, Any], custom_objects: Mapping[str, Any] | None = None) -> Any:
+    def from_config(cls, config: Mapping[str, Any], custom_objects: Mapping[str, Any] | None = None) -> Wrapper:
         given = dict(config)
         return cls(serialization.deserialize(given.pop("layer"), custom_objects), **given)
 
@@ -46,7 +55,7 @@ class Wrapper(Layer):
 class TimeDistributed(Wrapper):
     """A layer applied to every step of sequences."""
 
-    def __init__(self, layer: Any, **kwargs: Any) -> None:
+    def __init__(self, layer: Layer, **kwargs: Unpack[LayerOptions]) -> None:
         super().__init__(layer, **kwargs)
         self.supports_masking = True
 
@@ -69,7 +78,7 @@ class TimeDistributed(Wrapper):
         inner = TensorShape(self.layer.compute_output_shape(self._step_shape(input_shape))).as_list()
         return TensorShape([inner[0], sizes[1], *inner[1:]])
 
-    def call(self, inputs: Any, training: Any = None, mask: Any = None) -> Any:
+    def call(self, inputs: Tensor, training: Training = None, mask: Tensor | None = None) -> Tensor:
         given = {} if training is None or not _takes(self.layer, "training") else {"training": training}
         shape = inputs.get_shape()
         if shape.as_list()[0]:
@@ -78,7 +87,8 @@ class TimeDistributed(Wrapper):
                 return self.layer(item, **given), []
 
             _, outputs, _ = rnn(step, inputs, initial_states=[], input_length=shape.as_list()[1], mask=mask)
-            return outputs
+            stepped: Tensor = outputs
+            return stepped
         sizes = shape_of(inputs)
         length = shape.as_list()[1]
         steps = sizes[1] if length is None else length
@@ -88,15 +98,15 @@ class TimeDistributed(Wrapper):
         out = [shape_of(made)[at] if size is None else size for at, size in enumerate(known)][1:]
         return _with_sizes(reshape(made, [-1, steps, *out]), [shape.as_list()[0], length, *known[1:]])
 
-    def compute_mask(self, inputs: Any, mask: Any = None) -> Any:
+    def compute_mask(self, inputs: Tensor, mask: Tensor | None = None) -> Tensor | None:
         """The mask of the steps; that of a layer's own mask counts a step if anything of it counts."""
         if mask is None:
             return None
-        rank = mask.get_shape().rank
+        rank: Any = mask.get_shape().rank
         return mask if rank <= 2 else reduce_any(mask, axis=list(range(2, rank)))
 
 
-def _with_sizes(value: Any, sizes: list[Any]) -> Any:
+def _with_sizes(value: Tensor, sizes: list[Any]) -> Tensor:
     value.set_shape(sizes)
     return value
 
@@ -110,11 +120,11 @@ class Bidirectional(Wrapper):
 
     def __init__(
         self,
-        layer: Any,
+        layer: RNN,
         merge_mode: str | None = "concat",
-        weights: Any = None,
-        backward_layer: Any = None,
-        **kwargs: Any,
+        weights: Sequence[Array] | None = None,
+        backward_layer: RNN | None = None,
+        **kwargs: Unpack[WrapperOptions],
     ) -> None:
         if merge_mode not in ("sum", "mul", "ave", "concat", None):
             raise InvalidArgumentError(
@@ -126,11 +136,11 @@ class Bidirectional(Wrapper):
             self._dependencies(arrays).pop("layer", None)
         told = layer.get_config()
         told["name"] = f"forward_{layer.name}"
-        self.forward_layer = type(layer).from_config(told)
+        self.forward_layer: Any = type(layer).from_config(told)
         if backward_layer is None:
             told = {**layer.get_config(), "name": f"backward_{layer.name}"}
             told["go_backwards"] = not told["go_backwards"]
-            self.backward_layer = type(layer).from_config(told)
+            self.backward_layer: Any = type(layer).from_config(told)
         else:
             self.backward_layer = backward_layer
         self.merge_mode = merge_mode
@@ -166,7 +176,13 @@ class Bidirectional(Wrapper):
             return super().__call__([inputs, *states], **kwargs)
         return super().__call__(inputs, initial_state=states, **kwargs)
 
-    def call(self, inputs: Any, training: Any = None, mask: Any = None, initial_state: Any = None) -> Any:
+    def call(
+        self,
+        inputs: Tensor | Sequence[Tensor],
+        training: Training = None,
+        mask: Tensor | Sequence[Tensor | None] | None = None,
+        initial_state: Sequence[Tensor] | None = None,
+    ) -> Tensor | list[Tensor]:
         given: dict[str, Any] = {} if training is None else {"training": training}
         if isinstance(inputs, list | tuple):
             initial_state, inputs = list(inputs[1:]), inputs[0]
@@ -174,9 +190,10 @@ class Bidirectional(Wrapper):
             mask = mask[0]
         if mask is not None:
             given["mask"] = mask
-        half = len(initial_state or ()) // 2
-        forward = self.forward_layer(inputs, initial_state=initial_state[:half] if half else None, **given)
-        backward = self.backward_layer(inputs, initial_state=initial_state[half:] if half else None, **given)
+        first: Any = initial_state
+        half = len(first or ()) // 2
+        forward = self.forward_layer(inputs, initial_state=first[:half] if half else None, **given)
+        backward = self.backward_layer(inputs, initial_state=first[half:] if half else None, **given)
         states: list[Any] = []
         if self.return_state:
             states = [*forward[1:], *backward[1:]]
@@ -185,7 +202,8 @@ class Bidirectional(Wrapper):
             backward = reverse(backward, [0 if getattr(self.forward_layer, "time_major", False) else 1])
         merged = self._merged(forward, backward)
         if not self.return_state:
-            return merged
+            outputs: Tensor | list[Tensor] = merged
+            return outputs
         return [*merged, *states] if self.merge_mode is None else [merged, *states]
 
     def _merged(self, forward: Any, backward: Any) -> Any:
@@ -202,7 +220,7 @@ class Bidirectional(Wrapper):
         self.forward_layer.reset_states()
         self.backward_layer.reset_states()
 
-    def compute_output_shape(self, input_shape: Any) -> Any:
+    def compute_output_shape(self, input_shape: ShapesLike) -> TensorShape | list[TensorShape]:
         found = self.forward_layer.compute_output_shape(input_shape)
         output, states = (found[0], list(found[1:])) if self.return_state else (found, [])
         if self.merge_mode == "concat":
@@ -211,10 +229,13 @@ class Bidirectional(Wrapper):
         else:
             merged = [output, output] if self.merge_mode is None else output
         if not self.return_state:
-            return merged
+            shape: TensorShape | list[TensorShape] = merged
+            return shape
         return [*(merged if self.merge_mode is None else [merged]), *states, *states]
 
-    def compute_mask(self, inputs: Any, mask: Any = None) -> Any:
+    def compute_mask(
+        self, inputs: Tensor | Sequence[Tensor], mask: Tensor | Sequence[Tensor | None] | None = None
+    ) -> Tensor | list[Tensor | None] | None:
         first = flatten(mask)[0] if isinstance(mask, list | tuple) else mask
         own: Any = None
         if self.return_sequences:
@@ -222,7 +243,8 @@ class Bidirectional(Wrapper):
         elif not self.merge_mode:
             own = [None, None]
         if not self.return_state:
-            return own
+            masks: Tensor | list[Tensor | None] | None = own
+            return masks
         states = [None] * (2 * len(flatten(self.forward_layer.cell.state_size)))
         return [*(own if isinstance(own, list) else [own]), *states]
 

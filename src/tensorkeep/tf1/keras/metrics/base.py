@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 import numpy as np
 
 from tensorkeep.errors import FailedPreconditionError, InvalidArgumentError
-from tensorkeep.graph.arguments import ShapeLike, TensorLike
+from tensorkeep.graph.arguments import DTypeLike, ShapeLike, TensorLike, TensorSource
 from tensorkeep.graph.building import control_dependencies, current_graph, init_scope
 from tensorkeep.graph.conversion import convert
 from tensorkeep.graph.graph import Operation, Tensor
@@ -22,18 +22,25 @@ from tensorkeep.tf1.keras.backend.settings import chosen_dtype
 from tensorkeep.tf1.keras.engine.base_layer import Layer
 from tensorkeep.tf1.keras.engine.session_values import batch_set_value, track_variable
 from tensorkeep.tf1.keras.weighting import match_ranks, match_weights
+from tensorkeep.tf1.layers.arguments import LayerOption
 from tensorkeep.tf1.variables.modes import VariableAggregation, VariableSynchronization
+from tensorkeep.tf1.variables.options import InitializerLike
+from tensorkeep.tf1.variables.variable import Variable
 
 _RESULTS: Final = object()  # the key of the results of metrics, in `graph.extras`
 _CHANGES: Final = ("Assign", "ResourceScatter", "ResourceApply", "ResourceSparseApply", "Scatter")
 _OWN: Final = __name__.rpartition(".")[0]
 
+Change: TypeAlias = "Operation | Tensor | TensorSource | None"
+"""What adds a batch to a metric when it is run; None where nothing is left to run."""
 
-def metric_of_result(value: Any) -> Any:
+
+def metric_of_result(value: object) -> Metric | None:
     """The metric whose call gave a tensor, or None."""
     graph = getattr(value, "graph", None)
     found = None if graph is None else graph.extras.get(_RESULTS, {}).get(id(value))
-    return None if found is None else found[1]
+    metric: Metric | None = None if found is None else found[1]
+    return metric
 
 
 class Metric(Layer):
@@ -49,8 +56,8 @@ class Metric(Layer):
         vars(made)["result"] = partial(_result, made, made.result)
         return made
 
-    def __init__(self, name: str | None = None, dtype: Any = None, **kwargs: Any) -> None:
-        super().__init__(name=name, dtype=chosen_dtype(dtype), **kwargs)
+    def __init__(self, name: str | None = None, dtype: DTypeLike | None = None, **kwargs: LayerOption) -> None:
+        super().__init__(name=name, dtype=chosen_dtype(dtype), **dict[str, Any](kwargs))
         self.stateful = True
         self.built = True
 
@@ -84,13 +91,13 @@ class Metric(Layer):
         shape: ShapeLike = (),
         aggregation: VariableAggregation = VariableAggregation.SUM,
         synchronization: VariableSynchronization = VariableSynchronization.ON_READ,
-        initializer: Any = None,
-        dtype: Any = None,
-        **kwargs: Any,
-    ) -> Any:
+        initializer: InitializerLike = None,
+        dtype: DTypeLike | None = None,
+        **kwargs: object,
+    ) -> Variable:
         """A variable of the metric; it is in no collection, and no saver saves it."""
         with init_scope():
-            variable = super().add_weight(
+            variable: Variable = super().add_weight(
                 name=name,
                 shape=shape,
                 dtype=self._dtype if dtype is None else dtype,
@@ -99,7 +106,7 @@ class Metric(Layer):
                 collections=[],
                 synchronization=synchronization,
                 aggregation=aggregation,
-                **kwargs,
+                **dict[str, Any](kwargs),
             )
         track_variable(variable)
         return variable
@@ -136,13 +143,13 @@ class Reduce(Metric):
 
     _is_mean = True
 
-    def __init__(self, name: str | None, dtype: Any = None) -> None:
+    def __init__(self, name: str | None, dtype: DTypeLike | None = None) -> None:
         super().__init__(name=name, dtype=dtype)
         self.total = self.add_weight("total", initializer="zeros")
         if self._is_mean:
             self.count = self.add_weight("count", initializer="zeros")
 
-    def update_state(self, values: TensorLike, sample_weight: TensorLike | None = None) -> Any:
+    def update_state(self, values: TensorLike, sample_weight: TensorLike | None = None) -> Change:
         values = cast(values, self._dtype)
         weights: Tensor | None = None
         if sample_weight is not None:
@@ -174,14 +181,14 @@ class Sum(Reduce):
 
     _is_mean = False
 
-    def __init__(self, name: str | None = "sum", dtype: Any = None) -> None:
+    def __init__(self, name: str | None = "sum", dtype: DTypeLike | None = None) -> None:
         super().__init__(name, dtype)
 
 
 class Mean(Reduce):
     """The mean of values."""
 
-    def __init__(self, name: str | None = "mean", dtype: Any = None) -> None:
+    def __init__(self, name: str | None = "mean", dtype: DTypeLike | None = None) -> None:
         super().__init__(name, dtype)
 
 
@@ -190,14 +197,16 @@ class MeanMetricWrapper(Mean):
 
     _fn_kwargs: dict[str, Any]
 
-    def __init__(self, fn: Callable[..., Any], name: str | None = None, dtype: Any = None, **kwargs: Any) -> None:
+    def __init__(
+        self, fn: Callable[..., Any], name: str | None = None, dtype: DTypeLike | None = None, **kwargs: object
+    ) -> None:
         super().__init__(name, dtype)
         self._fn = fn
         vars(self)["_fn_kwargs"] = kwargs
 
     def update_state(  # type: ignore[override]
         self, y_true: TensorLike, y_pred: TensorLike, sample_weight: TensorLike | None = None
-    ) -> Any:
+    ) -> Change:
         predictions, labels = match_ranks(cast(y_pred, self._dtype), cast(y_true, self._dtype))
         return super().update_state(self._fn(labels, predictions, **self._fn_kwargs), sample_weight)
 
@@ -208,21 +217,23 @@ class MeanMetricWrapper(Mean):
 class MeanTensor(Metric):
     """The means of tensors of one shape, element by element."""
 
-    def __init__(self, name: str | None = "mean_tensor", dtype: Any = None) -> None:
+    def __init__(self, name: str | None = "mean_tensor", dtype: DTypeLike | None = None) -> None:
         super().__init__(name=name, dtype=dtype)
         self._shape: Any = None
         self._total: Any = None
         self._count: Any = None
 
     @property
-    def total(self) -> Any:
-        return self._total
+    def total(self) -> Variable | None:
+        kept: Variable | None = self._total
+        return kept
 
     @property
-    def count(self) -> Any:
-        return self._count
+    def count(self) -> Variable | None:
+        kept: Variable | None = self._count
+        return kept
 
-    def update_state(self, values: TensorLike, sample_weight: TensorLike | None = None) -> Any:
+    def update_state(self, values: TensorLike, sample_weight: TensorLike | None = None) -> Change:
         values = cast(values, self._dtype)
         known = values.get_shape().as_list()
         if self._shape is None:
@@ -239,7 +250,8 @@ class MeanTensor(Metric):
             weights = broadcast_weights(match_weights(values, cast(sample_weight, self._dtype)), values)
             counts, values = multiply(counts, weights), multiply(values, weights)
         with control_dependencies([self._total.assign_add(values)]):
-            return self._count.assign_add(counts)
+            changed: Change = self._count.assign_add(counts)
+        return changed
 
     def result(self) -> Tensor:
         if self._total is None:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any, Final
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Final, TypeAlias, overload
 
+from tensorkeep.graph.graph import Tensor
 from tensorkeep.tf1.keras import losses
+from tensorkeep.tf1.keras.losses import LossLike
 from tensorkeep.tf1.keras.metrics import accuracies, base, confusion, errors
 from tensorkeep.tf1.keras.metrics.accuracies import binary_accuracy, categorical_accuracy, sparse_categorical_accuracy
+from tensorkeep.tf1.keras.metrics.base import Metric
 from tensorkeep.tf1.keras.named_objects import by_name_or_config, deserialize_keras_object, serialize_keras_object
 
 _FROM_LOSSES: Final = """
@@ -28,23 +31,39 @@ _METRICS: Final[dict[str, Any]] = {
     "cosine_similarity": errors.cosine_proximity,
 }
 
+MetricLike: TypeAlias = "Callable[..., Any] | Mapping[str, Any] | str"
+"""A metric or a function of labels and predictions, its name and arguments, or its name."""
 
-def serialize(metric: Any) -> Any:
+
+def serialize(metric: Metric | Callable[..., Tensor] | None) -> dict[str, Any] | str | None:
     """A metric as its name, or its name and arguments."""
-    return serialize_keras_object(metric)
+    told: dict[str, Any] | str | None = serialize_keras_object(metric)
+    return told
 
 
-def deserialize(config: Any, custom_objects: Mapping[str, Any] | None = None) -> Any:
+def deserialize(
+    config: MetricLike | None, custom_objects: Mapping[str, Any] | None = None
+) -> Callable[..., Any] | None:
     """The metric that a name, or a name with arguments, stands for."""
-    return deserialize_keras_object(config, _METRICS, custom_objects, "metric function")
+    found: Callable[..., Any] | None = deserialize_keras_object(config, _METRICS, custom_objects, "metric function")
+    return found
 
 
-def get(identifier: Any) -> Any:
+@overload
+def get(identifier: None) -> None: ...
+@overload
+def get(identifier: MetricLike) -> Callable[..., Any]: ...
+def get(identifier: MetricLike | None) -> Callable[..., Any] | None:
     """A metric by its name, by name and arguments, or as itself."""
-    return by_name_or_config(identifier, deserialize, "metric function", calls_classes=False)
+    found: Callable[..., Any] | None = by_name_or_config(
+        identifier, deserialize, "metric function", calls_classes=False
+    )
+    return found
 
 
-def metric_for_output(metric: Any, output_shape: Sequence[int | None] | None = None, loss: Any = None) -> Any:
+def metric_for_output(
+    metric: MetricLike, output_shape: Sequence[int | None] | None = None, loss: LossLike | None = None
+) -> Callable[..., Any]:
     """A metric of an output; "accuracy" and "crossentropy" are those that suit its shape and its loss."""
     if metric not in ("accuracy", "acc", "crossentropy", "ce"):
         return get(metric)

@@ -7,7 +7,7 @@ from typing import Any, ClassVar, Final
 
 from tensorkeep.dtypes import BOOL, FLOAT64
 from tensorkeep.errors import InvalidArgumentError
-from tensorkeep.graph.arguments import TensorLike
+from tensorkeep.graph.arguments import DTypeLike, TensorLike
 from tensorkeep.graph.building import control_dependencies
 from tensorkeep.graph.graph import Tensor
 from tensorkeep.tf1.functions.arrays.counting import confusion_matrix
@@ -32,7 +32,7 @@ from tensorkeep.tf1.functions.numbers.elementwise import (
 )
 from tensorkeep.tf1.functions.numbers.reductions import argmin, reduce_sum
 from tensorkeep.tf1.keras.backend.settings import epsilon
-from tensorkeep.tf1.keras.metrics.base import Metric, as_value
+from tensorkeep.tf1.keras.metrics.base import Change, Metric, as_value
 from tensorkeep.tf1.keras.weighting import match_ranks, match_weights
 
 _LOWEST: Final = -1e10  # the threshold that all of the highest predictions are above
@@ -82,7 +82,7 @@ class _Counting(Metric):
         sample_weight: TensorLike | None,
         top: int | None = None,
         class_id: int | None = None,
-    ) -> Any:
+    ) -> Change:
         """Adds a batch: each prediction beside each threshold."""
         labels, predictions = as_value(y_true, self), as_value(y_pred, self)
         checks = [
@@ -123,13 +123,13 @@ class _OneCount(_Counting):
 
     _kind: ClassVar[str]
 
-    def __init__(self, thresholds: Any = None, name: str | None = None, dtype: Any = None) -> None:
+    def __init__(self, thresholds: Any = None, name: str | None = None, dtype: DTypeLike | None = None) -> None:
         super().__init__(name=name, dtype=dtype)
         vars(self)["init_thresholds"] = thresholds
         vars(self)["thresholds"] = _thresholds(thresholds, 0.5)
         self.accumulator = self.add_weight("accumulator", shape=(len(self.thresholds),), initializer="zeros")
 
-    def update_state(self, y_true: TensorLike, y_pred: TensorLike, sample_weight: TensorLike | None = None) -> Any:
+    def update_state(self, y_true: TensorLike, y_pred: TensorLike, sample_weight: TensorLike | None = None) -> Change:
         return self._count({self._kind: self.accumulator}, y_true, y_pred, self.thresholds, sample_weight)
 
     def result(self) -> Any:
@@ -172,7 +172,7 @@ class _Ratio(_Counting):
         top_k: int | None = None,
         class_id: int | None = None,
         name: str | None = None,
-        dtype: Any = None,
+        dtype: DTypeLike | None = None,
     ) -> None:
         super().__init__(name=name, dtype=dtype)
         vars(self)["init_thresholds"] = thresholds
@@ -181,7 +181,7 @@ class _Ratio(_Counting):
         self.class_id = class_id
         self._make_counts(len(self.thresholds))
 
-    def update_state(self, y_true: TensorLike, y_pred: TensorLike, sample_weight: TensorLike | None = None) -> Any:
+    def update_state(self, y_true: TensorLike, y_pred: TensorLike, sample_weight: TensorLike | None = None) -> Change:
         return self._count(
             self._variables(), y_true, y_pred, self.thresholds, sample_weight, top=self.top_k, class_id=self.class_id
         )
@@ -213,12 +213,12 @@ class _All(_Counting):
 
     _counted = ("true_positives", "true_negatives", "false_positives", "false_negatives")
 
-    def update_state(self, y_true: TensorLike, y_pred: TensorLike, sample_weight: TensorLike | None = None) -> Any:
+    def update_state(self, y_true: TensorLike, y_pred: TensorLike, sample_weight: TensorLike | None = None) -> Change:
         return self._count(self._variables(), y_true, y_pred, self.thresholds, sample_weight)
 
 
 class _AtValue(_All):
-    def __init__(self, value: float, what: str, num_thresholds: int, name: str | None, dtype: Any) -> None:
+    def __init__(self, value: float, what: str, num_thresholds: int, name: str | None, dtype: DTypeLike | None) -> None:
         if value < 0 or value > 1:
             raise InvalidArgumentError(f"`{what}` must be in the range [0, 1]. Got {value}")
         if num_thresholds <= 0:
@@ -239,7 +239,7 @@ class SensitivityAtSpecificity(_AtValue):
     """The sensitivity (recall) at the threshold where the specificity is nearest to the given one."""
 
     def __init__(
-        self, specificity: float, num_thresholds: int = 200, name: str | None = None, dtype: Any = None
+        self, specificity: float, num_thresholds: int = 200, name: str | None = None, dtype: DTypeLike | None = None
     ) -> None:
         super().__init__(specificity, "specificity", num_thresholds, name, dtype)
         self.specificity = specificity
@@ -257,7 +257,7 @@ class SpecificityAtSensitivity(_AtValue):
     """The specificity at the threshold where the sensitivity (recall) is nearest to the given one."""
 
     def __init__(
-        self, sensitivity: float, num_thresholds: int = 200, name: str | None = None, dtype: Any = None
+        self, sensitivity: float, num_thresholds: int = 200, name: str | None = None, dtype: DTypeLike | None = None
     ) -> None:
         super().__init__(sensitivity, "sensitivity", num_thresholds, name, dtype)
         self.sensitivity = sensitivity
@@ -280,7 +280,7 @@ class AUC(_All):
         curve: str = "ROC",
         summation_method: str = "interpolation",
         name: str | None = None,
-        dtype: Any = None,
+        dtype: DTypeLike | None = None,
         thresholds: Sequence[float] | None = None,
     ) -> None:
         if curve not in ("ROC", "PR"):
@@ -352,14 +352,14 @@ class MeanIoU(Metric):
     either.
     """
 
-    def __init__(self, num_classes: int, name: str | None = None, dtype: Any = None) -> None:
+    def __init__(self, num_classes: int, name: str | None = None, dtype: DTypeLike | None = None) -> None:
         super().__init__(name=name, dtype=dtype)
         self.num_classes = num_classes
         self.total_cm = self.add_weight(
             "total_confusion_matrix", shape=(num_classes, num_classes), initializer="zeros", dtype=FLOAT64
         )
 
-    def update_state(self, y_true: TensorLike, y_pred: TensorLike, sample_weight: TensorLike | None = None) -> Any:
+    def update_state(self, y_true: TensorLike, y_pred: TensorLike, sample_weight: TensorLike | None = None) -> Change:
         labels, predictions = (reshape(as_value(item, self), [-1]) for item in (y_true, y_pred))
         weights = None if sample_weight is None else reshape(as_value(sample_weight, self), [-1])
         seen = confusion_matrix(labels, predictions, self.num_classes, weights=weights, dtype=FLOAT64)

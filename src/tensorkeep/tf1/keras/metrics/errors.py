@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from tensorkeep.graph.arguments import TensorLike
+from tensorkeep.graph.arguments import DTypeLike, TensorLike
 from tensorkeep.graph.graph import Tensor
 from tensorkeep.tf1.functions.nn.losses import remove_squeezable_dimensions
 from tensorkeep.tf1.functions.numbers.elementwise import abs as absolute
 from tensorkeep.tf1.functions.numbers.elementwise import cast, div_no_nan, sqrt, squared_difference
 from tensorkeep.tf1.keras import losses
 from tensorkeep.tf1.keras.engine.session_values import batch_get_value
-from tensorkeep.tf1.keras.metrics.base import Mean, MeanMetricWrapper
+from tensorkeep.tf1.keras.metrics.base import Change, Mean, MeanMetricWrapper
 from tensorkeep.tf1.keras.weighting import match_ranks
 
 
@@ -20,7 +20,7 @@ def _plain(function: Callable[..., Any], name: str, shown: str) -> type[MeanMetr
     """The class of metrics that a loss without further arguments makes."""
 
     class Wrapper(MeanMetricWrapper):
-        def __init__(self, name: str | None = shown, dtype: Any = None) -> None:
+        def __init__(self, name: str | None = shown, dtype: DTypeLike | None = None) -> None:
             super().__init__(function, name, dtype)
 
     Wrapper.__name__ = Wrapper.__qualname__ = name
@@ -53,7 +53,7 @@ def cosine_proximity(y_true: TensorLike, y_pred: TensorLike, axis: int = -1) -> 
 class CosineSimilarity(MeanMetricWrapper):
     """The mean cosine of the angle between vectors."""
 
-    def __init__(self, name: str | None = "cosine_similarity", dtype: Any = None, axis: int = -1) -> None:
+    def __init__(self, name: str | None = "cosine_similarity", dtype: DTypeLike | None = None, axis: int = -1) -> None:
         super().__init__(cosine_proximity, name, dtype, axis=axis)
 
 
@@ -63,7 +63,7 @@ class BinaryCrossentropy(MeanMetricWrapper):
     def __init__(
         self,
         name: str | None = "binary_crossentropy",
-        dtype: Any = None,
+        dtype: DTypeLike | None = None,
         from_logits: bool = False,
         label_smoothing: float = 0,
     ) -> None:
@@ -78,7 +78,7 @@ class CategoricalCrossentropy(MeanMetricWrapper):
     def __init__(
         self,
         name: str | None = "categorical_crossentropy",
-        dtype: Any = None,
+        dtype: DTypeLike | None = None,
         from_logits: bool = False,
         label_smoothing: float = 0,
     ) -> None:
@@ -93,7 +93,7 @@ class SparseCategoricalCrossentropy(MeanMetricWrapper):
     def __init__(
         self,
         name: str | None = "sparse_categorical_crossentropy",
-        dtype: Any = None,
+        dtype: DTypeLike | None = None,
         from_logits: bool = False,
         axis: int = -1,
     ) -> None:
@@ -103,12 +103,12 @@ class SparseCategoricalCrossentropy(MeanMetricWrapper):
 class RootMeanSquaredError(Mean):
     """The root of the mean of squared differences."""
 
-    def __init__(self, name: str | None = "root_mean_squared_error", dtype: Any = None) -> None:
+    def __init__(self, name: str | None = "root_mean_squared_error", dtype: DTypeLike | None = None) -> None:
         super().__init__(name, dtype)
 
     def update_state(  # type: ignore[override]
         self, y_true: TensorLike, y_pred: TensorLike, sample_weight: TensorLike | None = None
-    ) -> Any:
+    ) -> Change:
         predictions, labels = match_ranks(cast(y_pred, self._dtype), cast(y_true, self._dtype))
         return super().update_state(squared_difference(predictions, labels), sample_weight)
 
@@ -119,13 +119,13 @@ class RootMeanSquaredError(Mean):
 class MeanRelativeError(Mean):
     """The mean of absolute differences, each divided by its element of `normalizer`."""
 
-    def __init__(self, normalizer: TensorLike, name: str | None = None, dtype: Any = None) -> None:
+    def __init__(self, normalizer: TensorLike, name: str | None = None, dtype: DTypeLike | None = None) -> None:
         super().__init__(name, dtype)
         self.normalizer = cast(normalizer, self._dtype)
 
     def update_state(  # type: ignore[override]
         self, y_true: TensorLike, y_pred: TensorLike, sample_weight: TensorLike | None = None
-    ) -> Any:
+    ) -> Change:
         predictions, labels = match_ranks(cast(y_pred, self._dtype), cast(y_true, self._dtype))
         predictions, normalizer = remove_squeezable_dimensions(predictions, self.normalizer)
         return super().update_state(div_no_nan(absolute(labels - predictions), normalizer), sample_weight)

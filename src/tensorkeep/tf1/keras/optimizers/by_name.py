@@ -5,17 +5,19 @@ An optimizer of `tf.train` is taken as well, by `TFOptimizer` around it.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any, Final
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Final, TypeAlias
 
 from tensorkeep.dtypes import INT64
 from tensorkeep.errors import InvalidArgumentError, UnimplementedError
+from tensorkeep.graph.arguments import TensorLike
 from tensorkeep.graph.building import building, name_scope
 from tensorkeep.graph.graph import Operation, Tensor
 from tensorkeep.tf1.keras.named_objects import deserialize_keras_object, serialize_keras_object
 from tensorkeep.tf1.keras.optimizers.optimizer import OptimizerV2
 from tensorkeep.tf1.keras.optimizers.rules import SGD, Adadelta, Adagrad, Adam, Adamax, Ftrl, Nadam, RMSprop
-from tensorkeep.tf1.training.optimizers.base import Optimizer
+from tensorkeep.tf1.training.optimizers.base import Gradient, Optimizer, Trained
+from tensorkeep.tf1.variables.global_step import Step
 from tensorkeep.tf1.variables.variable import Variable
 
 _OPTIMIZERS: Final[dict[str, Any]] = {
@@ -26,17 +28,18 @@ _OPTIMIZERS: Final[dict[str, Any]] = {
 class TFOptimizer:
     """An optimizer of `tf.train` where Keras wants one of its own. It has no configuration and keeps no weights."""
 
-    def __init__(self, optimizer: Optimizer, iterations: Any = None) -> None:
+    def __init__(self, optimizer: Optimizer, iterations: Step | None = None) -> None:
         self.optimizer = optimizer
-        self._iterations = iterations
+        self._iterations: Any = iterations
 
     @property
-    def iterations(self) -> Any:
+    def iterations(self) -> Variable:
         """How many steps were taken: a variable."""
         if self._iterations is None:
             with name_scope(type(self).__name__):
                 self._iterations = Variable(0, name="iterations", dtype=INT64, trainable=False, use_resource=True)
-        return self._iterations
+        steps: Variable = self._iterations
+        return steps
 
     def get_gradients(self, loss: Tensor, params: Sequence[Any]) -> list[Any]:
         """The gradients of a loss."""
@@ -46,11 +49,12 @@ class TFOptimizer:
         """The operations of one step."""
         if not params:
             with building(loss.graph):
-                return [self.iterations.assign_add(1).op]
+                counted: Any = self.iterations.assign_add(1)
+                return [counted.op]
         pairs = self.optimizer.compute_gradients(loss, params)
         return [self.optimizer.apply_gradients(pairs, self.iterations)]
 
-    def apply_gradients(self, grads_and_vars: Any) -> Operation:
+    def apply_gradients(self, grads_and_vars: Iterable[tuple[Gradient | TensorLike | None, Trained]]) -> Operation:
         return self.optimizer.apply_gradients(grads_and_vars, self.iterations)
 
     @property
@@ -68,20 +72,26 @@ class TFOptimizer:
         return {"optimizer": self.optimizer}
 
 
-def serialize(optimizer: Any) -> Any:
+OptimizerLike: TypeAlias = "OptimizerV2 | TFOptimizer | Optimizer | Mapping[str, Any] | str"
+"""An optimizer, its name and configuration, or its name."""
+
+
+def serialize(optimizer: OptimizerV2 | None) -> dict[str, Any] | str | None:
     """An optimizer as its name and its configuration."""
-    return serialize_keras_object(optimizer)
+    told: dict[str, Any] | str | None = serialize_keras_object(optimizer)
+    return told
 
 
-def deserialize(config: Any, custom_objects: Mapping[str, Any] | None = None) -> Any:
+def deserialize(config: Mapping[str, Any], custom_objects: Mapping[str, Any] | None = None) -> OptimizerV2:
     """The optimizer that a name with a configuration stands for."""
     told = dict(config)
     if str(told.get("class_name")).lower() in _OPTIMIZERS:
         told["class_name"] = told["class_name"].lower()
-    return deserialize_keras_object(told, _OPTIMIZERS, custom_objects, "optimizer")
+    found: OptimizerV2 = deserialize_keras_object(told, _OPTIMIZERS, custom_objects, "optimizer")
+    return found
 
 
-def get(identifier: Any) -> Any:
+def get(identifier: OptimizerLike) -> OptimizerV2 | TFOptimizer:
     """An optimizer by its name, by name and configuration, or as itself."""
     if isinstance(identifier, OptimizerV2 | TFOptimizer):
         return identifier

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from inspect import signature
-from typing import Any, ClassVar, TypeAlias
+from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias, TypedDict
 
 import numpy as np
 
@@ -36,10 +36,15 @@ from tensorkeep.tf1.keras.backend.settings import chosen_dtype
 from tensorkeep.tf1.keras.engine.session_values import batch_get_value, batch_set_value
 from tensorkeep.tf1.keras.optimizers import schedules
 from tensorkeep.tf1.keras.optimizers.schedules import LearningRateSchedule
-from tensorkeep.tf1.training.optimizers.base import FailedConstraintError, sum_equal_indices
+from tensorkeep.tf1.training.optimizers.base import FailedConstraintError, VarList, sum_equal_indices
+from tensorkeep.tf1.variables.global_step import Step
 from tensorkeep.tf1.variables.modes import VariableAggregation, VariableSynchronization
+from tensorkeep.tf1.variables.options import InitializerLike
 from tensorkeep.tf1.variables.resource import BaseResourceVariable
 from tensorkeep.tf1.variables.variable import Variable
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack  # in `typing` since Python 3.11
 
 Gradient: TypeAlias = Tensor | IndexedSlices
 ApplyState: TypeAlias = "dict[tuple[str, DType], dict[str, Tensor]]"
@@ -48,22 +53,38 @@ Hyper: TypeAlias = "TensorLike | Callable[[], TensorLike] | LearningRateSchedule
 """A number of an optimizer, a function that gives it, or how it changes with the step."""
 
 
+class OptimizerOptions(TypedDict, total=False):
+    """What any optimizer may be told besides its own arguments; `lr` is an older name of the learning rate."""
+
+    clipnorm: float | None
+    clipvalue: float | None
+    lr: Hyper
+    decay: float
+
+
+class NadamOptions(OptimizerOptions, total=False):
+    """What Nadam may be told besides."""
+
+    schedule_decay: float
+
+
 class OptimizerV2:
     """An optimizer; see the module for what to override."""
 
     _defaults_to_zero_step: ClassVar[bool] = False  # whether weights without the step are welcome
 
-    def __init__(self, name: str, **kwargs: Any) -> None:
+    def __init__(self, name: str, **kwargs: Unpack[OptimizerOptions]) -> None:
         allowed = {"clipnorm", "clipvalue", "lr", "decay"}
         if unknown := sorted(set(kwargs) - allowed):
             raise WrongTypeError(f"Unexpected keyword argument passed to optimizer: {unknown[0]}")
-        for key, value in kwargs.items():
+        numbers: dict[str, Any] = {**kwargs}
+        for key, value in numbers.items():
             if value is not None and value < 0:
                 raise InvalidArgumentError(f"Expected {key} >= 0, received: {value}")
         self._use_locking = True
         self._name = name
         self._hyper: dict[str, Any] = {}
-        self._slots: dict[int, dict[str, Any]] = {}
+        self._slots: dict[int, dict[str, Variable]] = {}
         self._slotted: dict[int, Any] = {}
         self._slot_names: list[str] = []
         self._weights: list[Any] = []
@@ -79,7 +100,13 @@ class OptimizerV2:
 
     # ------------------------------------------------------------------------------------------ the two halves
 
-    def minimize(self, loss: Any, var_list: Any, grad_loss: Tensor | None = None, name: str | None = None) -> Operation:
+    def minimize(
+        self,
+        loss: Tensor | Callable[[], Tensor],
+        var_list: VarList | Callable[[], VarList],
+        grad_loss: Tensor | None = None,
+        name: str | None = None,
+    ) -> Operation:
         """An operation that takes one step towards a smaller loss, a tensor or a function that gives it."""
         value = loss() if callable(loss) else loss
         variables = flatten(var_list() if callable(var_list) else var_list)
@@ -111,7 +138,7 @@ class OptimizerV2:
             found = [None if item is None else clip_by_value(item, -self.clipvalue, self.clipvalue) for item in found]
         return found
 
-    def get_updates(self, loss: Tensor, params: Any) -> list[Operation]:
+    def get_updates(self, loss: Tensor, params: Sequence[Variable]) -> list[Operation]:
         """The operations of one step."""
         pairs = list(zip(self.get_gradients(loss, params), params, strict=True))
         self._assert_valid_dtypes([variable for _, variable in pairs])
@@ -200,7 +227,7 @@ class OptimizerV2:
             object.__setattr__(self, found, value)
 
     @property
-    def iterations(self) -> Any:
+    def iterations(self) -> Variable:
         """How many steps were taken: a variable."""
         if self._iterations is None:
             self._iterations = self.add_weight(
@@ -211,10 +238,11 @@ class OptimizerV2:
                 aggregation=VariableAggregation.ONLY_FIRST_REPLICA,
             )
             self._weights.append(self._iterations)
-        return self._iterations
+        steps: Variable = self._iterations
+        return steps
 
     @iterations.setter
-    def iterations(self, variable: Any) -> None:
+    def iterations(self, variable: Step | None) -> None:
         if self._iterations is not None:
             raise FailedPreconditionError(
                 "Cannot set `iterations` to a new Variable after the Optimizer weights have been created"
@@ -263,11 +291,11 @@ class OptimizerV2:
         name: str,
         shape: ShapeLike,
         dtype: DTypeLike | None = None,
-        initializer: Any = "zeros",
+        initializer: InitializerLike = "zeros",
         trainable: bool | None = None,
         synchronization: VariableSynchronization = VariableSynchronization.AUTO,
         aggregation: VariableAggregation = VariableAggregation.NONE,
-    ) -> Any:
+    ) -> Variable:
         """A variable of the optimizer as a whole."""
         kind = chosen_dtype(dtype)
         if synchronization is VariableSynchronization.ON_READ and trainable:
@@ -290,7 +318,7 @@ class OptimizerV2:
         self._named_weights[name] = variable
         return variable
 
-    def add_slot(self, var: Any, slot_name: str, initializer: Any = "zeros") -> Any:
+    def add_slot(self, var: Variable, slot_name: str, initializer: InitializerLike = "zeros") -> Variable:
         """The slot of that name of a variable, made if there is none."""
         if slot_name not in self._slot_names:
             self._slot_names.append(slot_name)
@@ -312,7 +340,7 @@ class OptimizerV2:
             self._weights.append(slots[slot_name])
         return slots[slot_name]
 
-    def get_slot(self, var: Any, slot_name: str) -> Any:
+    def get_slot(self, var: Variable, slot_name: str) -> Variable:
         """The slot of that name of a variable."""
         return self._slots[id(var)][slot_name]
 
@@ -368,7 +396,7 @@ class OptimizerV2:
         return config
 
     @classmethod
-    def from_config(cls, config: dict[str, Any], custom_objects: Mapping[str, Any] | None = None) -> Any:
+    def from_config(cls, config: dict[str, Any], custom_objects: Mapping[str, Any] | None = None) -> OptimizerV2:
         told = dict(config)
         if "lr" in told:
             told["learning_rate"] = told.pop("lr")

@@ -6,7 +6,7 @@ Dense updates are the training operations that `tf.train` uses too, where there 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tensorkeep.dtypes import DType
 from tensorkeep.errors import InvalidArgumentError
@@ -26,6 +26,11 @@ from tensorkeep.tf1.variables.assignments import assign
 from tensorkeep.tf1.variables.initializers import Constant
 from tensorkeep.tf1.variables.modes import VariableAggregation
 
+if TYPE_CHECKING:
+    from typing_extensions import Unpack  # in `typing` since Python 3.11
+
+    from tensorkeep.tf1.keras.optimizers.optimizer import NadamOptions, OptimizerOptions
+
 
 def _has_momentum(momentum: Any) -> bool:
     """Whether there is one; an error if it is not between zero and one."""
@@ -44,7 +49,7 @@ class _Rule(OptimizerV2):
 
     _hypers: tuple[str, ...] = ()
 
-    def _set_numbers(self, learning_rate: Any, told: dict[str, Any], **numbers: Any) -> None:
+    def _set_numbers(self, learning_rate: Any, told: OptimizerOptions, **numbers: Any) -> None:
         self._set_hyper("learning_rate", told.get("lr", learning_rate))
         self._set_hyper("decay", self._initial_decay)
         for name, value in numbers.items():
@@ -76,7 +81,7 @@ class SGD(_Rule):
         momentum: Hyper = 0.0,
         nesterov: bool = False,
         name: str = "SGD",
-        **kwargs: Any,
+        **kwargs: Unpack[OptimizerOptions],
     ) -> None:
         super().__init__(name, **kwargs)
         self._momentum = _has_momentum(momentum)
@@ -134,7 +139,7 @@ class RMSprop(_Rule):
         epsilon: float | None = 1e-7,
         centered: bool = False,
         name: str = "RMSprop",
-        **kwargs: Any,
+        **kwargs: Unpack[OptimizerOptions],
     ) -> None:
         super().__init__(name, **kwargs)
         self._momentum = _has_momentum(momentum)
@@ -207,7 +212,7 @@ class Adagrad(_Rule):
         initial_accumulator_value: float = 0.1,
         epsilon: float | None = 1e-7,
         name: str = "Adagrad",
-        **kwargs: Any,
+        **kwargs: Unpack[OptimizerOptions],
     ) -> None:
         if initial_accumulator_value < 0.0:
             raise InvalidArgumentError(f"initial_accumulator_value must be non-negative: {initial_accumulator_value}")
@@ -255,7 +260,7 @@ class Adadelta(_Rule):
         rho: Hyper = 0.95,
         epsilon: float | None = 1e-7,
         name: str = "Adadelta",
-        **kwargs: Any,
+        **kwargs: Unpack[OptimizerOptions],
     ) -> None:
         super().__init__(name, **kwargs)
         self._set_numbers(learning_rate, kwargs, rho=rho)
@@ -335,7 +340,7 @@ class Adam(_Moments):
         epsilon: float | None = 1e-7,
         amsgrad: bool = False,
         name: str = "Adam",
-        **kwargs: Any,
+        **kwargs: Unpack[OptimizerOptions],
     ) -> None:
         super().__init__(name, **kwargs)
         self._set_numbers(learning_rate, kwargs, beta_1=beta_1, beta_2=beta_2)
@@ -407,7 +412,7 @@ class Adamax(_Moments):
         beta_2: Hyper = 0.999,
         epsilon: float | None = 1e-7,
         name: str = "Adamax",
-        **kwargs: Any,
+        **kwargs: Unpack[OptimizerOptions],
     ) -> None:
         super().__init__(name, **kwargs)
         self._set_numbers(learning_rate, kwargs, beta_1=beta_1, beta_2=beta_2)
@@ -459,14 +464,14 @@ class Nadam(_Moments):
         beta_2: Hyper = 0.999,
         epsilon: float | None = 1e-7,
         name: str = "Nadam",
-        **kwargs: Any,
+        **kwargs: Unpack[NadamOptions],
     ) -> None:
         kwargs["decay"] = kwargs.pop("schedule_decay", 0.004)
         if isinstance(kwargs.get("lr", learning_rate), LearningRateSchedule):
             raise InvalidArgumentError(
                 "The Nadam optimizer does not support tf.keras.optimizers.LearningRateSchedules as the learning rate."
             )
-        super().__init__(name, **kwargs)
+        super().__init__(name, **dict[str, Any](kwargs))
         self._set_numbers(learning_rate, kwargs, beta_1=beta_1, beta_2=beta_2)
         self.epsilon = epsilon or least_number()
         self._m_cache: Any = None
@@ -556,7 +561,7 @@ class Ftrl(_Rule):
         l2_regularization_strength: float = 0.0,
         name: str = "Ftrl",
         l2_shrinkage_regularization_strength: float = 0.0,
-        **kwargs: Any,
+        **kwargs: Unpack[OptimizerOptions],
     ) -> None:
         super().__init__(name, **kwargs)
         least = {

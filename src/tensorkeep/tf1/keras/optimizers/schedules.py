@@ -120,11 +120,15 @@ _SCHEDULES: Final[dict[str, Any]] = {
 }
 
 
-def serialize(learning_rate_schedule: LearningRateSchedule) -> Any:
+def serialize(learning_rate_schedule: LearningRateSchedule) -> dict[str, Any] | str | None:
     """A schedule as its name and its arguments."""
-    return serialize_keras_object(learning_rate_schedule)
+    told: dict[str, Any] | str | None = serialize_keras_object(learning_rate_schedule)
+    return told
 
 
-def deserialize(config: Any, custom_objects: Mapping[str, Any] | None = None) -> Any:
+def deserialize(
+    config: Mapping[str, Any] | str, custom_objects: Mapping[str, Any] | None = None
+) -> LearningRateSchedule:
     """The schedule that a name with arguments stands for."""
-    return deserialize_keras_object(config, _SCHEDULES, custom_objects, "decay")
+    found: LearningRateSchedule = deserialize_keras_object(config, _SCHEDULES, custom_objects, "decay")
+    return found

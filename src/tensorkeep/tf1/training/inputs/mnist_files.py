@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import gzip
 import zlib
-from typing import Any, Final, NamedTuple
+from typing import IO, Any, Final, NamedTuple
 
 import numpy as np
 
@@ -123,9 +123,9 @@ def _read(path: str, magic: int) -> tuple[bytes, int]:
     return data, 4
 
 
-def extract_images(f: Any) -> Array:
+def extract_images(f: GFile | IO[bytes] | str) -> Array:
     """The pictures of a file, [count, rows, columns, 1]."""
-    path = getattr(f, "name", f)
+    path: Any = getattr(f, "name", f)
     data, at = _read(path, _IMAGES)
     sizes = [int.from_bytes(data[at + 4 * i : at + 4 * i + 4], "big") for i in range(3)]
     values = np.frombuffer(data, np.uint8, offset=min(16, len(data)))
@@ -136,9 +136,9 @@ def extract_images(f: Any) -> Array:
     return values.reshape(*sizes, 1)
 
 
-def extract_labels(f: Any, one_hot: bool = False, num_classes: int = _CLASSES) -> Array:
+def extract_labels(f: GFile | IO[bytes] | str, one_hot: bool = False, num_classes: int = _CLASSES) -> Array:
     """The labels of a file: numbers, or rows with a one in the place of the number."""
-    path = getattr(f, "name", f)
+    path: Any = getattr(f, "name", f)
     data, at = _read(path, _LABELS)
     values, count = np.frombuffer(data, np.uint8, offset=min(8, len(data))), int.from_bytes(data[at : at + 4], "big")
     if values.size != count:

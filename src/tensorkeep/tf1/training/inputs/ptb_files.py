@@ -19,6 +19,7 @@ import numpy as np
 from tensorkeep.arrays import Array
 from tensorkeep.dtypes import INT32
 from tensorkeep.errors import DataLossError, InvalidArgumentError, NotFoundError
+from tensorkeep.graph.arguments import TensorLike
 from tensorkeep.graph.building import control_dependencies
 from tensorkeep.graph.conversion import convert
 from tensorkeep.graph.graph import Tensor
@@ -79,7 +80,9 @@ def ptb_iterator(raw_data: Sequence[int], batch_size: int, num_steps: int) -> It
         yield rows[:, start : start + num_steps], rows[:, start + 1 : start + num_steps + 1]
 
 
-def ptb_producer(raw_data: Any, batch_size: int, num_steps: int, name: str | None = None) -> tuple[Tensor, Tensor]:
+def ptb_producer(
+    raw_data: TensorLike, batch_size: int, num_steps: int, name: str | None = None
+) -> tuple[Tensor, Tensor]:
     """Tensors of what is read and of what is to be said, of another batch in each run; a queue runner counts them."""
     with scope_for(name, "PTBProducer", [raw_data, batch_size, num_steps]):
         data = convert(raw_data, INT32, name="raw_data")

@@ -15,7 +15,7 @@ import logging
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final, TypeAlias
+from typing import Any, Final, TypeAlias, TypeVar
 
 from tensorkeep.dtypes import DType
 from tensorkeep.errors import CancelledError, InvalidArgumentError, OutOfRangeError, TensorKeepError, WrongTypeError
@@ -35,6 +35,9 @@ from tensorkeep.tf1.training.loops.roles import TrainingSession
 
 LOG: Final = logging.getLogger("tensorkeep")
 
+Features = TypeVar("Features")
+"""Tensors in some structure: what is given has the same one."""
+
 ErrorKinds: TypeAlias = Sequence[int | type[BaseException]]
 """Kinds of errors: TensorFlow's numbers for them, as `tf.errors.OUT_OF_RANGE`, or classes."""
 
@@ -43,7 +46,7 @@ _END: Final[ErrorKinds] = (OutOfRangeError.error_code,)
 
 
 def staged(
-    features: Any,
+    features: Features,
     feed_dict: Mapping[Any, Any] | None = None,
     capacity: int = 1,
     num_threads: int = 1,
@@ -55,7 +58,7 @@ def staged(
     stage_subgraph_thread_pool_id: int = 0,
     stage_subgraph_stream_id: int = 0,
     name: str | None = None,
-) -> Any:
+) -> Features:
     """The features, of the same structure, as `num_threads` threads compute them ahead: at most `capacity` records.
 
     Before each record the tensors of `feed_dict` are computed, and fed to its keys. A thread ends with an error of
@@ -70,11 +73,12 @@ def staged(
         LOG.info("tf.staged: threads are the only pool here, and there are no streams")
     buffer = _Buffer(name or unique_name("prefetch"), capacity, num_clients, timeout_millis)
     endings = _Endings(tuple(closed_exception_types), tuple(ignored_exception_types))
-    return _stage_inputs([features] * num_threads, feed_dict or {}, buffer, endings)
+    records: Features = _stage_inputs([features] * num_threads, feed_dict or {}, buffer, endings)
+    return records
 
 
 def prefetch_join(
-    thread_to_features: Sequence[Any],
+    thread_to_features: Sequence[Features],
     feed_dict: Mapping[Any, Any] | None = None,
     capacity: int = 1,
     num_clients: int = 1,
@@ -82,13 +86,14 @@ def prefetch_join(
     closed_exception_types: ErrorKinds = _END,
     ignored_exception_types: ErrorKinds = (),
     name: str | None = None,
-) -> Any:
+) -> Features:
     """The same of several inputs of one structure, each of which a thread of its own computes ahead."""
     if len(thread_to_features) < 1:
         raise InvalidArgumentError("thread_to_features must has at least one element")
     buffer = _Buffer(name or unique_name("prefetch"), capacity, num_clients, timeout_millis)
     endings = _Endings(tuple(closed_exception_types), tuple(ignored_exception_types))
-    return _stage_inputs(thread_to_features, feed_dict or {}, buffer, endings)
+    records: Features = _stage_inputs(thread_to_features, feed_dict or {}, buffer, endings)
+    return records
 
 
 @dataclass(frozen=True)

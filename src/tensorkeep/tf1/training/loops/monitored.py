@@ -43,6 +43,7 @@ else:  # messages that few programs need
 LOG: Final = logging.getLogger("tensorkeep")
 
 Own = TypeVar("Own", bound="BaseMonitoredSession")
+Result = TypeVar("Result")
 
 PREEMPTION_ERRORS: Final = (AbortedError, UnavailableError)
 _LOST: Final = (
@@ -322,7 +323,7 @@ class BaseMonitoredSession:
         """Runs with hooks. A session that is lost on the way is replaced, if this kind does so."""
         return self._open().run(fetches, feed_dict, options, run_metadata)
 
-    def run_step_fn(self, step_fn: Callable[..., Any]) -> Any:
+    def run_step_fn(self, step_fn: Callable[..., Result]) -> Result:
         """Calls `step_fn(step_context)`, whose `run_with_hooks` runs with hooks."""
         names = tuple(inspect.signature(step_fn).parameters)
         if names != ("step_context",):
@@ -330,7 +331,8 @@ class BaseMonitoredSession:
                 "`step_fn` may either have one `step_context` argument, or `self` and `step_context` arguments if "
                 f"it's an instance method. Got {names} instead."
             )
-        return self._open().run_step_fn(step_fn, self._creator.inner, run_with_hooks=None)
+        result: Result = self._open().run_step_fn(step_fn, self._creator.inner, run_with_hooks=None)
+        return result
 
     def _open(self) -> Any:
         if self._sess is None:

@@ -8,7 +8,10 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable
 from functools import cache
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
+
+if TYPE_CHECKING:
+    from tensorkeep.proto.session_config import ConfigProto
 
 LOG: Final = logging.getLogger("tensorkeep")
 
@@ -44,12 +47,12 @@ def _of_graph(config: Any, name: str) -> Any:
     return getattr(config.graph_options.optimizer_options, name, None)
 
 
-def batches_of_step(config: Any) -> int:
+def batches_of_step(config: ConfigProto) -> int:
     """How many batches a step takes that learns, by DeepRec's `micro_batch_num`."""
     return max(1, _of_graph(config, "micro_batch_num") or 1)
 
 
-def check_settings(config: Any) -> None:
+def check_settings(config: ConfigProto) -> None:
     """Tells, once each, which settings of a `ConfigProto` have no effect."""
     for name, (is_set, instead) in _WITHOUT_EFFECT.items():
         if is_set(config):

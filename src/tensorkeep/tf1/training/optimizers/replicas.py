@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Any
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any
 
 from tensorkeep.errors import FailedPreconditionError, InvalidArgumentError, UnimplementedError
+from tensorkeep.graph.arguments import TensorLike
 from tensorkeep.graph.building import control_dependencies
 from tensorkeep.graph.graph import Operation
 from tensorkeep.tf1.functions.control.grouping import no_op
 from tensorkeep.tf1.training.loops.hooks import SessionRunHook
-from tensorkeep.tf1.training.optimizers.base import Optimizer
+from tensorkeep.tf1.training.optimizers.base import Gradient, Optimizer, Slot, Trained
+from tensorkeep.tf1.variables.global_step import Step
+
+if TYPE_CHECKING:
+    from tensorkeep.tf1.training.optimizers.moving_averages import ExponentialMovingAverage
+    from tensorkeep.tf1.variables.variable import Variable
 
 
 class SyncReplicasOptimizer(Optimizer):
@@ -21,8 +27,8 @@ class SyncReplicasOptimizer(Optimizer):
         opt: Optimizer,
         replicas_to_aggregate: int,
         total_num_replicas: int | None = None,
-        variable_averages: Any = None,
-        variables_to_average: Any = None,
+        variable_averages: ExponentialMovingAverage | None = None,
+        variables_to_average: Sequence[Variable] | None = None,
         use_locking: bool = False,
         name: str = "sync_replicas",
     ) -> None:
@@ -41,7 +47,10 @@ class SyncReplicasOptimizer(Optimizer):
         return self._opt.compute_gradients(*args, **kwargs)
 
     def apply_gradients(
-        self, grads_and_vars: Iterable[Any], global_step: Any = None, name: str | None = None
+        self,
+        grads_and_vars: Iterable[tuple[Gradient | TensorLike | None, Trained]],
+        global_step: Step | None = None,
+        name: str | None = None,
     ) -> Operation:
         """Applies the gradients by the optimizer inside, and then counts the step."""
         if global_step is None:
@@ -60,7 +69,7 @@ class SyncReplicasOptimizer(Optimizer):
     def get_slot_names(self, *args: Any, **kwargs: Any) -> Any:
         return self._opt.get_slot_names(*args, **kwargs)
 
-    def variables(self) -> Any:
+    def variables(self) -> list[Slot]:
         return self._opt.variables()
 
     def get_init_tokens_op(self, num_tokens: int = -1) -> Operation:

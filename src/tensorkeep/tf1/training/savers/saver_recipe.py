@@ -55,7 +55,7 @@ class SaverRecipe:
         raise InvalidArgumentError("No variables to save")
 
 
-def check_saver_def(saver_def: Any) -> SaverDef:
+def check_saver_def(saver_def: object) -> SaverDef:
     """Sees that a SaverDef is one, and names what a saver runs."""
     if not isinstance(saver_def, SaverDef):
         raise InvalidArgumentError(f"saver_def must be a saver_pb2.SaverDef: {saver_def}")
