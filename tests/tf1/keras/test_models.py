@@ -315,3 +315,24 @@ def test_a_number_among_outputs_is_that_of_each_element() -> None:
     total = layers.Lambda(lambda x: tf.reduce_sum(x))(inputs)
     found = keras.Model(inputs, [inputs, total]).predict(np.ones((3, 2), np.float32), batch_size=2)
     assert [output.tolist() for output in found] == [[[1.0, 1.0]] * 3, [4.0, 4.0, 2.0]]
+
+
+@pytest.mark.parametrize(
+    ("layer", "options", "shape"),
+    [
+        (layers.Conv1D, {"filters": 2, "kernel_size": 3}, (5, 3)),
+        (layers.Conv2D, {"filters": 2, "kernel_size": 3}, (5, 5, 3)),
+        (layers.Conv2DTranspose, {"filters": 2, "kernel_size": 3}, (5, 5, 3)),
+        (layers.DepthwiseConv2D, {"kernel_size": 3}, (5, 5, 3)),
+        (layers.SeparableConv2D, {"filters": 2, "kernel_size": 3}, (5, 5, 3)),
+        (layers.Dense, {"units": 4}, (3,)),
+    ],
+)
+def test_layers_begin_with_the_weights_that_they_are_given(layer, options, shape) -> None:
+    first = layer(**options)
+    first(tf.keras.Input(shape))
+    weights = [np.full(array.shape, at + 0.5) for at, array in enumerate(first.get_weights())]
+    second = layer(**options, weights=weights)
+    second(tf.keras.Input(shape))
+    for found, given in zip(second.get_weights(), weights, strict=True):
+        np.testing.assert_array_equal(found, given)

@@ -56,7 +56,7 @@ class ConvolutionLayer(Layer):
         windows: Windows,
         activation: ActivationLike,
         use_bias: bool,
-        weights: Mapping[str, WeightOptions],
+        weight_options: Mapping[str, WeightOptions],
         **kwargs: LayerOption,
     ) -> None:
         super().__init__(**dict[str, Any](kwargs))
@@ -73,7 +73,8 @@ class ConvolutionLayer(Layer):
         self.activation = activation_of(activation)
         self.use_bias = use_bias
         self._weight_options = {
-            kind: replace(options, initializer=initializer_of(options.initializer)) for kind, options in weights.items()
+            kind: replace(options, initializer=initializer_of(options.initializer))
+            for kind, options in weight_options.items()
         }
         for kind, options in self._weight_options.items():  # `kernel_initializer` and so on, as Keras has them
             for name, value in vars(options).items():
