@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Final
 
 from tensorkeep.dtypes import INT64
 from tensorkeep.errors import InvalidArgumentError
@@ -41,7 +41,7 @@ def seed_tensors(seed: int | Tensor | None) -> tuple[Tensor, Tensor]:
         return seed_tensor, emit("SelectV2", both, constant(2**31 - 1, INT64), other, name=scope)
 
 
-def _seed_tensor(value: Any, name: str) -> Tensor:
+def _seed_tensor(value: int | Tensor, name: str) -> Tensor:
     return emit("Cast", value, DstT=INT64) if isinstance(value, Tensor) else constant(value, INT64, name=name)
 
 
@@ -56,7 +56,7 @@ def deterministic_text(deterministic: bool | None) -> bytes:
     return b"default" if deterministic is None else b"true" if deterministic else b"false"
 
 
-def as_int64(value: Any) -> Tensor:
+def as_int64(value: TensorLike | None) -> Tensor:
     """What a function gives as a key or a size, as a tensor; InvalidArgumentError if it is not an int64."""
     found = convert(value, None if hasattr(value, "dtype") else INT64)
     if found.dtype.base_dtype is not INT64:

@@ -10,7 +10,7 @@ import numpy as np
 
 from tensorkeep.dtypes import BOOL, INT32, INT64, DType
 from tensorkeep.errors import InvalidArgumentError, WrongTypeError
-from tensorkeep.graph.arguments import emit, emit_operation
+from tensorkeep.graph.arguments import DTypeLike, ShapeLike, TensorLike, emit, emit_operation
 from tensorkeep.graph.building import control_dependencies
 from tensorkeep.graph.constants import constant_value
 from tensorkeep.graph.conversion import convert
@@ -18,7 +18,7 @@ from tensorkeep.graph.graph import Tensor
 from tensorkeep.graph.tensor_shape import TensorShape, plain_shape
 from tensorkeep.tf1.datasets.arguments import int64_of
 from tensorkeep.tf1.datasets.dataset import Dataset
-from tensorkeep.tf1.datasets.structures import flat, map_leaves, pack_leaves, with_rows
+from tensorkeep.tf1.datasets.structures import Element, Shapes, Specs, flat, map_leaves, pack_leaves, with_rows
 from tensorkeep.tf1.functions.constants import constant
 from tensorkeep.tf1.functions.numbers.reductions import reduce_min
 from tensorkeep.tf1.functions.ragged.ragged_tensor import RaggedTensor
@@ -26,7 +26,7 @@ from tensorkeep.tf1.functions.type_specs import RaggedTensorSpec, SparseTensorSp
 
 
 def ragged_batch(
-    dataset: Dataset, batch_size: Any, drop_remainder: Any = False, row_splits_dtype: Any = INT64
+    dataset: Dataset, batch_size: TensorLike, drop_remainder: TensorLike = False, row_splits_dtype: DTypeLike = INT64
 ) -> Dataset:
     """So many elements as one, whose components of unknown sizes are ragged tensors."""
     splits = DType.of(row_splits_dtype)
@@ -55,7 +55,7 @@ def _ragged_rows(spec: TensorSpec, splits: DType) -> RaggedTensorSpec:
     return RaggedTensorSpec(spec.shape, spec.dtype, max(spec.shape.ndims - 1, 0), splits)
 
 
-def sparse_batch(dataset: Dataset, batch_size: Any, row_shape: Any) -> Dataset:
+def sparse_batch(dataset: Dataset, batch_size: TensorLike, row_shape: ShapeLike) -> Dataset:
     """So many elements as one sparse tensor whose rows have a shape, -1 where it is the largest of them."""
     spec = dataset.element_spec
     if not isinstance(spec, TensorSpec):
@@ -66,7 +66,7 @@ def sparse_batch(dataset: Dataset, batch_size: Any, row_shape: Any) -> Dataset:
     return dataset._changed("DenseToSparseBatchDataset", int64_of(batch_size, "batch_size"), told, spec=made)
 
 
-def rebatch(dataset: Dataset, batch_size: Any, drop_remainder: Any = False) -> Dataset:
+def rebatch(dataset: Dataset, batch_size: TensorLike, drop_remainder: TensorLike = False) -> Dataset:
     """The rows of the elements in batches of other sizes, which take turns if they are several."""
     sizes, drops = convert(batch_size, INT64, "batch_size"), convert(drop_remainder, BOOL, "drop_remainder")
     known, always = constant_value(sizes), constant_value(drops)
@@ -113,8 +113,8 @@ class Buckets:
 def bucket_elements(
     dataset: Dataset,
     buckets: Buckets,
-    padded_shapes: Any = None,
-    padding_values: Any = None,
+    padded_shapes: Shapes = None,
+    padding_values: Element = None,
     to_boundary: bool = False,
     no_padding: bool = False,
     drops: bool = False,
@@ -154,11 +154,11 @@ def _largest_length(boundaries: Sequence[int], bucket_id: Tensor) -> Tensor:
     return _pick_number(constant(list(boundaries), INT64) - 1, bounded)
 
 
-def _open_shapes(specs: Any) -> Any:
+def _open_shapes(specs: Specs) -> Shapes:
     return map_leaves(lambda spec: spec.shape, specs)
 
 
-def _with_boundary(specs: Any, shapes: Any, boundary: Tensor) -> Any:
+def _with_boundary(specs: Specs, shapes: Shapes, boundary: Tensor) -> Shapes:
     """Shapes whose open sizes are those of a bucket."""
 
     def filled(spec: Any, shape: Any) -> Tensor:

@@ -25,7 +25,7 @@ _KINDS = (INT32, INT64, FLOAT32, FLOAT64, STRING)
 
 
 def make_csv_dataset(
-    file_pattern: Any,
+    file_pattern: str | Sequence[str],
     batch_size: int,
     column_names: Sequence[str] | None = None,
     column_defaults: Sequence[Any] | None = None,
@@ -92,7 +92,7 @@ def make_csv_dataset(
     return dataset.map(by_name).prefetch(AUTOTUNE if prefetch_buffer_size is None else prefetch_buffer_size)
 
 
-def _paths(file_pattern: Any) -> list[str]:
+def _paths(file_pattern: str | Sequence[str]) -> list[str]:
     found = glob(file_pattern)
     if not found:
         raise InvalidArgumentError(f"No files match `file_pattern` {file_pattern}.")

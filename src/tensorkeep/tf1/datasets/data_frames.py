@@ -6,7 +6,7 @@ values [1, 2, 3]      nested_row_splits ([0, 2, 2, 3],)      are the rows [1, 2]
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias, TypeVar
 
 from tensorkeep.dtypes import INT32, INT64, DType
 from tensorkeep.errors import InvalidArgumentError
@@ -21,6 +21,10 @@ from tensorkeep.tf1.functions.numbers.elementwise import range as span
 from tensorkeep.tf1.functions.ragged.ragged_tensor import RaggedTensor
 from tensorkeep.tf1.functions.sparse.tensors import sparse_reshape
 from tensorkeep.tf1.functions.type_specs import TensorSpec
+
+Part = TypeVar("Part")
+Frame: TypeAlias = "Tensor | SparseTensor | RaggedTensor | Value | Mapping[str, Frame]"
+"""The values of columns, by name in mappings of any depth."""
 
 
 class Field:
@@ -58,7 +62,7 @@ class Field:
             kind = f"list<{kind}>" if self.ragged_rank == 1 else f"list^{self.ragged_rank}<{kind}>"
         return f"{self.name} (dtype={kind}, shape={'unknown' if self.shape is None else self.shape})"
 
-    def map(self, func: Callable[[int], Any], rank: int | None = None) -> Any:
+    def map(self, func: Callable[[int], Part], rank: int | None = None) -> Part | Value:
         """What a function gives for the values, 0, and for each level of lists, 1 and so on, put together."""
         check_complete(self)
         assert self.ragged_rank is not None
@@ -66,22 +70,22 @@ class Field:
         return Value(func(0), tuple(func(level + 1) for level in range(levels))) if levels else func(0)
 
     @property
-    def ragged_indices(self) -> Any:
+    def ragged_indices(self) -> int | Value:
         return self.map(lambda part: part)
 
     @property
-    def output_classes(self) -> Any:
+    def output_classes(self) -> type[Tensor] | Value:
         return self.map(lambda _: Tensor)
 
     @property
-    def output_types(self) -> Any:
+    def output_types(self) -> DType | Value | None:
         return self.map(lambda part: INT32 if part else self.dtype)
 
     @property
-    def output_shapes(self) -> Any:
+    def output_shapes(self) -> TensorShape | Value:
         return self.map(lambda part: self._shape(part, None))
 
-    def spec(self, rows: int | None = None) -> Any:
+    def spec(self, rows: int | None = None) -> TensorSpec | Value:
         """The kind of its values in an element of so many rows."""
         check_complete(self)
         assert self.dtype is not None
@@ -124,17 +128,17 @@ class DataFrame:
     Value = Value
 
     @classmethod
-    def to_sparse(cls, features: Any) -> Any:
+    def to_sparse(cls, features: Frame) -> Frame:
         """Values of lists as sparse tensors, in structures of the same form."""
         return _map_values(features, lambda value: value.to_sparse())
 
     @classmethod
-    def unbatch_and_to_sparse(cls, features: Any) -> Any:
+    def unbatch_and_to_sparse(cls, features: Frame) -> Frame:
         """The same of batches of one row, whose dimension is left out."""
         return _map_values(features, _row_to_sparse)
 
 
-def _map_values(features: Any, of_value: Callable[[Value], Any]) -> Any:
+def _map_values(features: Frame, of_value: Callable[[Value], Tensor | SparseTensor]) -> Frame:
     if isinstance(features, Mapping):
         return {name: _map_values(feature, of_value) for name, feature in features.items()}
     if isinstance(features, RaggedTensor):

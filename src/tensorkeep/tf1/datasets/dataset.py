@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias
 
 import numpy as np
 
 from tensorkeep._lazy import later
 from tensorkeep.dtypes import BOOL, INT64, STRING, DType
 from tensorkeep.errors import InvalidArgumentError, UnimplementedError, WrongTypeError
-from tensorkeep.graph.arguments import DTypeLike, TensorLike, emit, emit_tensors
+from tensorkeep.graph.arguments import DTypeLike, ShapeLike, TensorLike, emit, emit_tensors
 from tensorkeep.graph.building import colocate_with, name_scope
 from tensorkeep.graph.composites import SparseTensor
 from tensorkeep.graph.conversion import convert
@@ -28,7 +28,13 @@ from tensorkeep.tf1.datasets.arguments import (
 from tensorkeep.tf1.datasets.options import Options
 from tensorkeep.tf1.datasets.padding import known_padded_shape, padded_shape_tensors, padding_value_tensors
 from tensorkeep.tf1.datasets.structures import (
+    Classes,
     DatasetSpec,
+    Element,
+    Nested,
+    Shapes,
+    Specs,
+    Types,
     batched_tensors_of,
     common_specs,
     element_of,
@@ -52,11 +58,16 @@ else:  # they are made of datasets
     iterators, mapping = later("tensorkeep.tf1.datasets.iterators"), later("tensorkeep.tf1.datasets.mapping")
     mixing, sources = later("tensorkeep.tf1.datasets.mixing"), later("tensorkeep.tf1.datasets.sources")
 
+Datasets: TypeAlias = "Nested[Dataset]"
+"""Datasets in a structure, which is that of the elements of them side by side."""
+Weights: TypeAlias = "TensorLike | Dataset | None"
+"""How often an element of each of several datasets is drawn; a dataset of such weights changes them each time."""
+
 
 class Dataset:
     """A dataset: elements of one structure, one after the other. Every method gives a new one."""
 
-    def __init__(self, variant: Tensor, element_spec: Any, options: Options | None = None) -> None:
+    def __init__(self, variant: Tensor, element_spec: Specs, options: Options | None = None) -> None:
         self._variant_tensor = variant
         self._element_spec = element_spec
         self._options = options or Options()
@@ -76,22 +87,22 @@ class Dataset:
     # ------------------------------------------------------------------------------------------------ structure
 
     @property
-    def element_spec(self) -> Any:
+    def element_spec(self) -> Specs:
         """The structure of the elements."""
         return self._element_spec
 
     @property
-    def output_types(self) -> Any:
+    def output_types(self) -> Types:
         """The types of an element's values, in its structure."""
         return spec_types(self._element_spec)
 
     @property
-    def output_shapes(self) -> Any:
+    def output_shapes(self) -> Shapes:
         """The shapes of an element's values, in its structure."""
         return spec_shapes(self._element_spec)
 
     @property
-    def output_classes(self) -> Any:
+    def output_classes(self) -> Classes:
         """The classes of an element's values, in its structure."""
         return spec_classes(self._element_spec)
 
@@ -107,10 +118,10 @@ class Dataset:
         """What was said of how it is to be run."""
         return self._options
 
-    def _made(self, variant: Tensor, spec: Any) -> Dataset:
+    def _made(self, variant: Tensor, spec: Specs) -> Dataset:
         return Dataset(variant, spec, self._options)
 
-    def _changed(self, op: str, *inputs: Any, spec: Any = None, **attrs: Any) -> Dataset:
+    def _changed(self, op: str, *inputs: Any, spec: Specs | None = None, **attrs: Any) -> Dataset:
         """The dataset that an op makes of this one; its elements are as before unless `spec` says otherwise."""
         found = self._element_spec if spec is None else spec
         return self._made(emit(op, self._variant_tensor, *inputs, **flat_kinds(found), **attrs), found)
@@ -118,12 +129,12 @@ class Dataset:
     # -------------------------------------------------------------------------------------------------- sources
 
     @staticmethod
-    def from_tensors(tensors: Any, name: str | None = None) -> Dataset:
+    def from_tensors(tensors: Element, name: str | None = None) -> Dataset:
         """A dataset of one element."""
         return sources.from_tensors(tensors)
 
     @staticmethod
-    def from_tensor_slices(tensors: Any, name: str | None = None) -> Dataset:
+    def from_tensor_slices(tensors: Element, name: str | None = None) -> Dataset:
         """A dataset of the rows of tensors along their first dimension."""
         return sources.from_tensor_slices(tensors)
 
@@ -133,12 +144,14 @@ class Dataset:
         return sources.from_sparse_tensor_slices(sparse_tensor)
 
     @staticmethod
-    def range(*args: Any, **kwargs: Any) -> Dataset:
+    def range(*args: TensorLike, **kwargs: DTypeLike | None) -> Dataset:
         """A dataset of whole numbers: `range(stop)`, `range(start, stop)` or `range(start, stop, step)`."""
         return sources.number_range(*args, **kwargs)
 
     @staticmethod
-    def counter(start: Any = 0, step: Any = 1, dtype: DTypeLike = INT64, name: str | None = None) -> Dataset:
+    def counter(
+        start: TensorLike = 0, step: TensorLike = 1, dtype: DTypeLike = INT64, name: str | None = None
+    ) -> Dataset:
         """A dataset of numbers without end."""
         with name_scope("counter"):
             first = convert(start, DType.of(dtype), "start")
@@ -163,17 +176,17 @@ class Dataset:
         return sources.list_files(file_pattern, shuffle, seed)
 
     @staticmethod
-    def zip(*args: Any, datasets: Any = None, name: str | None = None) -> Dataset:
+    def zip(*args: Datasets, datasets: Datasets | None = None, name: str | None = None) -> Dataset:
         """Datasets side by side: an element has the structure in which they are given."""
         return sources.zip_datasets(*args, datasets=datasets)
 
     @staticmethod
     def from_generator(
         generator: Callable[..., Any],
-        output_types: Any = None,
-        output_shapes: Any = None,
+        output_types: Types | None = None,
+        output_shapes: Shapes = None,
         args: Sequence[Any] | None = None,
-        output_signature: Any = None,
+        output_signature: Specs | None = None,
         name: str | None = None,
     ) -> Dataset:
         """A dataset of what the iterators that a Python function gives have, one for each pass."""
@@ -182,7 +195,7 @@ class Dataset:
     @staticmethod
     def sample_from_datasets(
         datasets: Sequence[Dataset],
-        weights: Any = None,
+        weights: Weights = None,
         seed: int | None = None,
         stop_on_empty_dataset: bool = False,
         rerandomize_each_iteration: bool | None = None,
@@ -346,11 +359,11 @@ class Dataset:
         """The elements before the first of which a predicate is not true."""
         return mapping.choose_elements(self, "TakeWhileDataset", predicate, "Dataset_take_while")
 
-    def scan(self, initial_state: Any, scan_func: Callable[..., Any], name: str | None = None) -> Dataset:
+    def scan(self, initial_state: Element, scan_func: Callable[..., Any], name: str | None = None) -> Dataset:
         """What a function of a state and an element gives besides the next state, one element after the other."""
         return mapping.scan(self, initial_state, scan_func)
 
-    def reduce(self, initial_state: Any, reduce_func: Callable[..., Any], name: str | None = None) -> Any:
+    def reduce(self, initial_state: Element, reduce_func: Callable[..., Any], name: str | None = None) -> Any:
         """What a function of a state and an element makes of all elements, beginning with a state."""
         return mapping.reduce(self, initial_state, reduce_func)
 
@@ -402,8 +415,8 @@ class Dataset:
     def padded_batch(
         self,
         batch_size: TensorLike,
-        padded_shapes: Any = None,
-        padding_values: Any = None,
+        padded_shapes: Shapes = None,
+        padding_values: Element = None,
         drop_remainder: TensorLike = False,
         name: str | None = None,
     ) -> Dataset:
@@ -468,7 +481,7 @@ class Dataset:
         """So many elements of different sizes as one ragged tensor for each component."""
         return batches.ragged_batch(self, batch_size, drop_remainder, row_splits_dtype)
 
-    def sparse_batch(self, batch_size: TensorLike, row_shape: Any, name: str | None = None) -> Dataset:
+    def sparse_batch(self, batch_size: TensorLike, row_shape: ShapeLike, name: str | None = None) -> Dataset:
         """So many elements of different sizes as one sparse tensor whose rows have a shape."""
         return batches.sparse_batch(self, batch_size, row_shape)
 
@@ -481,8 +494,8 @@ class Dataset:
         element_length_func: Callable[..., Any],
         bucket_boundaries: Sequence[int],
         bucket_batch_sizes: Sequence[int],
-        padded_shapes: Any = None,
-        padding_values: Any = None,
+        padded_shapes: Shapes = None,
+        padding_values: Element = None,
         pad_to_bucket_boundary: bool = False,
         no_padding: bool = False,
         drop_remainder: bool = False,
@@ -497,8 +510,8 @@ class Dataset:
     def rejection_resample(
         self,
         class_func: Callable[..., Any],
-        target_dist: Any,
-        initial_dist: Any = None,
+        target_dist: TensorLike,
+        initial_dist: TensorLike | None = None,
         seed: int | None = None,
         name: str | None = None,
     ) -> Dataset:
@@ -524,7 +537,7 @@ class Dataset:
         """How many elements it has, as far as that is known."""
         return emit("DatasetCardinality", self._variant_tensor)
 
-    def as_numpy_iterator(self) -> Any:
+    def as_numpy_iterator(self) -> NoReturn:
         """Raises: the values of a dataset as arrays need eager execution, and there are only graphs."""
         raise _not_eager("as_numpy_iterator")
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from tensorkeep.errors import InvalidArgumentError
@@ -20,7 +20,7 @@ def make_batched_features_dataset(
     file_pattern: TensorLike,
     batch_size: int,
     features: Mapping[str, Any],
-    reader: Any = None,
+    reader: Callable[..., Dataset] | None = None,
     label_key: str | None = None,
     reader_args: Sequence[Any] | None = None,
     num_epochs: int | None = None,

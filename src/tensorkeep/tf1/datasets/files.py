@@ -23,7 +23,7 @@ from tensorkeep.tf1.functions.type_specs import TensorSpec
 _RECORD_BUFFER = 256 * 1024
 
 
-def file_names(filenames: Any) -> Dataset:
+def file_names(filenames: Dataset | TensorLike) -> Dataset:
     """A dataset of names of files: one already, or a tensor of any shape."""
     if isinstance(filenames, Dataset):
         spec = filenames.element_spec
@@ -37,7 +37,9 @@ def file_names(filenames: Any) -> Dataset:
     return Dataset(emit("TensorSliceDataset", [flat], output_shapes=shapes, is_files=True), spec)
 
 
-def _of_files(filenames: Any, parallel: Any, read_one_file: Callable[[Tensor], Dataset]) -> Dataset:
+def _of_files(
+    filenames: Dataset | TensorLike, parallel: TensorLike | None, read_one_file: Callable[[Tensor], Dataset]
+) -> Dataset:
     """The datasets of files one after the other, or several at a time."""
     names = file_names(filenames)
     if parallel is None:
@@ -48,11 +50,11 @@ def _of_files(filenames: Any, parallel: Any, read_one_file: Callable[[Tensor], D
 def legacy_interleave(
     dataset: Dataset,
     map_func: Callable[..., Any],
-    cycle: Any,
-    block: Any,
+    cycle: TensorLike,
+    block: TensorLike,
     sloppy: bool | None,
-    outputs: Any,
-    inputs: Any,
+    outputs: TensorLike | None,
+    inputs: TensorLike | None,
 ) -> Dataset:
     """What `tf.data.experimental.parallel_interleave` makes of a dataset."""
     made = inner_datasets(dataset, map_func, "tf_data_experimental_parallel_interleave")
@@ -75,14 +77,20 @@ def legacy_interleave(
     )
 
 
-def _text(value: Any, name: str) -> Tensor:
+def _text(value: TensorLike | None, name: str) -> Tensor:
     return convert("" if value is None else value, STRING, name)
 
 
 _STRINGS = TensorSpec([], STRING)
 
 
-def _records_of(filenames: Any, reading: str, compression: Any, buffer_size: Any, parallel: Any) -> Dataset:
+def _records_of(
+    filenames: Dataset | TensorLike,
+    reading: str,
+    compression: TensorLike | None,
+    buffer_size: TensorLike | None,
+    parallel: TensorLike | None,
+) -> Dataset:
     """What the operation of that name reads of each file."""
 
     def read_one_file(filename: Tensor) -> Dataset:
@@ -163,8 +171,8 @@ class CsvDataset(Dataset):
         field_delim: TensorLike = ",",
         use_quote_delim: TensorLike = True,
         na_value: TensorLike = "",
-        select_cols: Any = None,
-        exclude_cols: Any = None,
+        select_cols: TensorLike | None = None,
+        exclude_cols: TensorLike | None = None,
     ) -> None:
         if select_cols is not None and exclude_cols is not None:
             raise InvalidArgumentError("Either select_cols or exclude_cols should be empty.")
@@ -185,7 +193,7 @@ class CsvDataset(Dataset):
         super().__init__(variant, spec)
 
 
-def _columns(numbers: Any) -> Any:
+def _columns(numbers: TensorLike | None) -> TensorLike:
     return np.zeros(0, np.int64) if numbers is None else numbers
 
 

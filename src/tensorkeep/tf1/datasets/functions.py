@@ -14,6 +14,7 @@ from tensorkeep.graph.functions import function_def, numbered_name
 from tensorkeep.graph.graph import Tensor
 from tensorkeep.graph.messages.attrs import FunctionRef
 from tensorkeep.tf1.datasets.structures import (
+    Specs,
     common_specs,
     component_dtype,
     element_of,
@@ -43,7 +44,7 @@ class ElementFunction:
     """The structure of what it gives."""
 
 
-def trace_function(function: Callable[..., Any], specs: Any, name: str) -> ElementFunction:
+def trace_function(function: Callable[..., Any], specs: Specs, name: str) -> ElementFunction:
     """A function of an element whose structure is known; a tuple is handed over as several arguments.
 
     `name` is that of the transformation, which becomes part of the function's.
@@ -82,8 +83,8 @@ def argument_types(captured: Sequence[Tensor]) -> tuple[Any, ...]:
 
 
 def traced_with_state(
-    function: Callable[..., Any], state_spec: Any, element_spec: Any, name: str, gives_more: bool
-) -> tuple[ElementFunction, Any]:
+    function: Callable[..., Any], state_spec: Specs, element_spec: Specs, name: str, gives_more: bool
+) -> tuple[ElementFunction, Specs]:
     """A function of a state and an element; the shapes of the state are widened until they hold for what it gives."""
     while True:
         made = trace_function(function, (state_spec, element_spec), name)

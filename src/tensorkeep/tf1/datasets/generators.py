@@ -16,7 +16,7 @@ from tensorkeep.graph.graph import Tensor
 from tensorkeep.runtime.session import fits_shape
 from tensorkeep.tf1.datasets.dataset import Dataset
 from tensorkeep.tf1.datasets.functions import argument_types, trace_function
-from tensorkeep.tf1.datasets.structures import flat, flat_kinds, pack_leaves, specs_of
+from tensorkeep.tf1.datasets.structures import Shapes, Specs, Types, flat, flat_kinds, pack_leaves, specs_of
 from tensorkeep.tf1.functions.control.script import py_func
 from tensorkeep.tf1.functions.type_specs import TensorSpec
 
@@ -24,7 +24,7 @@ from tensorkeep.tf1.functions.type_specs import TensorSpec
 class _Generators:
     """The iterators of the passes that are under way, by number."""
 
-    def __init__(self, make: Callable[..., Any], specs: Any) -> None:
+    def __init__(self, make: Callable[..., Any], specs: Specs) -> None:
         self._make = make
         self._specs = specs
         self._leaves = flat(specs)
@@ -124,17 +124,20 @@ def _whole_numbers(array: Any, dtype: DType) -> Any:
 
 def from_generator(
     generator: Callable[..., Any],
-    output_types: Any = None,
-    output_shapes: Any = None,
+    output_types: Types | None = None,
+    output_shapes: Shapes = None,
     args: Sequence[Any] | None = None,
-    output_signature: Any = None,
+    output_signature: Specs | None = None,
 ) -> Dataset:
     """A dataset of the elements of a Python iterator. The function is called for a new one at each pass."""
     if not callable(generator):
         raise WrongTypeError("`generator` must be a Python callable.")
     if (output_types is None) == (output_signature is None):
         raise WrongTypeError("Either `output_types` or `output_signature` must be specified, and not both.")
-    specs = specs_of(output_types, output_shapes) if output_signature is None else output_signature
+    specs = output_signature
+    if specs is None:
+        assert output_types is not None
+        specs = specs_of(output_types, output_shapes)
     for spec in flat(specs):
         if not isinstance(spec, TensorSpec):
             raise InvalidArgumentError(
@@ -151,7 +154,7 @@ def _single(outputs: object) -> Tensor:
     return outputs
 
 
-def _of_generator(running: _Generators, specs: Any, inputs: tuple[Tensor, ...]) -> Dataset:
+def _of_generator(running: _Generators, specs: Specs, inputs: tuple[Tensor, ...]) -> Dataset:
     """The dataset of one pass: begin, advance until nothing is left, finish."""
     number = TensorSpec([], INT64)
     nothing = TensorSpec([], "int32")

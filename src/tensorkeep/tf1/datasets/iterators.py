@@ -20,7 +20,12 @@ from tensorkeep.graph.saveable import SaveableObject, SaveSpec
 from tensorkeep.tf1.datasets.dataset import Dataset
 from tensorkeep.tf1.datasets.options import ExternalStatePolicy
 from tensorkeep.tf1.datasets.structures import (
+    Classes,
+    Element,
     OptionalSpec,
+    Shapes,
+    Specs,
+    Types,
     element_of,
     flat,
     flat_kinds,
@@ -46,9 +51,9 @@ class Iterator:
         self,
         iterator_resource: Tensor,
         initializer: Operation | None,
-        output_types: Any,
-        output_shapes: Any,
-        output_classes: Any,
+        output_types: Types,
+        output_shapes: Shapes,
+        output_classes: Classes | None,
     ) -> None:
         self._iterator_resource = iterator_resource
         self._initializer = initializer
@@ -56,7 +61,7 @@ class Iterator:
         self._string_handle = emit("IteratorToStringHandle", iterator_resource)
 
     @classmethod
-    def _of(cls, resource: Tensor, initializer: Operation | None, specs: Any) -> Iterator:
+    def _of(cls, resource: Tensor, initializer: Operation | None, specs: Specs) -> Iterator:
         made = cls.__new__(cls)
         made._iterator_resource, made._initializer, made._specs = resource, initializer, specs
         made._string_handle = emit("IteratorToStringHandle", resource)
@@ -64,7 +69,10 @@ class Iterator:
 
     @staticmethod
     def from_structure(
-        output_types: Any, output_shapes: Any = None, shared_name: str | None = None, output_classes: Any = None
+        output_types: Types,
+        output_shapes: Shapes = None,
+        shared_name: str | None = None,
+        output_classes: Classes | None = None,
     ) -> Iterator:
         """An iterator for datasets of a structure, which `make_initializer` has begin in one of them."""
         specs = specs_of(output_types, output_shapes, output_classes)
@@ -73,7 +81,10 @@ class Iterator:
 
     @staticmethod
     def from_string_handle(
-        string_handle: TensorLike, output_types: Any, output_shapes: Any = None, output_classes: Any = None
+        string_handle: TensorLike,
+        output_types: Types,
+        output_shapes: Shapes = None,
+        output_classes: Classes | None = None,
     ) -> Iterator:
         """The iterator whose handle is fed, or whatever the string comes from."""
         specs = specs_of(output_types, output_shapes, output_classes)
@@ -129,22 +140,22 @@ class Iterator:
         return emit("IteratorToStringHandle", self._iterator_resource, name=name)
 
     @property
-    def element_spec(self) -> Any:
+    def element_spec(self) -> Specs:
         """The structure of its elements."""
         return self._specs
 
     @property
-    def output_types(self) -> Any:
+    def output_types(self) -> Types:
         """The types of an element's values, in its structure."""
         return spec_types(self._specs)
 
     @property
-    def output_shapes(self) -> Any:
+    def output_shapes(self) -> Shapes:
         """The shapes of an element's values, in its structure."""
         return spec_shapes(self._specs)
 
     @property
-    def output_classes(self) -> Any:
+    def output_classes(self) -> Classes:
         """The classes of an element's values, in its structure."""
         return spec_classes(self._specs)
 
@@ -214,22 +225,22 @@ def _made_by(tensor: Tensor) -> list[Operation]:
 # -------------------------------------------------------------------------------------------------- Types and the like
 
 
-def get_output_types(dataset_or_iterator: Dataset | Iterator) -> Any:
+def get_output_types(dataset_or_iterator: Dataset | Iterator) -> Types:
     """The types of an element's values, in its structure."""
     return spec_types(dataset_or_iterator.element_spec)
 
 
-def get_output_shapes(dataset_or_iterator: Dataset | Iterator) -> Any:
+def get_output_shapes(dataset_or_iterator: Dataset | Iterator) -> Shapes:
     """The shapes of an element's values, in its structure."""
     return spec_shapes(dataset_or_iterator.element_spec)
 
 
-def get_output_classes(dataset_or_iterator: Dataset | Iterator) -> Any:
+def get_output_classes(dataset_or_iterator: Dataset | Iterator) -> Classes:
     """The classes of an element's values, in its structure."""
     return spec_classes(dataset_or_iterator.element_spec)
 
 
-def get_structure(dataset_or_iterator: Dataset | Iterator) -> Any:
+def get_structure(dataset_or_iterator: Dataset | Iterator) -> Specs:
     """The structure of the elements."""
     return dataset_or_iterator.element_spec
 
@@ -247,23 +258,23 @@ class NumpyIterator:
 class Optional:
     """A value that may be missing."""
 
-    def __init__(self, variant: Tensor, specs: Any) -> None:
+    def __init__(self, variant: Tensor, specs: Specs) -> None:
         self._variant_tensor = variant
         self._specs = specs
 
     @staticmethod
-    def from_value(value: Any) -> Optional:
+    def from_value(value: Element) -> Optional:
         """The optional that holds a structure of values."""
         element = normalize_element(value, "optional")
         return Optional(emit("OptionalFromValue", tensors_of(element)), map_leaves(spec_of, element))
 
     @staticmethod
-    def empty(element_spec: Any) -> Optional:
+    def empty(element_spec: Specs) -> Optional:
         """The optional that holds nothing, where a structure of these specs could be."""
         return Optional(emit("OptionalNone"), element_spec)
 
     @staticmethod
-    def none_from_structure(value_structure: Any) -> Optional:
+    def none_from_structure(value_structure: Specs) -> Optional:
         """The same as `empty`, under the name of TensorFlow 1.15."""
         return Optional.empty(value_structure)
 
@@ -279,12 +290,12 @@ class Optional:
             return element_of(self._specs, found)
 
     @property
-    def element_spec(self) -> Any:
+    def element_spec(self) -> Specs:
         """The structure of the value."""
         return self._specs
 
     @property
-    def value_structure(self) -> Any:
+    def value_structure(self) -> Specs:
         """The spec of the value, under the name of TensorFlow 1.15."""
         return self._specs
 
@@ -318,7 +329,7 @@ class IteratorSaveable(SaveableObject):
             return emit_operation("DeserializeIterator", self.op, restored_tensors[0])
 
 
-def make_saveable_from_iterator(iterator: Iterator, external_state_policy: Any = None) -> IteratorSaveable:
+def make_saveable_from_iterator(iterator: Iterator, external_state_policy: str | None = None) -> IteratorSaveable:
     """What a saver saves of an iterator; add it to the collection of saveable objects, or hand it to the saver."""
     policies = {None: ExternalStatePolicy.FAIL, "fail": ExternalStatePolicy.FAIL, "warn": ExternalStatePolicy.WARN}
     policy = policies.get(external_state_policy, ExternalStatePolicy.IGNORE)

@@ -14,6 +14,7 @@ from tensorkeep.tf1.datasets.dataset import Dataset
 from tensorkeep.tf1.datasets.functions import ElementFunction, argument_types, trace_function, traced_with_state
 from tensorkeep.tf1.datasets.structures import (
     DatasetSpec,
+    Element,
     element_of,
     flat_kinds,
     map_leaves,
@@ -113,7 +114,7 @@ def choose_elements(dataset: Dataset, op: str, predicate: Callable[..., Any], na
     return dataset._changed(op, list(made.captured), predicate=made.reference, Targuments=types)
 
 
-def scan(dataset: Dataset, initial_state: Any, scan_func: Callable[..., Any]) -> Dataset:
+def scan(dataset: Dataset, initial_state: Element, scan_func: Callable[..., Any]) -> Dataset:
     """What a function of a state and an element gives besides the next state, one element after the other."""
     state = normalize_element(initial_state)
     state_spec = map_leaves(spec_of, state)
@@ -130,7 +131,7 @@ def scan(dataset: Dataset, initial_state: Any, scan_func: Callable[..., Any]) ->
     )
 
 
-def reduce(dataset: Dataset, initial_state: Any, reduce_func: Callable[..., Any]) -> Any:
+def reduce(dataset: Dataset, initial_state: Element, reduce_func: Callable[..., Any]) -> Any:
     """What a function of a state and an element makes of all elements, beginning with a state."""
     with name_scope("initial_state"):
         state = normalize_element(initial_state)

@@ -10,11 +10,11 @@ import numpy as np
 
 from tensorkeep.dtypes import FLOAT32, INT32, INT64
 from tensorkeep.errors import InvalidArgumentError, WrongTypeError
-from tensorkeep.graph.arguments import emit
+from tensorkeep.graph.arguments import TensorLike, emit
 from tensorkeep.graph.building import name_scope
 from tensorkeep.graph.conversion import convert
 from tensorkeep.graph.graph import Tensor
-from tensorkeep.tf1.datasets.dataset import Dataset
+from tensorkeep.tf1.datasets.dataset import Dataset, Weights
 from tensorkeep.tf1.datasets.structures import common_specs, flat_kinds
 from tensorkeep.tf1.functions.constants import constant
 from tensorkeep.tf1.functions.numbers.reductions import reduce_max, reduce_min, reduce_sum
@@ -37,7 +37,7 @@ def _interleave_datasets(selector: Dataset, datasets: Sequence[Dataset], stops: 
 
 def sample_from_datasets(
     datasets: Sequence[Dataset],
-    weights: Any = None,
+    weights: Weights = None,
     seed: int | None = None,
     stop_on_empty_dataset: bool = False,
     rerandomize_each_iteration: bool | None = None,
@@ -112,8 +112,8 @@ _TINY = float(np.finfo(np.float32).tiny)
 def rejection_resample(
     dataset: Dataset,
     class_func: Callable[..., Any],
-    target_dist: Any,
-    initial_dist: Any = None,
+    target_dist: TensorLike,
+    initial_dist: TensorLike | None = None,
     seed: int | None = None,
 ) -> Dataset:
     """Pairs of a class and an element, of which some are left out so that classes have the distribution wanted."""

@@ -143,31 +143,31 @@ class Options(_Settings):
         self.distribute = DistributeOptions()
 
     @property
-    def experimental_deterministic(self) -> Any:
+    def experimental_deterministic(self) -> bool | None:
         """The same as `deterministic`, under the name of TensorFlow 1.15."""
         return getattr(self, "deterministic", None)
 
     @experimental_deterministic.setter
-    def experimental_deterministic(self, value: Any) -> None:
+    def experimental_deterministic(self, value: bool | None) -> None:
         self.deterministic = value
 
     @property
-    def experimental_threading(self) -> Any:
+    def experimental_threading(self) -> ThreadingOptions:
         """The same as `threading`, under the name of TensorFlow 1.15."""
         return self.threading
 
     @property
-    def experimental_distribute(self) -> Any:
+    def experimental_distribute(self) -> DistributeOptions:
         """The same as `distribute`, under the name of TensorFlow 1.15."""
         return self.distribute
 
     @property
-    def experimental_autotune(self) -> Any:
+    def experimental_autotune(self) -> bool | None:
         """The same as `autotune.enabled`, under the name of TensorFlow 1.15."""
         return self.autotune.enabled
 
     @experimental_autotune.setter
-    def experimental_autotune(self, value: Any) -> None:
+    def experimental_autotune(self, value: bool | None) -> None:
         self.autotune.enabled = value
 
     def merge(self, options: Options) -> Options:

@@ -14,11 +14,11 @@ from tensorkeep.graph.constants import constant_value
 from tensorkeep.graph.conversion import convert
 from tensorkeep.graph.graph import Tensor
 from tensorkeep.graph.tensor_shape import TensorShape, plain_shape
-from tensorkeep.tf1.datasets.structures import flat, flat_shapes
+from tensorkeep.tf1.datasets.structures import Element, Shapes, Specs, flat, flat_shapes
 from tensorkeep.tf1.functions.constants import constant
 
 
-def padded_shape_tensors(specs: Any, padded_shapes: Any) -> list[Tensor]:
+def padded_shape_tensors(specs: Specs, padded_shapes: Shapes) -> list[Tensor]:
     """The shape to which each component is filled up, -1 where the largest element says it."""
     if padded_shapes is None:
         shapes: list[Any] = [spec.shape for spec in flat(specs)]
@@ -71,7 +71,7 @@ def known_padded_shape(told: Tensor) -> TensorShape:
     return TensorShape([None if size < 0 else int(size) for size in known])
 
 
-def padding_value_tensors(specs: Any, given: Any) -> list[Tensor]:
+def padding_value_tensors(specs: Specs, given: Element) -> list[Tensor]:
     """The value with which each component is filled up; zero, or an empty text, where none is given."""
     leaves = flat(specs)
     if given is None:

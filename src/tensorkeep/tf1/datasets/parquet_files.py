@@ -11,7 +11,7 @@ from typing import Any, Final, TypeAlias
 
 from tensorkeep.dtypes import STRING
 from tensorkeep.errors import InvalidArgumentError, UnimplementedError, WrongTypeError
-from tensorkeep.graph.arguments import emit
+from tensorkeep.graph.arguments import TensorLike, emit
 from tensorkeep.graph.graph import Tensor
 from tensorkeep.io.files.everywhere import FILES
 from tensorkeep.io.files.filesystem import FileSystem
@@ -39,14 +39,14 @@ class ParquetDataset(Dataset):
 
     def __init__(
         self,
-        filenames: Any,
-        batch_size: Any = 1,
+        filenames: Dataset | TensorLike,
+        batch_size: TensorLike = 1,
         fields: Fields = None,
         partition_count: int = 1,
         partition_index: int = 0,
         drop_remainder: bool = False,
-        num_parallel_reads: Any = None,
-        num_sequential_reads: Any = 1,
+        num_parallel_reads: TensorLike | None = None,
+        num_sequential_reads: TensorLike = 1,
     ) -> None:
         self._fields = _fields(filenames, fields)
         self._partition_count = partition_count
@@ -95,12 +95,14 @@ class ParquetDataset(Dataset):
         return self._drop_remainder
 
 
-def read_parquet(batch_size: Any, fields: Fields = None, **options: Any) -> Callable[[Dataset], ParquetDataset]:
+def read_parquet(batch_size: TensorLike, fields: Fields = None, **options: Any) -> Callable[[Dataset], ParquetDataset]:
     """What makes a `ParquetDataset` of a dataset of names of files, for `Dataset.apply`."""
     return lambda filenames: ParquetDataset(filenames, batch_size, fields, **options)
 
 
-def _of_files(names: Dataset, read_one_file: Callable[[Tensor], Dataset], parallel: Any, block: Any) -> Dataset:
+def _of_files(
+    names: Dataset, read_one_file: Callable[[Tensor], Dataset], parallel: TensorLike | None, block: TensorLike
+) -> Dataset:
     if parallel is None:
         return names.flat_map(read_one_file)
     if parallel == AUTOTUNE:
@@ -111,7 +113,7 @@ def _of_files(names: Dataset, read_one_file: Callable[[Tensor], Dataset], parall
 # --------------------------------------------------------------------------------------------------------------- Fields
 
 
-def _fields(filenames: Any, fields: Fields) -> tuple[Field, ...]:
+def _fields(filenames: Dataset | TensorLike, fields: Fields) -> tuple[Field, ...]:
     """The fields of a dataset. Of files whose names are not known while the graph is built they have to be said."""
     names = [filenames] if isinstance(filenames, str) else filenames
     if isinstance(names, tuple | list) and names and all(isinstance(name, str) for name in names):

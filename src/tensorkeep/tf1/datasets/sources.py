@@ -9,7 +9,7 @@ import numpy as np
 
 from tensorkeep.dtypes import INT64, STRING, DType
 from tensorkeep.errors import InvalidArgumentError, WrongTypeError
-from tensorkeep.graph.arguments import TensorLike, emit, emit_operation
+from tensorkeep.graph.arguments import DTypeLike, TensorLike, emit, emit_operation
 from tensorkeep.graph.building import control_dependencies, name_scope
 from tensorkeep.graph.composites import SparseTensor
 from tensorkeep.graph.conversion import convert
@@ -18,8 +18,10 @@ from tensorkeep.graph.tensor_shape import TensorShape
 from tensorkeep.runtime.composite_values import SparseTensorValue
 from tensorkeep.shapes import Shape
 from tensorkeep.tf1.datasets.arguments import int64_of
-from tensorkeep.tf1.datasets.dataset import Dataset
+from tensorkeep.tf1.datasets.dataset import Dataset, Datasets
 from tensorkeep.tf1.datasets.structures import (
+    Element,
+    Specs,
     batched_tensors_of,
     component_shape,
     flat,
@@ -35,14 +37,14 @@ from tensorkeep.tf1.functions.constants import constant
 from tensorkeep.tf1.functions.type_specs import SparseTensorSpec, TensorSpec, TypeSpec
 
 
-def from_tensors(tensors: Any) -> Dataset:
+def from_tensors(tensors: Element) -> Dataset:
     """A dataset of one element."""
     element = normalize_element(tensors)
     spec = map_leaves(spec_of, element)
     return _source("TensorDataset", tensors_of(element), spec)
 
 
-def from_tensor_slices(tensors: Any) -> Dataset:
+def from_tensor_slices(tensors: Element) -> Dataset:
     """A dataset of the rows of tensors along their first dimension."""
     element = normalize_element(tensors)
     spec = map_leaves(lambda leaf: without_rows(spec_of(leaf)), element)
@@ -63,7 +65,7 @@ def from_sparse_tensor_slices(sparse_tensor: SparseTensor | SparseTensorValue) -
     return Dataset(variant, parts)
 
 
-def number_range(*args: Any, **kwargs: Any) -> Dataset:
+def number_range(*args: TensorLike, **kwargs: DTypeLike | None) -> Dataset:
     """A dataset of whole numbers: `range(stop)`, `range(start, stop)` or `range(start, stop, step)`."""
     dtype = DType.of(kwargs.pop("output_type", INT64))
     kwargs.pop("name", None)
@@ -96,7 +98,7 @@ def list_files(file_pattern: TensorLike, shuffle: bool | None = None, seed: int 
         return source.shuffle(count, seed=seed)
 
 
-def zip_datasets(*args: Any, datasets: Any = None) -> Dataset:
+def zip_datasets(*args: Datasets, datasets: Datasets | None = None) -> Dataset:
     """Datasets side by side: an element has the structure in which they are given."""
     if not args and datasets is None:
         raise WrongTypeError("Must pass at least one dataset to `zip`.")
@@ -117,7 +119,7 @@ def zip_datasets(*args: Any, datasets: Any = None) -> Dataset:
     return Dataset(emit("ZipDataset", variants, **flat_kinds(spec)), spec, options)
 
 
-def _source(op: str, tensors: Sequence[Tensor], spec: Any) -> Dataset:
+def _source(op: str, tensors: Sequence[Tensor], spec: Specs) -> Dataset:
     shapes = tuple(map(_told_component, flat(spec), tensors)) if op == "TensorDataset" else None
     kinds = flat_kinds(spec)["output_shapes"] if shapes is None else shapes
     return Dataset(emit(op, list(tensors), output_shapes=kinds), spec)

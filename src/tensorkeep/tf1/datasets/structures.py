@@ -8,11 +8,11 @@ A tensor travels as itself, a sparse one as a vector of three variants, a ragged
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, ClassVar, Protocol, TypeAlias, TypeVar
 
 from tensorkeep.dtypes import INT64, VARIANT, DType
 from tensorkeep.errors import InvalidArgumentError, WrongTypeError
-from tensorkeep.graph.arguments import emit, emit_tensors
+from tensorkeep.graph.arguments import DTypeLike, ShapeLike, TensorLike, emit, emit_tensors
 from tensorkeep.graph.building import name_scope
 from tensorkeep.graph.composites import SparseTensor
 from tensorkeep.graph.conversion import convert
@@ -30,6 +30,34 @@ from tensorkeep.tf1.functions.type_specs import (
     type_spec_from_value,
 )
 
+Leaf = TypeVar("Leaf")
+
+
+class AttrsStructure(Protocol):
+    """An object of a class that attrs made: its attributes are parts of a structure."""
+
+    __attrs_attrs__: ClassVar[Any]
+
+
+class SelfTold(Protocol):
+    """A value that says itself of what kind it is: a dataset, or one that may be missing."""
+
+    @property
+    def _type_spec(self) -> TypeSpec: ...
+
+
+Nested: TypeAlias = "Leaf | tuple[Nested[Leaf], ...] | Mapping[Any, Nested[Leaf]] | AttrsStructure"
+"""Leaves in tuples, mappings and classes of attrs of any depth."""
+Specs: TypeAlias = "Nested[TypeSpec]"
+"""The kinds of the values that elements are made of."""
+Value: TypeAlias = "TensorLike | SparseTensor | SparseTensorValue | RaggedTensor | RaggedTensorValue | SelfTold | None"
+"""What can be a leaf of an element."""
+Element: TypeAlias = "Nested[Value]"
+Types: TypeAlias = "Nested[DTypeLike]"
+Shapes: TypeAlias = "ShapeLike | tuple[Shapes, ...] | Mapping[Any, Shapes] | AttrsStructure"
+"""Shapes in the structure of elements: a tuple of sizes is a shape where they have a leaf."""
+Classes: TypeAlias = "Nested[type | TypeSpec]"
+
 # ---------------------------------------------------------------------------------------------------- Nested structures
 
 
@@ -46,15 +74,16 @@ def _parts(value: Any) -> list[Any] | None:
     return None
 
 
-def flat(structure: Any) -> list[Any]:
+def flat(structure: object) -> list[Any]:
     """The leaves of a structure in order; mappings are walked in the order of their keys."""
     parts = _parts(structure)
     return [structure] if parts is None else [leaf for part in parts for leaf in flat(part)]
 
 
-def pack_leaves(structure: Any, leaves: Iterable[Any]) -> Any:
+def pack_leaves(structure: object, leaves: Iterable[Leaf]) -> Nested[Leaf]:
     """A structure of the same form with other leaves."""
-    return _pack_next_leaves(structure, iter(leaves))
+    found: Nested[Leaf] = _pack_next_leaves(structure, iter(leaves))
+    return found
 
 
 def _pack_next_leaves(structure: Any, leaves: Iterator[Any]) -> Any:
@@ -73,7 +102,7 @@ def _pack_next_leaves(structure: Any, leaves: Iterator[Any]) -> Any:
     return tuple(made)
 
 
-def map_leaves(function: Callable[..., Any], *structures: Any) -> Any:
+def map_leaves(function: Callable[..., Leaf], *structures: object) -> Nested[Leaf]:
     """A structure of what a function gives for corresponding leaves of structures of one form."""
     columns = [flat(structure) for structure in structures]
     if len({len(column) for column in columns}) > 1:
@@ -92,7 +121,7 @@ class DatasetSpec(TypeSpec):
 
     __slots__ = ("dataset_shape", "element_spec")
 
-    def __init__(self, element_spec: Any, dataset_shape: Any = ()) -> None:
+    def __init__(self, element_spec: Specs, dataset_shape: ShapeLike = ()) -> None:
         self.element_spec = element_spec
         self.dataset_shape = TensorShape(dataset_shape)
         self._said = (_Compared(element_spec), self.dataset_shape)
@@ -106,7 +135,7 @@ class _Compared:
 
     __slots__ = ("structure",)
 
-    def __init__(self, structure: Any) -> None:
+    def __init__(self, structure: object) -> None:
         self.structure = structure
 
     def __eq__(self, other: object) -> bool:
@@ -127,7 +156,7 @@ class OptionalSpec(TypeSpec):
 
     __slots__ = ("element_spec",)
 
-    def __init__(self, element_spec: Any) -> None:
+    def __init__(self, element_spec: Specs) -> None:
         self.element_spec = element_spec
         self._said = (_Compared(element_spec),)
 
@@ -158,12 +187,12 @@ def component_shape(spec: TypeSpec) -> Shape:
     return Shape(()) if not isinstance(spec, RaggedTensorSpec) or not spec.ragged_rank else Shape(None)
 
 
-def travelling(specs: Any) -> list[TypeSpec]:
+def travelling(specs: Specs) -> list[TypeSpec]:
     """The leaves of a structure of specs that are tensors."""
     return [spec for spec in flat(specs) if not isinstance(spec, NoneTensorSpec)]
 
 
-def flat_kinds(specs: Any) -> dict[str, Any]:
+def flat_kinds(specs: Specs) -> dict[str, Any]:
     """The attributes of an op that say of which tensors elements are made."""
     leaves = travelling(specs)
     return {
@@ -182,7 +211,7 @@ def told_shape(spec: TypeSpec) -> Shape:
 # ------------------------------------------------------------------------------------------------------ Values, tensors
 
 
-def normalize_element(element: Any, name: str = "normalize_element") -> Any:
+def normalize_element(element: Element, name: str = "normalize_element") -> Element:
     """A structure of values as one of tensors, sparse and ragged ones, and datasets."""
     with name_scope(name):
         leaves = [_normal(leaf, at) for at, leaf in enumerate(flat(element))]
@@ -201,7 +230,7 @@ def _normal(value: Any, at: int) -> Any:
     return convert(value, name=f"component_{at}")
 
 
-def tensors_of(element: Any) -> list[Tensor]:
+def tensors_of(element: Element) -> list[Tensor]:
     """The tensors that carry a normalized element in a dataset."""
     return [_component(leaf) for leaf in flat(element) if leaf is not None]
 
@@ -216,7 +245,7 @@ def _component(value: Any) -> Tensor:
     return found
 
 
-def batched_tensors_of(element: Any) -> list[Tensor]:
+def batched_tensors_of(element: Element) -> list[Tensor]:
     """The tensors of a normalized element whose rows along the first dimension will be elements."""
     return [_rows_component(leaf) for leaf in flat(element) if leaf is not None]
 
@@ -229,7 +258,7 @@ def _rows_component(value: Any) -> Tensor:
     return _component(value)
 
 
-def element_of(specs: Any, tensors: Sequence[Tensor]) -> Any:
+def element_of(specs: Specs, tensors: Sequence[Tensor]) -> Element:
     """The element that tensors carry, in the structure of `specs`: the inverse of `tensors_of`."""
     left = iter(tensors)
     leaves = [None if isinstance(spec, NoneTensorSpec) else _value(spec, next(left)) for spec in flat(specs)]
@@ -289,26 +318,26 @@ def _ragged_value(spec: RaggedTensorSpec, tensor: Tensor) -> Any:
 # ---------------------------------------------------------------------------------------------- Types, shapes, classes
 
 
-def spec_types(specs: Any) -> Any:
+def spec_types(specs: Specs) -> Types:
     """The types of the values of a structure, as programs of TensorFlow 1 ask for them."""
     return map_leaves(lambda spec: spec_types(spec.element_spec) if _holds(spec) else spec.dtype, specs)
 
 
-def spec_shapes(specs: Any) -> Any:
+def spec_shapes(specs: Specs) -> Shapes:
     """The shapes of the values of a structure, in the same structure."""
     return map_leaves(lambda spec: spec_shapes(spec.element_spec) if _holds(spec) else spec.shape, specs)
 
 
-def spec_classes(specs: Any) -> Any:
+def spec_classes(specs: Specs) -> Classes:
     """The Python classes of the values of a structure, such as Tensor or SparseTensor, in the same structure."""
     return map_leaves(lambda spec: spec if _holds(spec) else spec.value_type, specs)
 
 
-def _holds(spec: Any) -> bool:
+def _holds(spec: object) -> bool:
     return isinstance(spec, DatasetSpec | OptionalSpec)
 
 
-def specs_of(types: Any, shapes: Any = None, classes: Any = None) -> Any:
+def specs_of(types: Types, shapes: Shapes = None, classes: Classes | None = None) -> Specs:
     """A structure of specs from types, shapes and classes, as iterators of TensorFlow 1 are told them."""
     kinds = map_leaves(DType.of, types)
     told = _shapes_like(kinds, shapes)
@@ -316,13 +345,13 @@ def specs_of(types: Any, shapes: Any = None, classes: Any = None) -> Any:
     return map_leaves(_spec, kinds, told, chosen)
 
 
-def _shapes_like(kinds: Any, shapes: Any) -> Any:
+def _shapes_like(kinds: Types, shapes: Shapes) -> Shapes:
     if shapes is None:
         return map_leaves(lambda _: TensorShape(None), kinds)
     return pack_leaves(kinds, flat_shapes(kinds, shapes))
 
 
-def flat_shapes(kinds: Any, shapes: Any) -> list[TensorShape]:
+def flat_shapes(kinds: object, shapes: Any) -> list[TensorShape]:
     """Shapes that stand beside a structure: in it, a tuple, a list, a TensorShape and None are each a shape."""
     parts = _parts(kinds)
     if parts is None:
@@ -348,7 +377,7 @@ def _spec(dtype: DType, shape: TensorShape, kind: Any) -> TypeSpec:
     return TensorSpec(shape, dtype)
 
 
-def with_rows(spec: Any, size: int | None) -> TypeSpec:
+def with_rows(spec: TypeSpec, size: int | None) -> TypeSpec:
     """The kind of several values as one, along a new first dimension."""
     if isinstance(spec, TensorSpec):
         return TensorSpec(TensorShape([size]).concatenate(spec.shape), spec.dtype)
@@ -384,7 +413,7 @@ def without_rows(spec: Any) -> TypeSpec:
     return TensorSpec(inner, spec.dtype)
 
 
-def common_specs(first: Any, second: Any) -> Any:
+def common_specs(first: Specs, second: Specs) -> Specs:
     """The structure of the narrowest kinds that both structures are of."""
     if len(flat(first)) != len(flat(second)) or repr(pack_leaves(first, [0] * len(flat(first)))) != repr(
         pack_leaves(second, [0] * len(flat(second)))

@@ -8,7 +8,7 @@ from typing import Any
 
 from tensorkeep.dtypes import BOOL, INT64
 from tensorkeep.errors import InvalidArgumentError, WrongTypeError
-from tensorkeep.graph.arguments import TensorLike, emit
+from tensorkeep.graph.arguments import DTypeLike, ShapeLike, TensorLike, emit
 from tensorkeep.graph.conversion import convert
 from tensorkeep.graph.graph import Tensor
 from tensorkeep.graph.tensor_shape import TensorShape
@@ -18,7 +18,7 @@ from tensorkeep.tf1.datasets.dataset import Dataset
 from tensorkeep.tf1.datasets.files import legacy_interleave
 from tensorkeep.tf1.datasets.functions import argument_types, trace_function
 from tensorkeep.tf1.datasets.mixing import rejection_resample as resampled
-from tensorkeep.tf1.datasets.structures import flat, map_leaves, pack_leaves, with_rows
+from tensorkeep.tf1.datasets.structures import Element, Shapes, Specs, flat, map_leaves, pack_leaves, with_rows
 from tensorkeep.tf1.functions.parsing.examples import parse_example
 from tensorkeep.tf1.functions.type_specs import TensorSpec
 
@@ -36,8 +36,8 @@ def bucket_by_sequence_length(
     element_length_func: Callable[..., Any],
     bucket_boundaries: Sequence[int],
     bucket_batch_sizes: Sequence[int],
-    padded_shapes: Any = None,
-    padding_values: Any = None,
+    padded_shapes: Shapes = None,
+    padding_values: Element = None,
     pad_to_bucket_boundary: bool = False,
     no_padding: bool = False,
     drop_remainder: bool = False,
@@ -65,19 +65,19 @@ def copy_to_device(target_device: str, source_device: str = "/cpu:0") -> Transfo
     return lambda dataset: dataset
 
 
-def Counter(start: Any = 0, step: Any = 1, dtype: Any = INT64) -> Dataset:  # noqa: N802 - TensorFlow's name
+def Counter(start: TensorLike = 0, step: TensorLike = 1, dtype: DTypeLike = INT64) -> Dataset:  # noqa: N802 - TensorFlow's name
     """A dataset of numbers without end."""
     return Dataset.counter(start, step, dtype)
 
 
 def dense_to_ragged_batch(
-    batch_size: TensorLike, drop_remainder: TensorLike = False, row_splits_dtype: Any = INT64
+    batch_size: TensorLike, drop_remainder: TensorLike = False, row_splits_dtype: DTypeLike = INT64
 ) -> Transformation:
     """So many elements of different sizes as one ragged tensor."""
     return lambda dataset: ragged_batch(dataset, batch_size, drop_remainder, row_splits_dtype)
 
 
-def dense_to_sparse_batch(batch_size: TensorLike, row_shape: Any) -> Transformation:
+def dense_to_sparse_batch(batch_size: TensorLike, row_shape: ShapeLike) -> Transformation:
     """So many elements of different sizes as one sparse tensor."""
     return lambda dataset: sparse_batch(dataset, batch_size, row_shape)
 
@@ -87,7 +87,7 @@ def enumerate_dataset(start: TensorLike = 0) -> Transformation:
     return lambda dataset: dataset.enumerate(start)
 
 
-def from_variant(variant: Tensor, structure: Any) -> Dataset:
+def from_variant(variant: Tensor, structure: Specs) -> Dataset:
     """The dataset that a variant tensor holds."""
     return Dataset(variant, structure)
 
@@ -231,13 +231,16 @@ def prefetch_to_device(device: str, buffer_size: TensorLike | None = None) -> Tr
 
 
 def rejection_resample(
-    class_func: Callable[..., Any], target_dist: Any, initial_dist: Any = None, seed: int | None = None
+    class_func: Callable[..., Any],
+    target_dist: TensorLike,
+    initial_dist: TensorLike | None = None,
+    seed: int | None = None,
 ) -> Transformation:
     """Elements with their classes, of which some are left out so that classes have another distribution."""
     return lambda dataset: resampled(dataset, class_func, target_dist, initial_dist, seed)
 
 
-def scan(initial_state: Any, scan_func: Callable[..., Any]) -> Transformation:
+def scan(initial_state: Element, scan_func: Callable[..., Any]) -> Transformation:
     """What a function of a state and an element gives besides the next state."""
     return lambda dataset: dataset.scan(initial_state, scan_func)
 
@@ -270,7 +273,7 @@ def unique() -> Transformation:
     return lambda dataset: dataset.unique()
 
 
-def assert_element_shape(expected_shapes: Any) -> Transformation:
+def assert_element_shape(expected_shapes: Shapes) -> Transformation:
     """The elements, whose shapes are said to be these, and looked at in every run."""
 
     def applied(dataset: Dataset) -> Dataset:
@@ -302,7 +305,7 @@ def batch_and_drop_remainder(batch_size: TensorLike) -> Transformation:
 
 
 def padded_batch_and_drop_remainder(
-    batch_size: TensorLike, padded_shapes: Any, padding_values: Any = None
+    batch_size: TensorLike, padded_shapes: Shapes, padding_values: Element = None
 ) -> Transformation:
     """Batches of elements that are filled up to a shape; a last batch that is not full is left out."""
     return lambda dataset: dataset.padded_batch(batch_size, padded_shapes, padding_values, drop_remainder=True)
