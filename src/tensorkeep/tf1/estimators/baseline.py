@@ -10,10 +10,10 @@ from tensorkeep.io.files.filesystem import PathLike
 from tensorkeep.tf1.columns.numeric import NumericColumn
 from tensorkeep.tf1.estimators.classification import binary_or_multi_class_head
 from tensorkeep.tf1.estimators.estimator import Estimator
-from tensorkeep.tf1.estimators.heads import Head
+from tensorkeep.tf1.estimators.heads import Head, WeightColumn
 from tensorkeep.tf1.estimators.model_specs import EstimatorSpec
 from tensorkeep.tf1.estimators.networks import checked_features
-from tensorkeep.tf1.estimators.optimizers import optimizer_of
+from tensorkeep.tf1.estimators.optimizers import OptimizerLike, optimizer_of
 from tensorkeep.tf1.estimators.regression import RegressionHead
 from tensorkeep.tf1.estimators.run_config import RunConfig
 from tensorkeep.tf1.functions.arrays.shapes import ones, stack
@@ -30,7 +30,7 @@ _LEARNING_RATE: Final = 0.3
 class _Baseline:
     """The model function: a bias for each example."""
 
-    def __init__(self, head: Head, optimizer: Any, weight_column: Any = None) -> None:
+    def __init__(self, head: Head, optimizer: OptimizerLike, weight_column: WeightColumn = None) -> None:
         self._head, self._optimizer = head, optimizer
         self._weights = weight_column.key if isinstance(weight_column, NumericColumn) else weight_column
 
@@ -53,9 +53,9 @@ class BaselineClassifier(Estimator):
         self,
         model_dir: PathLike | None = None,
         n_classes: int = 2,
-        weight_column: Any = None,
+        weight_column: WeightColumn = None,
         label_vocabulary: Sequence[str] | None = None,
-        optimizer: Any = "Ftrl",
+        optimizer: OptimizerLike = "Ftrl",
         config: RunConfig | None = None,
         loss_reduction: str = Reduction.SUM,
     ) -> None:
@@ -70,8 +70,8 @@ class BaselineRegressor(Estimator):
         self,
         model_dir: PathLike | None = None,
         label_dimension: int = 1,
-        weight_column: Any = None,
-        optimizer: Any = "Ftrl",
+        weight_column: WeightColumn = None,
+        optimizer: OptimizerLike = "Ftrl",
         config: RunConfig | None = None,
         loss_reduction: str = Reduction.SUM,
     ) -> None:
@@ -86,7 +86,7 @@ class BaselineEstimator(Estimator):
         self,
         head: Head,
         model_dir: PathLike | None = None,
-        optimizer: Any = "Ftrl",
+        optimizer: OptimizerLike = "Ftrl",
         config: RunConfig | None = None,
     ) -> None:
         super().__init__(_Baseline(head, optimizer), model_dir, config)

@@ -12,7 +12,6 @@ from tensorkeep.graph.composites import SparseTensor
 from tensorkeep.graph.conversion import convert
 from tensorkeep.graph.graph import Tensor
 from tensorkeep.saved_model.files.constants import DEFAULT_SERVING_SIGNATURE_DEF_KEY
-from tensorkeep.tf1.columns.column import FeatureColumn
 from tensorkeep.tf1.estimators.export_outputs import (
     ClassificationOutput,
     ExportOutput,
@@ -23,6 +22,7 @@ from tensorkeep.tf1.estimators.heads import (
     Head,
     LossFunction,
     LossSpec,
+    WeightColumn,
     checked_labels,
     checked_range,
     checked_vocabulary,
@@ -115,7 +115,7 @@ class MultiClassHead(Head):
     def __init__(
         self,
         n_classes: int,
-        weight_column: Any = None,
+        weight_column: WeightColumn = None,
         label_vocabulary: Sequence[str] | None = None,
         loss_reduction: str = Reduction.SUM_OVER_BATCH_SIZE,
         loss_fn: LossFunction | None = None,
@@ -161,7 +161,7 @@ class BinaryClassHead(Head):
 
     def __init__(
         self,
-        weight_column: Any = None,
+        weight_column: WeightColumn = None,
         thresholds: Sequence[float] | None = None,
         label_vocabulary: Sequence[str] | None = None,
         loss_reduction: str = Reduction.SUM_OVER_BATCH_SIZE,
@@ -228,7 +228,7 @@ class MultiLabelHead(Head):
     def __init__(
         self,
         n_classes: int,
-        weight_column: Any = None,
+        weight_column: WeightColumn = None,
         thresholds: Sequence[float] | None = None,
         label_vocabulary: Sequence[str] | None = None,
         loss_reduction: str = Reduction.SUM_OVER_BATCH_SIZE,
@@ -292,7 +292,7 @@ class MultiLabelHead(Head):
 
 
 def binary_or_multi_class_head(
-    n_classes: int, weight_column: str | FeatureColumn, label_vocabulary: Sequence[str] | None, loss_reduction: str
+    n_classes: int, weight_column: WeightColumn, label_vocabulary: Sequence[str] | None, loss_reduction: str
 ) -> Head:
     """The head of a classifier: of two classes, or of more."""
     if n_classes == 2:

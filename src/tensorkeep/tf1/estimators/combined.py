@@ -12,8 +12,8 @@ from tensorkeep.graph.collections import GraphKeys, get_collection
 from tensorkeep.graph.graph import Tensor
 from tensorkeep.io.files.filesystem import PathLike
 from tensorkeep.tf1.estimators.classification import binary_or_multi_class_head
-from tensorkeep.tf1.estimators.estimator import Estimator
-from tensorkeep.tf1.estimators.heads import Head
+from tensorkeep.tf1.estimators.estimator import Estimator, WarmStartSettings
+from tensorkeep.tf1.estimators.heads import FeatureColumns, Head, WeightColumn
 from tensorkeep.tf1.estimators.linear import linear_logit_fn_builder
 from tensorkeep.tf1.estimators.model_specs import EstimatorSpec
 from tensorkeep.tf1.estimators.networks import (
@@ -24,7 +24,7 @@ from tensorkeep.tf1.estimators.networks import (
     dnn_logit_fn_builder,
     whole_partitioner,
 )
-from tensorkeep.tf1.estimators.optimizers import optimizer_of
+from tensorkeep.tf1.estimators.optimizers import OptimizerLike, optimizer_of
 from tensorkeep.tf1.estimators.regression import RegressionHead
 from tensorkeep.tf1.estimators.run_config import RunConfig
 from tensorkeep.tf1.functions.control.grouping import group
@@ -45,10 +45,10 @@ class _Combined:
     def __init__(
         self,
         head: Head,
-        linear_feature_columns: Any,
-        linear_optimizer: Any,
-        dnn_feature_columns: Any,
-        dnn_optimizer: Any,
+        linear_feature_columns: FeatureColumns | None,
+        linear_optimizer: OptimizerLike,
+        dnn_feature_columns: FeatureColumns | None,
+        dnn_optimizer: OptimizerLike,
         dnn_hidden_units: Sequence[int] | None,
         dnn_activation_fn: Activation,
         dnn_dropout: float | None,
@@ -125,19 +125,19 @@ class DNNLinearCombinedClassifier(Estimator):
     def __init__(
         self,
         model_dir: PathLike | None = None,
-        linear_feature_columns: Any = None,
-        linear_optimizer: Any = "Ftrl",
-        dnn_feature_columns: Any = None,
-        dnn_optimizer: Any = "Adagrad",
+        linear_feature_columns: FeatureColumns | None = None,
+        linear_optimizer: OptimizerLike = "Ftrl",
+        dnn_feature_columns: FeatureColumns | None = None,
+        dnn_optimizer: OptimizerLike = "Adagrad",
         dnn_hidden_units: Sequence[int] | None = None,
         dnn_activation_fn: Activation = relu,
         dnn_dropout: float | None = None,
         n_classes: int = 2,
-        weight_column: Any = None,
+        weight_column: WeightColumn = None,
         label_vocabulary: Sequence[str] | None = None,
         input_layer_partitioner: Partitioner | None = None,
         config: RunConfig | None = None,
-        warm_start_from: Any = None,
+        warm_start_from: PathLike | WarmStartSettings | None = None,
         loss_reduction: str = Reduction.SUM,
         batch_norm: bool = False,
         linear_sparse_combiner: str = "sum",
@@ -156,18 +156,18 @@ class DNNLinearCombinedRegressor(Estimator):
     def __init__(
         self,
         model_dir: PathLike | None = None,
-        linear_feature_columns: Any = None,
-        linear_optimizer: Any = "Ftrl",
-        dnn_feature_columns: Any = None,
-        dnn_optimizer: Any = "Adagrad",
+        linear_feature_columns: FeatureColumns | None = None,
+        linear_optimizer: OptimizerLike = "Ftrl",
+        dnn_feature_columns: FeatureColumns | None = None,
+        dnn_optimizer: OptimizerLike = "Adagrad",
         dnn_hidden_units: Sequence[int] | None = None,
         dnn_activation_fn: Activation = relu,
         dnn_dropout: float | None = None,
         label_dimension: int = 1,
-        weight_column: Any = None,
+        weight_column: WeightColumn = None,
         input_layer_partitioner: Partitioner | None = None,
         config: RunConfig | None = None,
-        warm_start_from: Any = None,
+        warm_start_from: PathLike | WarmStartSettings | None = None,
         loss_reduction: str = Reduction.SUM,
         batch_norm: bool = False,
         linear_sparse_combiner: str = "sum",
@@ -187,10 +187,10 @@ class DNNLinearCombinedEstimator(Estimator):
         self,
         head: Head,
         model_dir: PathLike | None = None,
-        linear_feature_columns: Any = None,
-        linear_optimizer: Any = "Ftrl",
-        dnn_feature_columns: Any = None,
-        dnn_optimizer: Any = "Adagrad",
+        linear_feature_columns: FeatureColumns | None = None,
+        linear_optimizer: OptimizerLike = "Ftrl",
+        dnn_feature_columns: FeatureColumns | None = None,
+        dnn_optimizer: OptimizerLike = "Adagrad",
         dnn_hidden_units: Sequence[int] | None = None,
         dnn_activation_fn: Activation = relu,
         dnn_dropout: float | None = None,

@@ -16,6 +16,7 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 
+from tensorkeep.arrays import Array
 from tensorkeep.checkpoint.finding.latest import latest_checkpoint
 from tensorkeep.checkpoint.finding.opening import open_checkpoint
 from tensorkeep.errors import InvalidArgumentError, TensorKeepError, WrongTypeError
@@ -40,7 +41,7 @@ from tensorkeep.tf1.training.loops.coordinator import Coordinator
 from tensorkeep.tf1.training.loops.hooks import LoggingTensorHook, NanTensorHook, SessionRunHook, StopAtStepHook
 from tensorkeep.tf1.training.loops.recording_hooks import CheckpointSaverHook, CheckpointSaverListener
 from tensorkeep.tf1.training.loops.roles import TrainingSession
-from tensorkeep.tf1.training.savers.warm_starting import VocabInfo, warm_start
+from tensorkeep.tf1.training.savers.warm_starting import Choice, VocabInfo, warm_start
 from tensorkeep.tf1.variables.global_step import create_global_step, get_global_step, global_step_read
 
 LOG: Final = logging.getLogger("tensorkeep")
@@ -63,7 +64,7 @@ class WarmStartSettings(_WarmStart):
     def __new__(
         cls,
         ckpt_to_initialize_from: PathLike,
-        vars_to_warm_start: Any = ".*",
+        vars_to_warm_start: Choice = ".*",
         var_name_to_vocab_info: Mapping[str, VocabInfo] | None = None,
         var_name_to_prev_var_name: Mapping[str, str] | None = None,
     ) -> WarmStartSettings:
@@ -90,7 +91,7 @@ class Estimator:
         model_fn: ModelFunction,
         model_dir: PathLike | None = None,
         config: RunConfig | None = None,
-        params: Any = None,
+        params: object = None,
         warm_start_from: PathLike | WarmStartSettings | None = None,
     ) -> None:
         if model_fn is None:
@@ -141,7 +142,7 @@ class Estimator:
         with open_checkpoint(self._trained()) as reader:
             return sorted(reader)
 
-    def get_variable_value(self, name: str) -> Any:
+    def get_variable_value(self, name: str) -> Array:
         """The value of a variable in the latest checkpoint."""
         with open_checkpoint(self._trained()) as reader:
             return reader.read(name)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from tensorkeep.dtypes import STRING
 from tensorkeep.errors import InvalidArgumentError, WrongTypeError
@@ -36,8 +36,15 @@ from tensorkeep.tf1.estimators.keys import ModeKeys
 from tensorkeep.tf1.functions.ragged.ragged_tensor import RaggedTensor
 from tensorkeep.tf1.variables.variable import Variable
 
+if TYPE_CHECKING:
+    from tensorkeep.tf1.estimators.model_specs import EstimatorSpec
+
 LOG: Final = logging.getLogger("tensorkeep")
 _SINGLE: Final = "output"
+
+Composite: TypeAlias = Tensor | SparseTensor | RaggedTensor
+Outputs: TypeAlias = Composite | Mapping[Any, Composite]
+"""What a model takes or gives: one tensor, or several by name."""
 
 
 class ExportOutput:
@@ -88,14 +95,14 @@ def _examples(receiver_tensors: Mapping[str, Any], word: str) -> Any:
 class PredictOutput(ExportOutput):
     """Tensors by name; one tensor is called "output"."""
 
-    def __init__(self, outputs: Any) -> None:
+    def __init__(self, outputs: Outputs) -> None:
         self.outputs = _named_tensors(outputs)
 
     def as_signature_def(self, receiver_tensors: Mapping[str, Any]) -> SignatureDef:
         return predict_signature_def(receiver_tensors, self.outputs)
 
 
-def _named_tensors(outputs: Any) -> dict[str, Any]:
+def _named_tensors(outputs: Outputs) -> dict[str, Any]:
     given = outputs if isinstance(outputs, Mapping) else {_SINGLE: outputs}
     for key, value in given.items():
         if not isinstance(key, str):
@@ -108,7 +115,9 @@ def _named_tensors(outputs: Any) -> dict[str, Any]:
 class EvalOutput(ExportOutput):
     """What an evaluation gives: the loss, predictions, and metrics with their updates."""
 
-    def __init__(self, loss: Any = None, predictions: Any = None, metrics: Mapping[str, Any] | None = None) -> None:
+    def __init__(
+        self, loss: Tensor | None = None, predictions: Outputs | None = None, metrics: Mapping[str, Any] | None = None
+    ) -> None:
         self.loss, self.predictions, self.metrics = _supervised_parts(loss, predictions, metrics)
 
     def as_signature_def(self, receiver_tensors: Mapping[str, Any]) -> SignatureDef:
@@ -123,7 +132,7 @@ class TrainOutput(EvalOutput):
 
 
 def _supervised_parts(
-    loss: Any, predictions: Any, metrics: Any
+    loss: Tensor | None, predictions: Outputs | None, metrics: Mapping[str, Any] | None
 ) -> tuple[dict[str, Any], dict[str, Any], dict[str, Any]]:
     losses = {} if loss is None else {"loss": loss}
     named: dict[str, Any] = {}
@@ -146,7 +155,7 @@ def _as_tensor(update: Any) -> Any:
 # ---------------------------------------------------------------------------------------------------- Of a model
 
 
-def checked_outputs(outputs: Any, predictions: Any) -> dict[str, Any]:
+def checked_outputs(outputs: Mapping[str, Any] | None, predictions: Outputs) -> dict[str, Any]:
     """What a model offers: the given outputs, or its predictions; one of them is the one that is served."""
     if outputs is None:
         outputs = {DEFAULT_SERVING_SIGNATURE_DEF_KEY: PredictOutput(predictions)}
@@ -170,10 +179,11 @@ def checked_outputs(outputs: Any, predictions: Any) -> dict[str, Any]:
     return found
 
 
-def outputs_for_mode(spec: Any) -> dict[str, ExportOutput]:
+def outputs_for_mode(spec: EstimatorSpec) -> dict[str, ExportOutput]:
     """What a model offers in its mode."""
     if spec.mode == ModeKeys.PREDICT:
-        found: dict[str, ExportOutput] = spec.export_outputs
+        found = spec.export_outputs
+        assert found is not None
         return found
     kind, key = (
         (TrainOutput, DEFAULT_TRAIN_SIGNATURE_DEF_KEY)
@@ -184,7 +194,10 @@ def outputs_for_mode(spec: Any) -> dict[str, ExportOutput]:
 
 
 def signatures_of(
-    receiver_tensors: Any, outputs: Mapping[str, ExportOutput], alternatives: Mapping[str, Any] | None, serving: bool
+    receiver_tensors: Outputs,
+    outputs: Mapping[str, ExportOutput],
+    alternatives: Mapping[str, Any] | None,
+    serving: bool,
 ) -> dict[str, SignatureDef]:
     """Signatures of all outputs, for what is fed and for each alternative; those that do not suit it are left out.
 

@@ -36,7 +36,7 @@ class Exporter:
         checkpoint_path: PathLike | None,
         eval_result: Results,
         is_the_final_export: bool,
-    ) -> Any:
+    ) -> bytes | str | None:
         """The path of what was exported; None if nothing was."""
         raise NotImplementedError
 

@@ -43,7 +43,9 @@ class Export:
     strip_default_attrs: bool = True
 
 
-def new_export_folder(base: str, clock: Callable[[], float] = time.time, sleep: Any = time.sleep) -> str:
+def new_export_folder(
+    base: str, clock: Callable[[], float] = time.time, sleep: Callable[[float], object] = time.sleep
+) -> str:
     """A folder named after the time that is not there yet; a second that has one is waited out."""
     for _ in range(_ATTEMPTS):
         folder = posixpath.join(base, str(int(clock())))

@@ -2,25 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from inspect import signature
 from typing import Any, Final
 
 from tensorkeep.errors import InvalidArgumentError, WrongTypeError
+from tensorkeep.graph.arguments import TensorLike
 from tensorkeep.graph.composites import SparseTensor
-from tensorkeep.graph.graph import Tensor
+from tensorkeep.graph.graph import Operation, Tensor
 from tensorkeep.tf1.estimators.estimator import Estimator
 from tensorkeep.tf1.estimators.export_outputs import PredictOutput
 from tensorkeep.tf1.estimators.keys import ModeKeys
 from tensorkeep.tf1.estimators.model_specs import EstimatorSpec
 from tensorkeep.tf1.functions.numbers.clipping import clip_by_global_norm
 from tensorkeep.tf1.functions.sparse.tensors import sparse_tensor_to_dense
-from tensorkeep.tf1.training.optimizers.base import Optimizer
+from tensorkeep.tf1.training.optimizers.base import Gradient, Optimizer, Trained
+from tensorkeep.tf1.variables.global_step import Step
 
 _TOLD_TO_METRICS: Final = ("labels", "features", "predictions", "config")
 
 
-def add_metrics(estimator: Any, metric_fn: Callable[..., Mapping[str, Any]]) -> Estimator:
+def add_metrics(estimator: Estimator, metric_fn: Callable[..., Mapping[str, Any]]) -> Estimator:
     """An estimator whose evaluations also have what `metric_fn` gives of some of labels, features, predictions and
     config, by its arguments.
     """
@@ -42,7 +44,9 @@ def add_metrics(estimator: Any, metric_fn: Callable[..., Mapping[str, Any]]) -> 
 
 
 def forward_features(
-    estimator: Any, keys: str | Sequence[str] | None = None, sparse_default_values: Mapping[str, Any] | None = None
+    estimator: Estimator,
+    keys: str | Sequence[str] | None = None,
+    sparse_default_values: Mapping[str, Any] | None = None,
 ) -> Estimator:
     """An estimator whose predictions also have features, all or those of some names, such as the keys of examples.
 
@@ -86,12 +90,14 @@ def forward_features(
 
 
 def call_logit_fn(
-    logit_fn: Callable[..., Any], features: Any, mode: str, params: Mapping[str, Any], config: Any
-) -> Any:
+    logit_fn: Callable[..., Any], features: object, mode: str, params: object, config: object
+) -> Tensor | dict[str, Tensor]:
     """What a function that makes logits gives, told those of features, mode, params and config that it takes."""
     known = {"mode": mode, "params": params, "config": config}
     wanted = signature(logit_fn).parameters
-    made = logit_fn(features=features, **{name: value for name, value in known.items() if name in wanted})
+    made: Tensor | dict[str, Tensor] = logit_fn(
+        features=features, **{name: value for name, value in known.items() if name in wanted}
+    )
     parts = list(made.values()) if isinstance(made, dict) else [made]
     if not all(isinstance(part, Tensor) for part in parts):
         raise InvalidArgumentError(f"logit_fn should return a Tensor or a dictionary of Tensors, got {made!r}")
@@ -110,19 +116,19 @@ def replicate_model_fn(
     return model_fn
 
 
-def tower_optimizer(optimizer: Any) -> Any:
+def tower_optimizer(optimizer: Optimizer | Callable[[], Optimizer]) -> Optimizer:
     """The optimizer of the one replica: what it is told, or what a function that it is told makes."""
     return optimizer() if callable(optimizer) else optimizer
 
 
-def _beside(estimator: Any, model_fn: Callable[..., EstimatorSpec]) -> Estimator:
+def _beside(estimator: Estimator, model_fn: Callable[..., EstimatorSpec]) -> Estimator:
     return Estimator(model_fn, estimator.model_dir, estimator.config, warm_start_from=estimator._warm_start_settings)
 
 
 class ClippingOptimizer(Optimizer):
     """Another optimizer, told gradients whose norm, of all together, is at most a number."""
 
-    def __init__(self, optimizer: Any, clip_norm: Any) -> None:
+    def __init__(self, optimizer: Optimizer, clip_norm: TensorLike) -> None:
         super().__init__(use_locking=False, name=f"ClipByNorm{optimizer.get_name()}")
         self._optimizer = optimizer
         self._clip_norm = clip_norm
@@ -130,7 +136,12 @@ class ClippingOptimizer(Optimizer):
     def compute_gradients(self, *args: Any, **kwargs: Any) -> Any:
         return self._optimizer.compute_gradients(*args, **kwargs)
 
-    def apply_gradients(self, grads_and_vars: Any, global_step: Any = None, name: str | None = None) -> Any:
+    def apply_gradients(
+        self,
+        grads_and_vars: Iterable[tuple[Gradient | TensorLike | None, Trained]],
+        global_step: Step | None = None,
+        name: str | None = None,
+    ) -> Operation:
         pairs = list(grads_and_vars)
         clipped, _ = clip_by_global_norm([gradient for gradient, _ in pairs], self._clip_norm)
         told = [(gradient, variable) for gradient, (_, variable) in zip(clipped, pairs, strict=True)]
@@ -143,6 +154,6 @@ class ClippingOptimizer(Optimizer):
         return self._optimizer.get_slot_names(*args, **kwargs)
 
 
-def clip_gradients_by_norm(optimizer: Any, clip_norm: Any) -> ClippingOptimizer:
+def clip_gradients_by_norm(optimizer: Optimizer, clip_norm: TensorLike) -> ClippingOptimizer:
     """An optimizer that clips the gradients it is told by their global norm."""
     return ClippingOptimizer(optimizer, clip_norm)

@@ -6,8 +6,8 @@ Losses are as TensorFlow 1.15's heads compute them. What a head reports is calle
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Final, NamedTuple
+from collections.abc import Callable, Collection, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
 
 from tensorkeep.dtypes import FLOAT32, STRING
 from tensorkeep.errors import InvalidArgumentError, WrongTypeError
@@ -17,7 +17,7 @@ from tensorkeep.graph.collections import GraphKeys, get_collection
 from tensorkeep.graph.composites import SparseTensor
 from tensorkeep.graph.conversion import convert
 from tensorkeep.graph.graph import Tensor
-from tensorkeep.tf1.columns.column import DenseColumn, Features
+from tensorkeep.tf1.columns.column import DenseColumn, FeatureColumn, Features
 from tensorkeep.tf1.columns.numeric import numeric_column
 from tensorkeep.tf1.columns.state import ScopeState
 from tensorkeep.tf1.estimators.export_outputs import ExportOutput
@@ -40,10 +40,18 @@ from tensorkeep.tf1.functions.numbers.reductions import reduce_sum
 from tensorkeep.tf1.training.metrics.means import mean
 from tensorkeep.tf1.variables.global_step import get_global_step
 
+if TYPE_CHECKING:
+    from tensorkeep.tf1.training.optimizers.base import Optimizer, Update
+
 _REDUCTIONS: Final = {"sum": Reduction.SUM, "sum_over_batch_size": Reduction.SUM_OVER_BATCH_SIZE}
 """What Keras calls reductions that `tf.losses` has too."""
 
 LossFunction = Callable[..., Tensor]
+WeightColumn: TypeAlias = "str | DenseColumn | None"
+"""The feature that says how much each example counts, by name or as a column."""
+FeatureColumns: TypeAlias = Collection[FeatureColumn]
+LabelsLike: TypeAlias = "TensorLike | SparseTensor | Mapping[str, LabelsLike] | None"
+"""Labels; by the name of the head where there are several."""
 
 
 class LossSpec(NamedTuple):
@@ -51,7 +59,7 @@ class LossSpec(NamedTuple):
 
     training_loss: Tensor
     unreduced_loss: Tensor
-    weights: Any
+    weights: Tensor | float
     processed_labels: Tensor
 
 
@@ -60,7 +68,7 @@ class Head:
 
     def __init__(
         self,
-        weight_column: Any = None,
+        weight_column: WeightColumn = None,
         loss_reduction: str = Reduction.SUM_OVER_BATCH_SIZE,
         loss_fn: LossFunction | None = None,
         name: str | None = None,
@@ -128,7 +136,7 @@ class Head:
     # ------------------------------------------------------------------------------------------ losses
 
     def create_loss(
-        self, features: Mapping[str, Any], mode: str | None, logits: Tensor, labels: TensorLike
+        self, features: Mapping[str, Any], mode: str | None, logits: Tensor, labels: LabelsLike
     ) -> LossSpec:
         """The loss of a batch and its parts."""
         logits = convert(logits)
@@ -146,8 +154,8 @@ class Head:
         features: Mapping[str, Any],
         mode: str,
         logits: Tensor,
-        labels: Any = None,
-        optimizer: Any = None,
+        labels: LabelsLike = None,
+        optimizer: Optimizer | None = None,
         trainable_variables: Sequence[Any] | None = None,
         train_op_fn: Callable[[Tensor], Any] | None = None,
         update_ops: Sequence[Any] | None = None,
@@ -208,11 +216,11 @@ class Head:
 
 def training_step(
     loss: Tensor,
-    optimizer: Any,
+    optimizer: Optimizer | None,
     train_op_fn: Callable[[Tensor], Any] | None,
     variables: Sequence[Any] | None = None,
     update_ops: Sequence[Any] | None = None,
-) -> Any:
+) -> Update:
     """A step of an optimizer, or what a function makes of the loss; and what has to be updated with it."""
     if (optimizer is None) == (train_op_fn is None):
         word = "None" if optimizer is None else "set"
@@ -220,6 +228,7 @@ def training_step(
     if train_op_fn is not None:
         train_op = train_op_fn(loss)
     else:
+        assert optimizer is not None
         train_op = optimizer.minimize(loss, global_step=get_global_step(), var_list=variables)
     updates = get_collection(current_graph(), GraphKeys.UPDATE_OPS) if update_ops is None else list(update_ops)
     return group(train_op, *updates) if updates else train_op
@@ -289,7 +298,9 @@ def checked_range(labels: Tensor, n_classes: int) -> Tensor:
             return identity(labels)
 
 
-def checked_weights(features: Mapping[str, Any], column: Any, logits: Tensor, per_logit: bool) -> Any:
+def checked_weights(
+    features: Mapping[str, Any], column: WeightColumn, logits: Tensor, per_logit: bool
+) -> Tensor | float:
     """The weights of examples: 1, or what a numeric column or a feature says, as [batch, 1]."""
     if column is None:
         return 1.0
@@ -335,7 +346,7 @@ def label_ids(labels: Tensor, vocabulary: Sequence[str] | None) -> Tensor:
     return found
 
 
-def checked_vocabulary(vocabulary: Any) -> list[str] | None:
+def checked_vocabulary(vocabulary: Sequence[str] | None) -> list[str] | None:
     """A vocabulary as a list, which it must be, or a tuple."""
     if vocabulary is None:
         return None

@@ -6,16 +6,43 @@ is by another order than there.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import Any
+from collections.abc import Callable, Hashable, Iterable, Mapping
+from typing import Any, Protocol
 
 import numpy as np
+import numpy.typing as npt
 
+from tensorkeep.arrays import Array
 from tensorkeep.errors import InvalidArgumentError, WrongTypeError
 from tensorkeep.graph.arguments import TensorLike
 from tensorkeep.tf1.datasets.dataset import Dataset
 from tensorkeep.tf1.datasets.iterators import make_one_shot_iterator
 from tensorkeep.tf1.functions.structures import flatten
+
+
+class Series(Protocol):
+    """A column of pandas."""
+
+    @property
+    def index(self) -> npt.ArrayLike: ...
+
+    def to_numpy(self) -> Array: ...
+
+    def __getitem__(self, key: Hashable, /) -> object: ...
+
+
+class DataFrame(Protocol):
+    """A table of pandas."""
+
+    @property
+    def index(self) -> npt.ArrayLike: ...
+
+    @property
+    def columns(self) -> Iterable[Hashable]: ...
+
+    def __getitem__(self, key: Hashable, /) -> Series: ...
+
+    def __contains__(self, key: object, /) -> bool: ...
 
 
 def numpy_input_fn(
@@ -84,8 +111,8 @@ def _batches(
 
 
 def pandas_input_fn(
-    x: Any,
-    y: Any = None,
+    x: DataFrame,
+    y: DataFrame | Series | None = None,
     batch_size: int = 128,
     num_epochs: int | None = 1,
     shuffle: bool | None = None,

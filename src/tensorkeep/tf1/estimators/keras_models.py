@@ -44,7 +44,7 @@ _WEIGHTED: Final = frozenset(("features", "sample_weights"))
 
 
 def model_to_estimator(
-    keras_model: Any = None,
+    keras_model: Model | None = None,
     keras_model_path: PathLike | None = None,
     custom_objects: Mapping[str, Any] | None = None,
     model_dir: PathLike | None = None,
@@ -65,6 +65,7 @@ def model_to_estimator(
             f"checkpoint_format={checkpoint_format!r}: estimators save variables by their names. Leave it out"
         )
     given = keras_model if keras_model_path is None else load_model(keras_model_path, custom_objects)
+    assert given is not None
     source = KerasSource(given, dict(custom_objects or {}))
     whole = config_with_folder(config, model_dir)
     start: WarmStartSettings | None = None
@@ -77,7 +78,7 @@ def model_to_estimator(
 class KerasSource:
     """A compiled model, and what is needed to make it anew in other graphs."""
 
-    def __init__(self, model: Any, custom_objects: dict[str, Any]) -> None:
+    def __init__(self, model: object, custom_objects: dict[str, Any]) -> None:
         if not isinstance(model, Model):
             raise InvalidArgumentError(f"`keras_model` must be a model of tf.keras, but is {model!r}")
         if not isinstance(model, Sequential) and not model._is_graph_network:
@@ -102,7 +103,7 @@ class KerasSource:
         """The values of the model's variables; None if none has one yet."""
         return self._model.get_weights() if have_values(self._model.weights) else None
 
-    def model_fn(self, features: Any, labels: Any, mode: str) -> EstimatorSpec:
+    def model_fn(self, features: object, labels: object, mode: str) -> EstimatorSpec:
         """The model of features and labels, as an estimator has it."""
         model = self.clone(mode, features, labels)
         predictions = dict(zip(model.output_names, model.outputs, strict=True))
@@ -120,16 +121,16 @@ class KerasSource:
             export_outputs={_SERVING: PredictOutput(predictions)},
         )
 
-    def clone(self, mode: str, features: Any = None, labels: Any = None) -> Any:
+    def clone(self, mode: str, features: object = None, labels: object = None) -> Model:
         """The model in the graph being built; compiled, unless it is only asked."""
         set_learning_phase(int(mode == ModeKeys.TRAIN))
         weights = None
         if isinstance(features, Mapping) and set(features) == _WEIGHTED:
-            features, weights = features["features"], features["sample_weights"]
+            weights, features = features["sample_weights"], features["features"]
         model = self._model
         inputs = _in_order(features, model.input_names if model._is_graph_network else None, "features", "inputs")
         with custom_object_scope(self._custom_objects):
-            made = clone_model(model, inputs)
+            made: Model = clone_model(model, inputs)
             if mode != ModeKeys.PREDICT:
                 self._compile(made, _in_order(labels, made.output_names, "labels", "outputs"))
         if weights is not None and mode != ModeKeys.PREDICT:

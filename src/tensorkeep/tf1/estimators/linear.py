@@ -12,11 +12,11 @@ from tensorkeep.graph.graph import Tensor
 from tensorkeep.io.files.filesystem import PathLike
 from tensorkeep.tf1.columns.linear_model import linear_model
 from tensorkeep.tf1.estimators.classification import binary_or_multi_class_head
-from tensorkeep.tf1.estimators.estimator import Estimator
-from tensorkeep.tf1.estimators.heads import Head
+from tensorkeep.tf1.estimators.estimator import Estimator, WarmStartSettings
+from tensorkeep.tf1.estimators.heads import FeatureColumns, Head, WeightColumn
 from tensorkeep.tf1.estimators.model_specs import EstimatorSpec
 from tensorkeep.tf1.estimators.networks import LARGE_SLICES, checked_features, whole_partitioner
-from tensorkeep.tf1.estimators.optimizers import optimizer_of
+from tensorkeep.tf1.estimators.optimizers import OptimizerLike, optimizer_of
 from tensorkeep.tf1.estimators.regression import RegressionHead
 from tensorkeep.tf1.estimators.run_config import RunConfig
 from tensorkeep.tf1.functions.arrays.shapes import size
@@ -65,7 +65,12 @@ class _Linear:
     """The model function of a linear model."""
 
     def __init__(
-        self, head: Head, columns: Any, optimizer: Any, partitioner: Partitioner | None, combiner: str
+        self,
+        head: Head,
+        columns: FeatureColumns,
+        optimizer: OptimizerLike,
+        partitioner: Partitioner | None,
+        combiner: str,
     ) -> None:
         if not columns:
             raise InvalidArgumentError("feature_columns must not be empty.")
@@ -86,15 +91,15 @@ class LinearClassifier(Estimator):
 
     def __init__(
         self,
-        feature_columns: Any,
+        feature_columns: FeatureColumns,
         model_dir: PathLike | None = None,
         n_classes: int = 2,
-        weight_column: Any = None,
+        weight_column: WeightColumn = None,
         label_vocabulary: Sequence[str] | None = None,
-        optimizer: Any = "Ftrl",
+        optimizer: OptimizerLike = "Ftrl",
         config: RunConfig | None = None,
         partitioner: Partitioner | None = None,
-        warm_start_from: Any = None,
+        warm_start_from: PathLike | WarmStartSettings | None = None,
         loss_reduction: str = Reduction.SUM,
         sparse_combiner: str = "sum",
     ) -> None:
@@ -108,14 +113,14 @@ class LinearRegressor(Estimator):
 
     def __init__(
         self,
-        feature_columns: Any,
+        feature_columns: FeatureColumns,
         model_dir: PathLike | None = None,
         label_dimension: int = 1,
-        weight_column: Any = None,
-        optimizer: Any = "Ftrl",
+        weight_column: WeightColumn = None,
+        optimizer: OptimizerLike = "Ftrl",
         config: RunConfig | None = None,
         partitioner: Partitioner | None = None,
-        warm_start_from: Any = None,
+        warm_start_from: PathLike | WarmStartSettings | None = None,
         loss_reduction: str = Reduction.SUM,
         sparse_combiner: str = "sum",
     ) -> None:
@@ -130,13 +135,13 @@ class LinearEstimator(Estimator):
     def __init__(
         self,
         head: Head,
-        feature_columns: Any,
+        feature_columns: FeatureColumns,
         model_dir: PathLike | None = None,
-        optimizer: Any = "Ftrl",
+        optimizer: OptimizerLike = "Ftrl",
         config: RunConfig | None = None,
         partitioner: Partitioner | None = None,
         sparse_combiner: str = "sum",
-        warm_start_from: Any = None,
+        warm_start_from: PathLike | WarmStartSettings | None = None,
     ) -> None:
         model = _Linear(head, feature_columns, optimizer, partitioner, sparse_combiner)
         super().__init__(model, model_dir, config, None, warm_start_from)

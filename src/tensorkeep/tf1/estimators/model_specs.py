@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from tensorkeep.errors import InvalidArgumentError, WrongTypeError
 from tensorkeep.graph.building import current_graph
 from tensorkeep.graph.graph import Graph, Operation, Tensor
-from tensorkeep.tf1.estimators.export_outputs import checked_outputs
+from tensorkeep.tf1.estimators.export_outputs import Outputs, checked_outputs
 from tensorkeep.tf1.estimators.keys import ModeKeys
 from tensorkeep.tf1.estimators.surroundings import surroundings
 from tensorkeep.tf1.functions.arrays.shapes import reshape
@@ -16,6 +16,9 @@ from tensorkeep.tf1.functions.structures import flatten
 from tensorkeep.tf1.training.loops.hooks import SessionRunHook
 from tensorkeep.tf1.training.loops.scaffold import Scaffold
 from tensorkeep.tf1.variables.variable import Variable
+
+if TYPE_CHECKING:
+    from tensorkeep.tf1.training.optimizers.base import Update
 
 
 class _Fields(NamedTuple):
@@ -42,9 +45,9 @@ class EstimatorSpec(_Fields):
     def __new__(
         cls,
         mode: str,
-        predictions: Any = None,
-        loss: Any = None,
-        train_op: Any = None,
+        predictions: Outputs | None = None,
+        loss: Tensor | None = None,
+        train_op: Update | None = None,
         eval_metric_ops: Mapping[str, Any] | None = None,
         export_outputs: Mapping[str, Any] | None = None,
         training_chief_hooks: Iterable[SessionRunHook] | None = None,
@@ -101,7 +104,7 @@ def _in_graph(what: str, name: str, item: Any, graph: Graph) -> None:
         )
 
 
-def _checked_train_op(train_op: Any, mode: str, graph: Graph) -> Any:
+def _checked_train_op(train_op: Update | None, mode: str, graph: Graph) -> Operation | Tensor | None:
     if train_op is None:
         if mode == ModeKeys.TRAIN:
             raise InvalidArgumentError("Missing train_op.")
@@ -114,7 +117,7 @@ def _checked_train_op(train_op: Any, mode: str, graph: Graph) -> Any:
     return train_op
 
 
-def _checked_loss(loss: Any, mode: str, graph: Graph) -> Tensor | None:
+def _checked_loss(loss: Tensor | None, mode: str, graph: Graph) -> Tensor | None:
     if loss is None:
         if mode in (ModeKeys.TRAIN, ModeKeys.EVAL):
             raise InvalidArgumentError("Missing loss.")
@@ -127,7 +130,7 @@ def _checked_loss(loss: Any, mode: str, graph: Graph) -> Tensor | None:
     return loss if loss.shape.is_compatible_with([]) else reshape(loss, [])
 
 
-def _checked_predictions(predictions: Any, mode: str, graph: Graph) -> Any:
+def _checked_predictions(predictions: Outputs | None, mode: str, graph: Graph) -> Any:
     if predictions is None:
         if mode == ModeKeys.PREDICT:
             raise InvalidArgumentError("Missing predictions.")

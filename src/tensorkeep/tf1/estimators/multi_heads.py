@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tensorkeep.errors import InvalidArgumentError
 from tensorkeep.graph.arguments import TensorLike
@@ -11,7 +11,7 @@ from tensorkeep.graph.building import name_scope
 from tensorkeep.graph.graph import Tensor
 from tensorkeep.saved_model.files.constants import DEFAULT_SERVING_SIGNATURE_DEF_KEY
 from tensorkeep.tf1.estimators.export_outputs import ExportOutput, PredictOutput
-from tensorkeep.tf1.estimators.heads import Head, training_step
+from tensorkeep.tf1.estimators.heads import Head, LabelsLike, training_step
 from tensorkeep.tf1.estimators.keys import MetricKeys, ModeKeys
 from tensorkeep.tf1.estimators.model_specs import EstimatorSpec
 from tensorkeep.tf1.functions.arrays.shapes import split
@@ -19,6 +19,9 @@ from tensorkeep.tf1.functions.control.grouping import no_op
 from tensorkeep.tf1.functions.data.summaries import scalar
 from tensorkeep.tf1.functions.numbers.elementwise import add_n, multiply
 from tensorkeep.tf1.training.metrics.means import mean
+
+if TYPE_CHECKING:
+    from tensorkeep.tf1.training.optimizers.base import Optimizer
 
 
 class MultiHead(Head):
@@ -101,9 +104,9 @@ class MultiHead(Head):
         self,
         features: Mapping[str, Any],
         mode: str,
-        logits: Any,
-        labels: Any = None,
-        optimizer: Any = None,
+        logits: TensorLike | Mapping[str, Tensor],
+        labels: LabelsLike = None,
+        optimizer: Optimizer | None = None,
         trainable_variables: Sequence[Any] | None = None,
         train_op_fn: Callable[[Tensor], Any] | None = None,
         update_ops: Sequence[Any] | None = None,

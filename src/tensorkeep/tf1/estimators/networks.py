@@ -16,11 +16,11 @@ from tensorkeep.tf1.columns.dense_layers import DenseFeatures
 from tensorkeep.tf1.columns.input_layer import layer_of_columns
 from tensorkeep.tf1.columns.shared import SharedEmbeddingColumn
 from tensorkeep.tf1.estimators.classification import binary_or_multi_class_head
-from tensorkeep.tf1.estimators.estimator import Estimator
-from tensorkeep.tf1.estimators.heads import Head
+from tensorkeep.tf1.estimators.estimator import Estimator, WarmStartSettings
+from tensorkeep.tf1.estimators.heads import FeatureColumns, Head, WeightColumn
 from tensorkeep.tf1.estimators.keys import ModeKeys
 from tensorkeep.tf1.estimators.model_specs import EstimatorSpec
-from tensorkeep.tf1.estimators.optimizers import optimizer_of
+from tensorkeep.tf1.estimators.optimizers import OptimizerLike, optimizer_of
 from tensorkeep.tf1.estimators.regression import RegressionHead
 from tensorkeep.tf1.estimators.run_config import RunConfig
 from tensorkeep.tf1.functions.data.summaries import histogram, scalar
@@ -51,7 +51,7 @@ LARGE_SLICES: Final = 64 << 20
 """The smallest part of a table of rows, in bytes."""
 
 
-def checked_features(features: Any) -> Mapping[str, Any]:
+def checked_features(features: object) -> Mapping[str, Any]:
     """Features, if they are by name."""
     if not isinstance(features, Mapping):
         raise InvalidArgumentError(f"features should be a dictionary of `Tensor`s. Given type: {type(features)}")
@@ -110,7 +110,7 @@ def _input_of(features: Mapping[str, Any], columns: Sequence[Any]) -> Tensor:
 class _Network:
     """The model function of a network."""
 
-    def __init__(self, head: Head, optimizer: Any, **options: Any) -> None:
+    def __init__(self, head: Head, optimizer: OptimizerLike, **options: Any) -> None:
         self._head, self._optimizer, self._options = head, optimizer, options
 
     def __call__(self, features: Any, labels: Any, mode: str, config: RunConfig) -> EstimatorSpec:
@@ -123,7 +123,7 @@ class _Network:
 
 def _options(
     hidden_units: Sequence[int],
-    feature_columns: Any,
+    feature_columns: FeatureColumns,
     activation_fn: Activation,
     dropout: float | None,
     partitioner: Partitioner | None,
@@ -145,17 +145,17 @@ class DNNClassifier(Estimator):
     def __init__(
         self,
         hidden_units: Sequence[int],
-        feature_columns: Any,
+        feature_columns: FeatureColumns,
         model_dir: PathLike | None = None,
         n_classes: int = 2,
-        weight_column: Any = None,
+        weight_column: WeightColumn = None,
         label_vocabulary: Sequence[str] | None = None,
-        optimizer: Any = "Adagrad",
+        optimizer: OptimizerLike = "Adagrad",
         activation_fn: Activation = relu,
         dropout: float | None = None,
         input_layer_partitioner: Partitioner | None = None,
         config: RunConfig | None = None,
-        warm_start_from: Any = None,
+        warm_start_from: PathLike | WarmStartSettings | None = None,
         loss_reduction: str = Reduction.SUM,
         batch_norm: bool = False,
     ) -> None:
@@ -170,16 +170,16 @@ class DNNRegressor(Estimator):
     def __init__(
         self,
         hidden_units: Sequence[int],
-        feature_columns: Any,
+        feature_columns: FeatureColumns,
         model_dir: PathLike | None = None,
         label_dimension: int = 1,
-        weight_column: Any = None,
-        optimizer: Any = "Adagrad",
+        weight_column: WeightColumn = None,
+        optimizer: OptimizerLike = "Adagrad",
         activation_fn: Activation = relu,
         dropout: float | None = None,
         input_layer_partitioner: Partitioner | None = None,
         config: RunConfig | None = None,
-        warm_start_from: Any = None,
+        warm_start_from: PathLike | WarmStartSettings | None = None,
         loss_reduction: str = Reduction.SUM,
         batch_norm: bool = False,
     ) -> None:
@@ -195,14 +195,14 @@ class DNNEstimator(Estimator):
         self,
         head: Head,
         hidden_units: Sequence[int],
-        feature_columns: Any,
+        feature_columns: FeatureColumns,
         model_dir: PathLike | None = None,
-        optimizer: Any = "Adagrad",
+        optimizer: OptimizerLike = "Adagrad",
         activation_fn: Activation = relu,
         dropout: float | None = None,
         input_layer_partitioner: Partitioner | None = None,
         config: RunConfig | None = None,
-        warm_start_from: Any = None,
+        warm_start_from: PathLike | WarmStartSettings | None = None,
         batch_norm: bool = False,
     ) -> None:
         options = _options(hidden_units, feature_columns, activation_fn, dropout, input_layer_partitioner, batch_norm)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Final
+from typing import Final, TypeAlias
 
 from tensorkeep.errors import InvalidArgumentError
 from tensorkeep.tf1.training.optimizers.base import Optimizer
@@ -23,8 +23,11 @@ _BY_NAME: Final[dict[str, Callable[..., Optimizer]]] = {
     "SGD": GradientDescentOptimizer,
 }
 
+OptimizerLike: TypeAlias = "str | Optimizer | Callable[[], Optimizer]"
+"""The name of an optimizer, one, or what makes one in the graph of a model."""
 
-def optimizer_of(told: Any, learning_rate: float) -> Optimizer:
+
+def optimizer_of(told: OptimizerLike, learning_rate: float) -> Optimizer:
     """An optimizer: the one of that name with a learning rate, what a function makes, or itself."""
     if isinstance(told, str):
         if told not in _BY_NAME:

@@ -7,9 +7,10 @@ from typing import Any
 
 from tensorkeep.dtypes import FLOAT32, INT64, DType
 from tensorkeep.errors import InvalidArgumentError
-from tensorkeep.graph.arguments import DTypeLike
+from tensorkeep.graph.arguments import DTypeLike, TensorLike
 from tensorkeep.tf1.columns.column import FeatureColumn, make_parse_example_spec
 from tensorkeep.tf1.columns.numeric import NumericColumn, numeric_column
+from tensorkeep.tf1.estimators.heads import WeightColumn
 from tensorkeep.tf1.functions.parsing.feature_configs import FixedLenFeature
 
 
@@ -17,8 +18,8 @@ def classifier_parse_example_spec(
     feature_columns: Iterable[FeatureColumn],
     label_key: str,
     label_dtype: DTypeLike = INT64,
-    label_default: Any = None,
-    weight_column: Any = None,
+    label_default: TensorLike | None = None,
+    weight_column: WeightColumn = None,
 ) -> dict[str, Any]:
     """What `tf.parse_example` has to be told for a classifier: a label for each example."""
     label = FixedLenFeature((1,), DType.of(label_dtype), label_default)
@@ -29,9 +30,9 @@ def regressor_parse_example_spec(
     feature_columns: Iterable[FeatureColumn],
     label_key: str,
     label_dtype: DTypeLike = FLOAT32,
-    label_default: Any = None,
+    label_default: TensorLike | None = None,
     label_dimension: int = 1,
-    weight_column: Any = None,
+    weight_column: WeightColumn = None,
 ) -> dict[str, Any]:
     """The same for a regressor: `label_dimension` numbers for each example."""
     label = FixedLenFeature((label_dimension,), DType.of(label_dtype), label_default)
@@ -39,7 +40,7 @@ def regressor_parse_example_spec(
 
 
 def _with_label_and_weight(
-    spec: dict[str, Any], label_key: str, label: FixedLenFeature, weight_column: Any
+    spec: dict[str, Any], label_key: str, label: FixedLenFeature, weight_column: WeightColumn
 ) -> dict[str, Any]:
     if label_key in spec:
         raise InvalidArgumentError(

@@ -10,6 +10,7 @@ from tensorkeep.errors import InvalidArgumentError
 from tensorkeep.graph.composites import SparseTensor
 from tensorkeep.graph.graph import Tensor
 from tensorkeep.graph.tensor_shape import TensorShape
+from tensorkeep.tf1.estimators.export_outputs import Outputs
 from tensorkeep.tf1.functions.arrays.shapes import placeholder
 from tensorkeep.tf1.functions.parsing.examples import parse_example
 from tensorkeep.tf1.functions.ragged.ragged_tensor import RaggedTensor
@@ -29,7 +30,10 @@ class ServingInputReceiver(_Serving):
     """Features for the model, and what is fed for them; other sets of tensors may be fed instead."""
 
     def __new__(
-        cls, features: Any, receiver_tensors: Any, receiver_tensors_alternatives: Mapping[str, Any] | None = None
+        cls,
+        features: Outputs,
+        receiver_tensors: Outputs,
+        receiver_tensors_alternatives: Mapping[str, Any] | None = None,
     ) -> ServingInputReceiver:
         others = None
         if receiver_tensors_alternatives is not None:
@@ -53,7 +57,10 @@ class TensorServingInputReceiver(_Serving):
     """The same for a model function whose features are one tensor."""
 
     def __new__(
-        cls, features: Any, receiver_tensors: Any, receiver_tensors_alternatives: Mapping[str, Any] | None = None
+        cls,
+        features: Outputs,
+        receiver_tensors: Outputs,
+        receiver_tensors_alternatives: Mapping[str, Any] | None = None,
     ) -> TensorServingInputReceiver:
         if features is None:
             raise InvalidArgumentError("features must be defined.")
@@ -116,7 +123,9 @@ def build_raw_serving_input_receiver_fn(
 
 
 def build_raw_supervised_input_receiver_fn(
-    features: Any, labels: Any, default_batch_size: int | None = None
+    features: Tensor | Mapping[str, Tensor],
+    labels: Tensor | Mapping[str, Tensor],
+    default_batch_size: int | None = None,
 ) -> Callable[[], SupervisedInputReceiver]:
     """A function whose features and labels are fed as they are."""
     named_features = features if isinstance(features, Mapping) else {_RECEIVER: features}

@@ -10,7 +10,7 @@ from tensorkeep.errors import InvalidArgumentError
 from tensorkeep.graph.graph import Tensor
 from tensorkeep.saved_model.files.constants import DEFAULT_SERVING_SIGNATURE_DEF_KEY
 from tensorkeep.tf1.estimators.export_outputs import ExportOutput, PredictOutput, RegressionOutput
-from tensorkeep.tf1.estimators.heads import Head, LossFunction, LossSpec, checked_labels
+from tensorkeep.tf1.estimators.heads import Head, LossFunction, LossSpec, WeightColumn, checked_labels
 from tensorkeep.tf1.estimators.keys import MetricKeys, PredictionKeys
 from tensorkeep.tf1.functions.nn.cross_entropies import log_poisson_loss, sigmoid_cross_entropy_with_logits
 from tensorkeep.tf1.functions.nn.losses import Reduction, mean_squared_error
@@ -26,7 +26,7 @@ class RegressionHead(Head):
     def __init__(
         self,
         label_dimension: int = 1,
-        weight_column: Any = None,
+        weight_column: WeightColumn = None,
         loss_reduction: str = Reduction.SUM_OVER_BATCH_SIZE,
         loss_fn: LossFunction | None = None,
         inverse_link_fn: Callable[[Tensor], Tensor] | None = None,
@@ -75,7 +75,7 @@ class PoissonRegressionHead(RegressionHead):
     def __init__(
         self,
         label_dimension: int = 1,
-        weight_column: Any = None,
+        weight_column: WeightColumn = None,
         loss_reduction: str = Reduction.SUM_OVER_BATCH_SIZE,
         compute_full_loss: bool = True,
         name: str | None = None,
@@ -92,7 +92,7 @@ class LogisticRegressionHead(RegressionHead):
 
     def __init__(
         self,
-        weight_column: Any = None,
+        weight_column: WeightColumn = None,
         loss_reduction: str = Reduction.SUM_OVER_BATCH_SIZE,
         name: str | None = None,
     ) -> None:

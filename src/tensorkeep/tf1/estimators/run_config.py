@@ -103,11 +103,11 @@ class RunConfig:
         raise AttributeError(f"{type(self).__name__} has no attribute {name!r}")
 
     @property
-    def service(self) -> Any:
+    def service(self) -> object:
         """Where other services are, as TF_CONFIG says."""
         return self._service
 
-    def replace(self, **kwargs: Any) -> RunConfig:
+    def replace(self, **kwargs: object) -> RunConfig:
         """A copy with other values."""
         unknown = sorted(set(kwargs) - set(self._values))
         if unknown:

@@ -5,11 +5,17 @@ Without accelerators TensorFlow's `MirroredStrategy` has one replica too. More t
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from tensorkeep.errors import UnimplementedError
+
+if TYPE_CHECKING:
+    from tensorkeep.tf1.datasets.dataset import Dataset
+    from tensorkeep.tf1.datasets.iterators import Iterator as DatasetIterator
+
+Given = TypeVar("Given")
 
 
 class OneReplicaStrategy:
@@ -22,25 +28,27 @@ class OneReplicaStrategy:
         """Where a model is built: as without."""
         yield self
 
-    def experimental_distribute_dataset(self, dataset: Any) -> Any:
+    def experimental_distribute_dataset(self, dataset: Dataset) -> Dataset:
         """The dataset, all of which goes to the one replica."""
         return dataset
 
-    def make_dataset_iterator(self, dataset: Any) -> Any:
+    def make_dataset_iterator(self, dataset: Dataset) -> DatasetIterator:
         """An iterator of a dataset, which has to be initialized."""
         return dataset.make_initializable_iterator()
 
-    def experimental_run_v2(self, fn: Callable[..., Any], args: Sequence[Any] = (), kwargs: Any = None) -> Any:
+    def experimental_run_v2(
+        self, fn: Callable[..., Given], args: Sequence[Any] = (), kwargs: Mapping[str, Any] | None = None
+    ) -> Given:
         """Calls a function for the one replica."""
         return fn(*args, **(kwargs or {}))
 
-    def reduce(self, reduce_op: Any, value: Any, axis: Any = None) -> Any:
+    def reduce(self, reduce_op: object, value: Given, axis: int | None = None) -> Given:
         """What one replica gives, over all of them."""
         if axis is not None:
             raise UnimplementedError("reduce(axis=...): reduce the tensor by tf.reduce_sum or tf.reduce_mean first")
         return value
 
-    def experimental_local_results(self, value: Any) -> tuple[Any]:
+    def experimental_local_results(self, value: Given) -> tuple[Given]:
         """The values of the replicas."""
         return (value,)
 
@@ -48,7 +56,9 @@ class OneReplicaStrategy:
 class MirroredStrategy(OneReplicaStrategy):
     """Copies of a model on several devices, of which there is one."""
 
-    def __init__(self, devices: Any = None, cross_device_ops: Any = None, **options: Any) -> None:
+    def __init__(
+        self, devices: Sequence[str] | None = None, cross_device_ops: object = None, **options: int | None
+    ) -> None:
         wanted = len(devices) if devices is not None else options.get("num_gpus") or options.get("num_gpus_per_worker")
         if wanted and wanted > 1:
             raise UnimplementedError(

@@ -10,15 +10,17 @@ import logging
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from enum import IntEnum
-from typing import Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, ParamSpec, TypeAlias, TypeVar
 
 from tensorkeep.dtypes import BFLOAT16, FLOAT32, DType
 from tensorkeep.errors import InvalidArgumentError, UnimplementedError
+from tensorkeep.graph.arguments import Structure, TensorLike
 from tensorkeep.graph.building import control_dependencies
 from tensorkeep.graph.conversion import convert
 from tensorkeep.graph.graph import Operation, Tensor
 from tensorkeep.io.files.filesystem import PathLike
-from tensorkeep.tf1.estimators.estimator import Estimator, InputFunction, ModelFunction, arguments_of
+from tensorkeep.tf1.estimators.estimator import Estimator, InputFunction, ModelFunction, WarmStartSettings, arguments_of
+from tensorkeep.tf1.estimators.export_outputs import Outputs
 from tensorkeep.tf1.estimators.keys import ModeKeys
 from tensorkeep.tf1.estimators.model_specs import EstimatorSpec, checked_hooks
 from tensorkeep.tf1.estimators.run_config import RunConfig as PlainRunConfig
@@ -28,11 +30,20 @@ from tensorkeep.tf1.functions.numbers.elementwise import cast
 from tensorkeep.tf1.functions.structures import flatten, pack_sequence_as
 from tensorkeep.tf1.training.loops.hooks import SessionRunHook
 from tensorkeep.tf1.training.optimizers.base import Optimizer
+from tensorkeep.tf1.variables.global_step import Step
 from tensorkeep.tf1.variables.scope import VariableScope
 from tensorkeep.tf1.variables.scopes import variable_scope
 
+if TYPE_CHECKING:
+    from tensorkeep.tf1.training.optimizers.base import Gradient, Slot, Trained, Update, VarList
+
 LOG: Final = logging.getLogger("tensorkeep")
 _BATCH_SIZE: Final = "batch_size"
+
+Given = TypeVar("Given")
+Taken = ParamSpec("Taken")
+HostCall: TypeAlias = "tuple[Callable[..., Any], Sequence[Any] | Mapping[str, Any]]"
+"""A function, and the tensors that it is called with on the host."""
 
 
 class InputPipelineConfig(IntEnum):
@@ -69,7 +80,7 @@ class RunConfig(PlainRunConfig):
         tpu_config: TPUConfig | None = None,
         evaluation_master: str | None = None,
         master: str | None = None,
-        cluster: Any = None,
+        cluster: object = None,
         **kwargs: Any,
     ) -> None:
         super().__init__(**kwargs)
@@ -111,13 +122,13 @@ class TPUEstimatorSpec(_Fields):
     def __new__(
         cls,
         mode: str,
-        predictions: Any = None,
-        loss: Any = None,
-        train_op: Any = None,
-        eval_metrics: Any = None,
+        predictions: Outputs | None = None,
+        loss: Tensor | None = None,
+        train_op: Update | None = None,
+        eval_metrics: HostCall | None = None,
         export_outputs: Mapping[str, Any] | None = None,
         scaffold_fn: Callable[[], Any] | None = None,
-        host_call: Any = None,
+        host_call: HostCall | None = None,
         training_hooks: Iterable[SessionRunHook] | None = None,
         evaluation_hooks: Iterable[SessionRunHook] | None = None,
         prediction_hooks: Iterable[SessionRunHook] | None = None,
@@ -152,7 +163,7 @@ class TPUEstimatorSpec(_Fields):
         )
 
 
-def _check_call(word: str, call: Any) -> None:
+def _check_call(word: str, call: HostCall | None) -> None:
     if call is None:
         return
     if not isinstance(call, tuple | list) or len(call) != 2 or not callable(call[0]):
@@ -167,7 +178,7 @@ def _check_call(word: str, call: Any) -> None:
             )
 
 
-def _call_function(call: Any) -> Any:
+def _call_function(call: HostCall) -> Any:
     function, tensors = call
     return function(**tensors) if isinstance(tensors, Mapping) else function(*tensors)
 
@@ -185,13 +196,13 @@ class TPUEstimator(Estimator):
         train_batch_size: int | None = None,
         eval_batch_size: int | None = None,
         predict_batch_size: int | None = None,
-        batch_axis: Any = None,
+        batch_axis: object = None,
         eval_on_tpu: bool = True,
         export_to_tpu: bool = True,
         export_to_cpu: bool = True,
-        warm_start_from: Any = None,
-        embedding_config_spec: Any = None,
-        export_saved_model_api_version: Any = None,
+        warm_start_from: PathLike | WarmStartSettings | None = None,
+        embedding_config_spec: object = None,
+        export_saved_model_api_version: object = None,
     ) -> None:
         if config is None or not isinstance(config, RunConfig):
             raise InvalidArgumentError("`config` must be provided with type `tpu_config.RunConfig`")
@@ -254,7 +265,7 @@ class CrossShardOptimizer(Optimizer):
         opt: Optimizer,
         reduction: str = "weighted_mean",
         name: str = "CrossShardOptimizer",
-        group_assignment: Any = None,
+        group_assignment: object = None,
     ) -> None:
         super().__init__(False, name)
         self._opt = opt
@@ -262,47 +273,54 @@ class CrossShardOptimizer(Optimizer):
     def compute_gradients(
         self,
         loss: Tensor,
-        var_list: Any = None,
+        var_list: VarList | None = None,
         gate_gradients: int = Optimizer.GATE_OP,
         aggregation_method: int | None = None,
         colocate_gradients_with_ops: bool = False,
         grad_loss: Tensor | None = None,
-    ) -> Any:
+    ) -> list[tuple[Gradient | None, Trained]]:
         return self._opt.compute_gradients(
             loss, var_list, gate_gradients, aggregation_method, colocate_gradients_with_ops, grad_loss
         )
 
-    def apply_gradients(self, grads_and_vars: Any, global_step: Any = None, name: str | None = None) -> Any:
+    def apply_gradients(
+        self,
+        grads_and_vars: Iterable[tuple[Gradient | TensorLike | None, Trained]],
+        global_step: Step | None = None,
+        name: str | None = None,
+    ) -> Operation:
         return self._opt.apply_gradients(grads_and_vars, global_step, name)
 
-    def get_slot(self, var: Any, name: str) -> Any:
+    def get_slot(self, var: Trained, name: str) -> Slot | None:
         return self._opt.get_slot(var, name)
 
-    def get_slot_names(self) -> Any:
+    def get_slot_names(self) -> list[str]:
         return self._opt.get_slot_names()
 
-    def variables(self) -> Any:
+    def variables(self) -> list[Slot]:
         return self._opt.variables()
 
 
-def cross_replica_sum(x: Tensor, group_assignment: Any = None, name: str | None = None) -> Tensor:
+def cross_replica_sum(x: Tensor, group_assignment: object = None, name: str | None = None) -> Tensor:
     """The sum over all cores, of which there is one."""
     return identity(x, name=name)
 
 
-def shard(computation: Callable[..., Any], inputs: Sequence[Any] | None = None, num_shards: int = 1, **_: Any) -> Any:
+def shard(
+    computation: Callable[..., Given], inputs: Sequence[Any] | None = None, num_shards: int = 1, **_: object
+) -> Given:
     """What a computation gives on all cores, of which there is one."""
     return computation(*(inputs or ()))
 
 
 def batch_parallel(
-    computation: Callable[..., Any], inputs: Sequence[Any] | None = None, num_shards: int = 1, **_: Any
-) -> Any:
+    computation: Callable[..., Given], inputs: Sequence[Any] | None = None, num_shards: int = 1, **_: object
+) -> Given:
     """What a computation gives for the parts of a batch, of which there is one."""
     return shard(computation, inputs, num_shards)
 
 
-def rewrite(computation: Callable[..., Any], inputs: Sequence[Any] | None = None, **_: Any) -> Any:
+def rewrite(computation: Callable[..., Any], inputs: Sequence[Any] | None = None, **_: object) -> Structure:
     """What a computation gives, as one for a TPU does: one value in a list, an operation if there is no value."""
     made = computation(*map(convert, inputs or ()))
     parts = flatten(made) if made is not None else []
@@ -315,10 +333,15 @@ def rewrite(computation: Callable[..., Any], inputs: Sequence[Any] | None = None
     is_flat = isinstance(made, list | tuple) and not any(isinstance(part, list | tuple | dict) for part in made)
     if operations or is_flat or not isinstance(made, list | tuple | dict):
         return values
-    return pack_sequence_as(made, values)
+    packed: Structure = pack_sequence_as(made, values)
+    return packed
 
 
-def replicate(computation: Callable[..., Any], inputs: Sequence[Sequence[Any]] | None = None, **_: Any) -> Any:
+def replicate(
+    computation: Callable[..., Any],
+    inputs: Sequence[Sequence[Any]] | None = None,
+    **_: object,
+) -> list[Structure]:
     """What a computation gives on each core for its inputs. There is one core."""
     each = [[]] if inputs is None else list(inputs)
     if len(each) != 1:
@@ -326,17 +349,17 @@ def replicate(computation: Callable[..., Any], inputs: Sequence[Sequence[Any]] |
     return [rewrite(computation, each[0])]
 
 
-def outside_compilation(computation: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+def outside_compilation(computation: Callable[Taken, Given], *args: Taken.args, **kwargs: Taken.kwargs) -> Given:
     """What a computation gives that a TPU would leave to its host."""
     return computation(*args, **kwargs)
 
 
-def initialize_system(*_: Any, **__: Any) -> Operation:
+def initialize_system(*_: object, **__: object) -> Operation:
     """An operation that would make a TPU ready; there is none, and it does nothing."""
     return no_op()
 
 
-def shutdown_system(*_: Any, **__: Any) -> Operation:
+def shutdown_system(*_: object, **__: object) -> Operation:
     """An operation that would shut a TPU down; there is none, and it does nothing."""
     return no_op()
 
@@ -358,7 +381,9 @@ def bfloat16_scope() -> Iterator[VariableScope]:
 class TPUClusterResolver:
     """Where a TPU is. There is none: the name is kept."""
 
-    def __init__(self, tpu: Any = None, zone: str | None = None, project: str | None = None, **options: Any) -> None:
+    def __init__(
+        self, tpu: object = None, zone: str | None = None, project: str | None = None, **options: object
+    ) -> None:
         self._tpu = tpu
 
     def master(self) -> str:
