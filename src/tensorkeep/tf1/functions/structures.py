@@ -102,7 +102,7 @@ def _parts(value: Any, expand_composites: bool) -> list[Any] | None:
     return None
 
 
-def parts_of(structure: Any) -> list[tuple[Any, Any]] | None:
+def parts_of(structure: object) -> list[tuple[Any, Any]] | None:
     """What a structure directly consists of, with the keys, names or numbers of the parts; None for a leaf."""
     parts = _parts(structure, False)
     if parts is None:

@@ -118,7 +118,7 @@ def make_template(
     create_scope_now_: bool = False,
     unique_name_: str | None = None,
     custom_getter_: CustomGetter | None = None,
-    **kwargs: Any,
+    **kwargs: object,
 ) -> Template:
     """A function whose variables are made by the first call and used again by all others."""
     function = partial(func_, **kwargs) if kwargs else func_

@@ -16,7 +16,7 @@ from tensorkeep.dtypes import INT64, RESOURCE
 from tensorkeep.errors import WrongTypeError
 from tensorkeep.graph.arguments import emit
 from tensorkeep.graph.building import colocate_with, name_scope
-from tensorkeep.graph.composites import IndexedSlices
+from tensorkeep.graph.composites import IndexedSlices, SparseTensor
 from tensorkeep.graph.conversion import convert
 from tensorkeep.graph.graph import Operation, Tensor
 from tensorkeep.ops.control.control_flow import (
@@ -94,7 +94,7 @@ def merge_values(values: Sequence[Any], name: str = "Merge") -> tuple[Any, Tenso
         return pack_sequence_as(alike[0], [pair[0] for pair in merged], expand_composites=True), merged[0][1]
 
 
-def switch_value(value: Any, pred: Tensor, name: str = "Switch") -> tuple[Any, Any]:
+def switch_value(value: Tensor | IndexedSlices | SparseTensor, pred: Tensor, name: str = "Switch") -> tuple[Any, Any]:
     """Both ways that a value may go, one of them dead."""
     if isinstance(value, Tensor):
         return switch_tensor(value, pred, name)

@@ -221,7 +221,7 @@ class Function:
 
 
 def function(
-    func: Callable[..., Any] | None = None, input_signature: Sequence[TypeSpec] | None = None, **attributes: Any
+    func: Callable[..., Any] | None = None, input_signature: Sequence[TypeSpec] | None = None, **attributes: object
 ) -> Function | Callable[[Callable[..., Any]], Function]:
     """Makes a Python function one that is traced; as a decorator, with or without arguments.
 

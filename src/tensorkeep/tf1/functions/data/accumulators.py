@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
 
 from tensorkeep.dtypes import INT64, DType
 from tensorkeep.errors import InvalidArgumentError
@@ -144,7 +144,7 @@ class SparseConditionalAccumulator(ConditionalAccumulatorBase):
             name=name,
         )
 
-    def take_grad(self, num_required: TensorLike, name: str | None = None) -> Any:
+    def take_grad(self, num_required: TensorLike, name: str | None = None) -> Sequence[Tensor]:
         """Indices, values and shape. When run, it waits for so many gradients."""
         return emit_tensors(
             "SparseAccumulatorTakeGradient", self._accumulator_ref, num_required, dtype=self._dtype, name=name

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from tensorkeep.dtypes import DType
 from tensorkeep.errors import InvalidArgumentError
-from tensorkeep.graph.arguments import ShapeLike, TensorLike, emit, emit_operation, emit_tensors
+from tensorkeep.graph.arguments import DTypeLike, ShapeLike, TensorLike, emit, emit_operation, emit_tensors
 from tensorkeep.graph.building import chosen_name
 from tensorkeep.graph.constants import constant_value
 from tensorkeep.graph.graph import Operation, Tensor
@@ -29,12 +29,12 @@ class Barrier:
 
     def __init__(
         self,
-        types: Any,
+        types: DTypeLike | Sequence[DTypeLike],
         shapes: Sequence[ShapeLike] | None = None,
         shared_name: str | None = None,
         name: str = "barrier",
     ) -> None:
-        several = types if isinstance(types, list | tuple) else [types]
+        several: Sequence[Any] = types if isinstance(types, list | tuple) else [types]
         self._types = [DType.of(dtype) for dtype in several]
         self._shapes = None if shapes is None else [plain_shape(shape) for shape in shapes]
         for i, shape in enumerate(self._shapes or []):

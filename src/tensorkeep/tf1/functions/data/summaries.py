@@ -34,7 +34,12 @@ def clean_tag(name: str | None) -> str | None:
 
 
 @contextmanager
-def summary_scope(name: str, family: str | None, tensor: Any, default: str | None = None) -> Iterator[tuple[str, str]]:
+def summary_scope(
+    name: str,
+    family: str | None,
+    tensor: object,
+    default: str | None = None,
+) -> Iterator[tuple[str, str]]:
     """The tag of a summary, and the name of its operation."""
     base, family = clean_tag(name), clean_tag(family)
     whole = base if family is None else f"{family}/{base}"

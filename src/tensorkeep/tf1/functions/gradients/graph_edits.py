@@ -16,69 +16,87 @@ from tensorkeep.tf1.functions.gradients.graph_walks import get_backward_walk_ops
 from tensorkeep.tf1.functions.structures import flatten, map_structure
 
 Selected: TypeAlias = "SubGraphView | Operation | Tensor | str | re.Pattern[str] | Iterable[Any]"
+Items: TypeAlias = "Graph | Operation | Tensor | Iterable[Any]"
+"""All of a graph, one operation or tensor, or several."""
+Filter: TypeAlias = "Callable[[Any], bool] | bool"
+"""What operations or tensors have to be: a function is true of them, or True for all."""
 
 
 # ---------------------------------------------------------------------------------------------------- choosing
 
 
-def make_list_of_op(ops: Any, check_graph: bool = True, allow_graph: bool = True, ignore_ts: bool = False) -> Any:
+def make_list_of_op(
+    ops: Items,
+    check_graph: bool = True,
+    allow_graph: bool = True,
+    ignore_ts: bool = False,
+) -> list[Operation]:
     """The operations of a graph, of one operation, or of several; tensors among them are left out if told so."""
     if isinstance(ops, Graph):
         return list(ops.get_operations())
-    several = [ops] if isinstance(ops, Operation | Tensor) else list(ops)
+    several: list[Any] = [ops] if isinstance(ops, Operation | Tensor) else list(ops)
     kept = [item for item in several if not (ignore_ts and isinstance(item, Tensor))]
     if wrong := [item for item in kept if not isinstance(item, Operation)]:
         raise WrongTypeError(f"expected operations, got {wrong[0]!r}")
     return kept
 
 
-def make_list_of_t(ts: Any, check_graph: bool = True, allow_graph: bool = True, ignore_ops: bool = False) -> Any:
+def make_list_of_t(
+    ts: Items,
+    check_graph: bool = True,
+    allow_graph: bool = True,
+    ignore_ops: bool = False,
+) -> list[Tensor]:
     """The tensors of a graph, of one tensor, or of several; operations among them are left out if told so."""
     if isinstance(ts, Graph):
         return [tensor for op in ts.get_operations() for tensor in op.outputs]
-    several = [ts] if isinstance(ts, Operation | Tensor) else list(ts)
+    several: list[Any] = [ts] if isinstance(ts, Operation | Tensor) else list(ts)
     kept = [item for item in several if not (ignore_ops and isinstance(item, Operation))]
     if wrong := [item for item in kept if not isinstance(item, Tensor)]:
         raise WrongTypeError(f"expected tensors, got {wrong[0]!r}")
     return kept
 
 
-def filter_ts(ops: Any, positive_filter: Any) -> list[Tensor]:
+def filter_ts(ops: Items, positive_filter: Filter) -> list[Tensor]:
     """The outputs of operations that a function is true of; all, if it is True."""
     chosen = _test_of(positive_filter)
     return [tensor for op in make_list_of_op(ops) for tensor in op.outputs if chosen(tensor)]
 
 
-def filter_ts_from_regex(ops: Any, regex: str | re.Pattern[str]) -> list[Tensor]:
+def filter_ts_from_regex(ops: Items, regex: str | re.Pattern[str]) -> list[Tensor]:
     """The outputs of operations whose names a pattern is found in."""
     return filter_ts(ops, lambda tensor: re.search(regex, tensor.op.name) is not None)
 
 
-def filter_ops(ops: Any, positive_filter: Any) -> list[Operation]:
+def filter_ops(ops: Items, positive_filter: Filter) -> list[Operation]:
     """The operations that a function is true of; all, if it is True."""
     return [op for op in make_list_of_op(ops) if _test_of(positive_filter)(op)]
 
 
-def filter_ops_from_regex(ops: Any, regex: str | re.Pattern[str]) -> list[Operation]:
+def filter_ops_from_regex(ops: Items, regex: str | re.Pattern[str]) -> list[Operation]:
     """The operations whose names a pattern is found in."""
     return filter_ops(ops, lambda op: re.search(regex, op.name) is not None)
 
 
-def _test_of(wanted: Any) -> Callable[[Any], bool]:
+def _test_of(wanted: Filter) -> Callable[[Any], bool]:
     return wanted if callable(wanted) else lambda item: bool(wanted)
 
 
-def select_ops(*args: Any, graph: Graph | None = None, positive_filter: Any = None, **options: bool) -> list[Operation]:
+def select_ops(
+    *args: Selected, graph: Graph | None = None, positive_filter: Callable[[Any], bool] | None = None, **options: bool
+) -> list[Operation]:
     """The operations that are given, and those whose names patterns are found in."""
     return _select(args, graph, positive_filter, options, "ops", lambda found: list(found.get_operations()))
 
 
-def select_ts(*args: Any, graph: Graph | None = None, positive_filter: Any = None, **options: bool) -> list[Tensor]:
+def select_ts(
+    *args: Selected, graph: Graph | None = None, positive_filter: Callable[[Any], bool] | None = None, **options: bool
+) -> list[Tensor]:
     """The tensors that are given, and those whose names patterns are found in."""
     return _select(args, graph, positive_filter, options, "ts", make_list_of_t)
 
 
-def select_ops_and_ts(*args: Any, graph: Graph | None = None) -> tuple[list[Operation], list[Tensor]]:
+def select_ops_and_ts(*args: Selected, graph: Graph | None = None) -> tuple[list[Operation], list[Tensor]]:
     """Operations and tensors that are given or whose names patterns are found in: those of tensors after `(?#ts)`."""
     of_tensors = [item for item in args if isinstance(item, str) and item.startswith("(?#ts)")]
     rest = [item for item in args if item not in of_tensors] if of_tensors else list(args)
@@ -90,7 +108,7 @@ def select_ops_and_ts(*args: Any, graph: Graph | None = None) -> tuple[list[Oper
 def _select(
     args: Sequence[Any],
     graph: Graph | None,
-    positive_filter: Any,
+    positive_filter: Callable[[Any], bool] | None,
     options: Mapping[str, bool],
     kind: str,
     everything: Callable[[Graph], list[Any]],
@@ -202,7 +220,7 @@ class SubGraphView:
         """Nothing to do."""
 
 
-def make_view(*args: Any, graph: Graph | None = None) -> SubGraphView:
+def make_view(*args: Selected, graph: Graph | None = None) -> SubGraphView:
     """A view of operations that are given or whose names patterns are found in; a view is itself."""
     if len(args) == 1 and isinstance(args[0], SubGraphView):
         return args[0]
@@ -227,7 +245,7 @@ class TransformerInfo:
         both: dict[Any, Any] = {**ops, **tensors}
         self._originals = {new: old for old, new in both.items()}
 
-    def transformed(self, original: Any, missing_fn: Callable[[Any], Any] | None = None) -> Any:
+    def transformed(self, original: object, missing_fn: Callable[[Any], Any] | None = None) -> Any:
         """What became of operations and tensors, in any structure; None of those that were not copied."""
         known: dict[Any, Any] = {**self._transformed_ops, **self._transformed_ts}
 
@@ -236,7 +254,7 @@ class TransformerInfo:
 
         return map_structure(found, original)
 
-    def original(self, transformed: Any, missing_fn: Callable[[Any], Any] | None = None) -> Any:
+    def original(self, transformed: object, missing_fn: Callable[[Any], Any] | None = None) -> Any:
         """Of what copies are, in any structure; None of those that are no copies."""
 
         def found(item: Any) -> Any:
@@ -338,8 +356,8 @@ def graph_replace(
 
 
 def get_walks_intersection_ops(
-    forward_seed_ops: Any,
-    backward_seed_ops: Any,
+    forward_seed_ops: Operation | Tensor | Iterable[Operation | Tensor],
+    backward_seed_ops: Operation | Tensor | Iterable[Operation | Tensor],
     forward_inclusive: bool = True,
     backward_inclusive: bool = True,
     within_ops: Iterable[Operation] | None = None,
@@ -408,7 +426,7 @@ def _reroute(
     return len(changes)
 
 
-def add_control_inputs(op: Operation, cops: Any) -> None:
+def add_control_inputs(op: Operation, cops: Items) -> None:
     """An operation also waits for others. None of them may be one that it waits for already."""
     others = make_list_of_op(cops)
     if known := [other.name for other in others if other in op.control_inputs]:
@@ -416,7 +434,7 @@ def add_control_inputs(op: Operation, cops: Any) -> None:
     op.add_control_inputs(others)
 
 
-def remove_control_inputs(op: Operation, cops: Any) -> None:
+def remove_control_inputs(op: Operation, cops: Items) -> None:
     """An operation waits for some others no more."""
     others = set(make_list_of_op(cops))
     if unknown := [other.name for other in others if other not in op.control_inputs]:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from tensorkeep.dtypes import DType
 from tensorkeep.errors import InvalidArgumentError
 from tensorkeep.graph.arguments import TensorLike
@@ -107,7 +105,7 @@ class LinearOperatorLowerTriangular:
         """The product with vectors."""
         return squeeze(self.matmul(expand_dims(x, -1), adjoint, name=name), [-1])
 
-    def solve(self, rhs: Any, adjoint: bool = False, adjoint_arg: bool = False, name: str = "solve") -> Tensor:
+    def solve(self, rhs: TensorLike, adjoint: bool = False, adjoint_arg: bool = False, name: str = "solve") -> Tensor:
         """The matrices whose product with this one is `rhs`."""
         given = convert(rhs)
         if adjoint_arg:
