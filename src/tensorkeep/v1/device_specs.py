@@ -8,10 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from tensorkeep.graph import devices
 from tensorkeep.runtime.placement import Devices
+
+if TYPE_CHECKING:
+    from tensorkeep.proto.session_config import ConfigProto
 
 _MEMORY: Final = 1 << 28  # what TensorFlow says of every processor
 
@@ -94,7 +97,7 @@ class LocalDevice:
     incarnation: int = 0
 
 
-def list_local_devices(session_config: Any = None) -> list[LocalDevice]:
+def list_local_devices(session_config: ConfigProto | None = None) -> list[LocalDevice]:
     """The devices that sessions have: the processors of this machine, as one device unless the settings say more."""
     counts: Mapping[str, int] = {} if session_config is None else session_config.device_count
     names = Devices({"CPU": counts.get("CPU", 1)}).names()

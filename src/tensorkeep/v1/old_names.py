@@ -51,7 +51,7 @@ def image_summary(
 def audio_summary(
     tag: Tags,
     tensor: TensorLike,
-    sample_rate: Any,
+    sample_rate: TensorLike,
     max_outputs: int = 3,
     collections: Sequence[Hashable] | None = None,
     name: str | None = None,
@@ -119,7 +119,11 @@ def _by_keyword(function: Loss | None) -> Callable[..., Any] | None:
 
 
 def linear(
-    args: Any, output_size: int, bias: bool, bias_start: float = 0.0, scope: str | VariableScope | None = None
+    args: Tensor | Sequence[Tensor],
+    output_size: int,
+    bias: bool,
+    bias_start: float = 0.0,
+    scope: str | VariableScope | None = None,
 ) -> Tensor:
     """`sum(args[i] * Matrix[i]) + Bias`, with these variables in a scope that is called "Linear" by default."""
     inputs = [args] if isinstance(args, Tensor) else list(args)

@@ -189,8 +189,8 @@ class ProfileOptionBuilder:
 
 def profile(
     graph: Graph | None = None,
-    run_meta: Any = None,
-    op_log: Any = None,
+    run_meta: object = None,
+    op_log: object = None,
     cmd: str = "scope",
     options: Mapping[str, Any] | None = None,
 ) -> GraphNodeProto | MultiGraphNodeProto:
@@ -231,7 +231,11 @@ def _write(kind: str, where: str, options: Mapping[str, Any], body: str) -> None
 
 
 def print_model_analysis(
-    graph: Graph, run_meta: Any = None, op_log: Any = None, tfprof_cmd: str = "scope", tfprof_options: Any = None
+    graph: Graph,
+    run_meta: object = None,
+    op_log: object = None,
+    tfprof_cmd: str = "scope",
+    tfprof_options: Mapping[str, Any] | None = None,
 ) -> GraphNodeProto | MultiGraphNodeProto:
     """`profile`, by the name that `tf.contrib.tfprof.model_analyzer` had for it first."""
     return profile(graph, run_meta, op_log, tfprof_cmd, tfprof_options)
@@ -316,12 +320,12 @@ FLOAT_OPS_OPTIONS: Final = ProfileOptionBuilder.float_operation()
 class Profiler:
     """Profiles one graph, as often as it is asked to."""
 
-    def __init__(self, graph: Graph | None = None, op_log: Any = None) -> None:
+    def __init__(self, graph: Graph | None = None, op_log: object = None) -> None:
         if op_log is not None:
             raise UnimplementedError("tf.profiler takes no op_log: choose nodes by their names and types of their ops")
         self._graph = get_default_graph() if graph is None else graph
 
-    def add_step(self, step: int, run_meta: Any) -> None:
+    def add_step(self, step: int, run_meta: object) -> None:
         """Takes what a run has measured, which is nothing here."""
         LOG.info("tf.profiler.Profiler.add_step(%d): runs measure nothing here", step)
 

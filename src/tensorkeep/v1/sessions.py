@@ -129,7 +129,7 @@ class Session:
         run_metadata.step_stats.CopyFrom(timelines.step_stats_of(times, self._core.devices))
         return result
 
-    def partial_run_setup(self, fetches: Fetches, feeds: Any = None) -> str:
+    def partial_run_setup(self, fetches: Fetches, feeds: Sequence[Named] | None = None) -> str:
         return self._core.partial_run_setup(fetches, () if feeds is None else feeds)
 
     def partial_run(self, handle: str, fetches: Fetches, feed_dict: Feeds | None = None) -> Any:

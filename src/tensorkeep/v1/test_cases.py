@@ -9,19 +9,22 @@ import random
 import re
 import threading
 import unittest
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Sized
 from contextlib import AbstractContextManager, contextmanager
 from functools import partial
-from typing import Any, Final
+from typing import Any, Final, SupportsFloat, TypeAlias
 
 import numpy as np
+import numpy.typing as npt
 
+from tensorkeep.arrays import Array
 from tensorkeep.errors import TensorKeepError
 from tensorkeep.graph.devices import canonical_device
 from tensorkeep.graph.graph import Graph as CoreGraph
 from tensorkeep.graph.graph import Tensor
 from tensorkeep.io.files.gfile import join, make_directories
 from tensorkeep.io.files.temporary import temporary_folder
+from tensorkeep.proto.messages import Message
 from tensorkeep.proto.session_config import ConfigProto
 from tensorkeep.proto.text import parse_text
 from tensorkeep.tf1.functions.structures import parts_of
@@ -34,6 +37,10 @@ _FOLDERS: list[str] = []
 _COARSE: Final = {"float16": 1e-3, "bfloat16": 1e-2}
 """By type, how far numbers of it may be apart and still be close."""
 
+Expected: TypeAlias = "str | re.Pattern[str] | Callable[[Any], object]"
+"""What an error has to be like: an expression that is in its text, or a function of it."""
+Size: TypeAlias = "float | np.number[Any]"
+
 
 def get_temp_dir() -> str:
     """A folder for the files of this process's tests, which is removed when the process ends."""
@@ -45,7 +52,9 @@ def get_temp_dir() -> str:
 class _CheckedThread:
     """A thread whose errors are raised where it is waited for."""
 
-    def __init__(self, target: Callable[..., Any], args: tuple[Any, ...] = (), kwargs: Any = None) -> None:
+    def __init__(
+        self, target: Callable[..., Any], args: tuple[Any, ...] = (), kwargs: Mapping[str, Any] | None = None
+    ) -> None:
         self._work: Callable[[], Any] = partial(target, *args, **(kwargs or {}))
         self._errors: list[BaseException] = []
         self._thread = threading.Thread(target=self._run, daemon=True)
@@ -105,7 +114,11 @@ class TestCase(unittest.TestCase):
 
     @contextmanager
     def session(
-        self, graph: CoreGraph | None = None, config: Any = None, use_gpu: bool = False, force_gpu: bool = False
+        self,
+        graph: CoreGraph | None = None,
+        config: ConfigProto | None = None,
+        use_gpu: bool = False,
+        force_gpu: bool = False,
     ) -> Iterator[Session]:
         """A session for the block, which is closed behind it. Its errors are raised."""
         with Session(graph=graph, config=_soft(config)) as session:
@@ -113,7 +126,11 @@ class TestCase(unittest.TestCase):
 
     @contextmanager
     def cached_session(
-        self, graph: CoreGraph | None = None, config: Any = None, use_gpu: bool = False, force_gpu: bool = False
+        self,
+        graph: CoreGraph | None = None,
+        config: ConfigProto | None = None,
+        use_gpu: bool = False,
+        force_gpu: bool = False,
     ) -> Iterator[Session]:
         """The session of this test, the same one each time."""
         if self._cached is None:
@@ -122,7 +139,11 @@ class TestCase(unittest.TestCase):
             yield self._cached
 
     def test_session(
-        self, graph: CoreGraph | None = None, config: Any = None, use_gpu: bool = False, force_gpu: bool = False
+        self,
+        graph: CoreGraph | None = None,
+        config: ConfigProto | None = None,
+        use_gpu: bool = False,
+        force_gpu: bool = False,
     ) -> AbstractContextManager[Session]:
         """The session of this test; with a graph, one for the block. As a test, which unittest takes it for: none."""
         if self.id().endswith(".test_session"):
@@ -139,18 +160,20 @@ class TestCase(unittest.TestCase):
             return made.run(tensors)
 
     def checkedThread(
-        self, target: Callable[..., Any], args: tuple[Any, ...] = (), kwargs: Any = None
+        self, target: Callable[..., Any], args: tuple[Any, ...] = (), kwargs: Mapping[str, Any] | None = None
     ) -> _CheckedThread:
         """A thread whose errors fail the test where it is waited for."""
         return _CheckedThread(target, args, kwargs)
 
     # -------------------------------------------------------------------------------------------------------- arrays
 
-    def _GetNdArray(self, a: Any) -> Any:
+    def _GetNdArray(self, a: object) -> Array:
         """An array, of a tensor by running it."""
         return np.asarray(self.evaluate(a) if isinstance(a, Tensor) or hasattr(a, "read_value") else a)
 
-    def assertAllClose(self, a: Any, b: Any, rtol: float = 1e-6, atol: float = 1e-6, msg: str | None = None) -> None:
+    def assertAllClose(
+        self, a: object, b: object, rtol: float = 1e-6, atol: float = 1e-6, msg: str | None = None
+    ) -> None:
         """Two structures of arrays are nearly equal."""
         mine, theirs = (None if isinstance(item, list) else parts_of(item) for item in (a, b))
         if mine is None or theirs is None or (isinstance(a, tuple) and not hasattr(a, "_fields")):
@@ -160,7 +183,7 @@ class TestCase(unittest.TestCase):
             self.assertAllClose(x, y, rtol, atol, f"{msg or ''} at {key!r}")
         return None
 
-    def _assert_close(self, a: Any, b: Any, rtol: float, atol: float, msg: str | None) -> None:
+    def _assert_close(self, a: object, b: object, rtol: float, atol: float, msg: str | None) -> None:
         if isinstance(a, list | tuple) and isinstance(b, list | tuple) and _is_uneven(a) and len(a) == len(b):
             for x, y in zip(a, b, strict=True):
                 self.assertAllClose(x, y, rtol, atol, msg)
@@ -173,8 +196,8 @@ class TestCase(unittest.TestCase):
 
     def assertAllCloseAccordingToType(
         self,
-        a: Any,
-        b: Any,
+        a: object,
+        b: object,
         rtol: float = 1e-6,
         atol: float = 1e-6,
         float_rtol: float = 1e-6,
@@ -196,7 +219,7 @@ class TestCase(unittest.TestCase):
                 rtol, atol = max(rtol, relative), max(atol, absolute)
         self.assertAllClose(a, b, rtol, atol, msg)
 
-    def assertNotAllClose(self, a: Any, b: Any, **kwargs: Any) -> None:
+    def assertNotAllClose(self, a: object, b: object, **kwargs: Any) -> None:
         """Two structures of arrays are not nearly equal."""
         try:
             self.assertAllClose(a, b, **kwargs)
@@ -204,13 +227,13 @@ class TestCase(unittest.TestCase):
             return
         self.fail("The two values are close at all elements")
 
-    def assertAllEqual(self, a: Any, b: Any, msg: str | None = None) -> None:
+    def assertAllEqual(self, a: object, b: object, msg: str | None = None) -> None:
         """Two arrays are equal; a number that is none equals another."""
         first, second = _plain_text(self._GetNdArray(a)), _plain_text(self._GetNdArray(b))
         self.assertEqual(first.shape, second.shape, msg)
         np.testing.assert_array_equal(first, second, err_msg=msg or "")
 
-    def assertNotAllEqual(self, a: Any, b: Any, msg: str | None = None) -> None:
+    def assertNotAllEqual(self, a: object, b: object, msg: str | None = None) -> None:
         """Two arrays differ somewhere."""
         try:
             self.assertAllEqual(a, b)
@@ -218,28 +241,28 @@ class TestCase(unittest.TestCase):
             return
         self.fail(msg or "The two values are equal at all elements")
 
-    def _assert_all(self, a: Any, holds: Callable[[Any], Any], said: str) -> None:
+    def _assert_all(self, a: object, holds: Callable[[Any], Any], said: str) -> None:
         array = self._GetNdArray(a)
         if not np.all(holds(array)):
             raise self.failureException(f"not all elements are {said}: {array[~holds(array)][:10]}")
 
-    def assertAllGreater(self, a: Any, comparison_target: Any) -> None:
+    def assertAllGreater(self, a: object, comparison_target: object) -> None:
         self._assert_all(a, lambda x: x > comparison_target, f"greater than {comparison_target}")
 
-    def assertAllLess(self, a: Any, comparison_target: Any) -> None:
+    def assertAllLess(self, a: object, comparison_target: object) -> None:
         self._assert_all(a, lambda x: x < comparison_target, f"less than {comparison_target}")
 
-    def assertAllGreaterEqual(self, a: Any, comparison_target: Any) -> None:
+    def assertAllGreaterEqual(self, a: object, comparison_target: object) -> None:
         self._assert_all(a, lambda x: x >= comparison_target, f"at least {comparison_target}")
 
-    def assertAllLessEqual(self, a: Any, comparison_target: Any) -> None:
+    def assertAllLessEqual(self, a: object, comparison_target: object) -> None:
         self._assert_all(a, lambda x: x <= comparison_target, f"at most {comparison_target}")
 
     def assertAllInRange(
         self,
-        target: Any,
-        lower_bound: Any,
-        upper_bound: Any,
+        target: object,
+        lower_bound: Size | Array,
+        upper_bound: Size | Array,
         open_lower_bound: bool = False,
         open_upper_bound: bool = False,
     ) -> None:
@@ -251,7 +274,7 @@ class TestCase(unittest.TestCase):
         said = f"between {lower_bound} and {upper_bound}"
         self._assert_all(target, lambda x: above(x, lower_bound) & below(x, upper_bound), said)
 
-    def assertAllInSet(self, target: Any, expected_set: Iterable[Any]) -> None:
+    def assertAllInSet(self, target: object, expected_set: Iterable[Any]) -> None:
         """Every element is one of these."""
         self._assert_all(target, lambda x: np.isin(x, list(expected_set)), f"in {expected_set}")
 
@@ -259,27 +282,37 @@ class TestCase(unittest.TestCase):
         """Two numbers are no further apart than `err`."""
         self.assertTrue(f1 == f2 or abs(f1 - f2) <= err, f"{f1} != {f2} +/- {err} {msg or ''}")
 
-    def assertArrayNear(self, farray1: Any, farray2: Any, err: float, msg: str | None = None) -> None:
+    def assertArrayNear(
+        self,
+        farray1: Sequence[SupportsFloat] | Array,
+        farray2: Sequence[SupportsFloat] | Array,
+        err: float,
+        msg: str | None = None,
+    ) -> None:
         """The numbers of two lists are no further apart than `err`."""
         self.assertEqual(len(farray1), len(farray2), msg)
         for f1, f2 in zip(farray1, farray2, strict=True):
             self.assertNear(float(f1), float(f2), err, msg)
 
-    def assertNDArrayNear(self, ndarray1: Any, ndarray2: Any, err: float, msg: str | None = None) -> None:
+    def assertNDArrayNear(
+        self, ndarray1: npt.ArrayLike, ndarray2: npt.ArrayLike, err: float, msg: str | None = None
+    ) -> None:
         """The difference of two arrays is no longer than `err`."""
         self.assertLess(float(np.linalg.norm(np.asarray(ndarray1) - np.asarray(ndarray2))), err, msg)
 
-    def assertShapeEqual(self, np_array: Any, tf_tensor: Tensor, msg: str | None = None) -> None:
+    def assertShapeEqual(self, np_array: npt.ArrayLike, tf_tensor: Tensor, msg: str | None = None) -> None:
         """The static shape of a tensor is that of an array."""
         self.assertAllEqual(np.asarray(np_array).shape, tf_tensor.get_shape().as_list(), msg)
 
-    def assertDTypeEqual(self, target: Any, expected_dtype: Any) -> None:
+    def assertDTypeEqual(self, target: object, expected_dtype: npt.DTypeLike) -> None:
         """A value is of a type."""
         self.assertEqual(self._GetNdArray(target).dtype, np.dtype(expected_dtype))
 
     # -------------------------------------------------------------------------------------------------------- others
 
-    def assertProtoEquals(self, expected_message_maybe_ascii: Any, message: Any, msg: str | None = None) -> None:
+    def assertProtoEquals(
+        self, expected_message_maybe_ascii: Message | str, message: Message, msg: str | None = None
+    ) -> None:
         """Two messages are equal; the expected one may be written as text."""
         expected = expected_message_maybe_ascii
         if isinstance(expected, str):
@@ -291,7 +324,9 @@ class TestCase(unittest.TestCase):
             actual.startswith(expected_start), f"{actual!r} does not start with {expected_start!r} {msg or ''}"
         )
 
-    def assertDeviceEqual(self, device1: Any, device2: Any, msg: str | None = None) -> None:
+    def assertDeviceEqual(
+        self, device1: DeviceSpec | str | None, device2: DeviceSpec | str | None, msg: str | None = None
+    ) -> None:
         """Two names of devices mean the same one."""
         names = (device.to_string() if isinstance(device, DeviceSpec) else device for device in (device1, device2))
         first, second = (canonical_device(name or "") for name in names)
@@ -299,7 +334,7 @@ class TestCase(unittest.TestCase):
 
     @contextmanager
     def assertRaisesWithPredicateMatch(
-        self, exception_type: type[BaseException], expected_err_re_or_predicate: Any
+        self, exception_type: type[BaseException], expected_err_re_or_predicate: Expected
     ) -> Iterator[None]:
         """The block raises an error of which a function, or a regular expression for its text, says yes."""
         expected = expected_err_re_or_predicate
@@ -314,23 +349,23 @@ class TestCase(unittest.TestCase):
             return
         self.fail(f"{exception_type.__name__} not raised")
 
-    def assertRaisesOpError(self, expected_err_re_or_predicate: Any) -> AbstractContextManager[None]:
+    def assertRaisesOpError(self, expected_err_re_or_predicate: Expected) -> AbstractContextManager[None]:
         """The block raises an error of a session."""
         return self.assertRaisesWithPredicateMatch(TensorKeepError, expected_err_re_or_predicate)
 
     def assertItemsEqual(self, first: Iterable[Any], second: Iterable[Any], msg: str | None = None) -> None:
         self.assertCountEqual(first, second, msg)
 
-    def assertLen(self, container: Any, expected_len: int, msg: str | None = None) -> None:
+    def assertLen(self, container: Sized, expected_len: int, msg: str | None = None) -> None:
         self.assertEqual(len(container), expected_len, msg)
 
-    def assertEmpty(self, container: Any, msg: str | None = None) -> None:
+    def assertEmpty(self, container: Sized, msg: str | None = None) -> None:
         self.assertEqual(len(container), 0, msg)
 
-    def assertNotEmpty(self, container: Any, msg: str | None = None) -> None:
+    def assertNotEmpty(self, container: Sized, msg: str | None = None) -> None:
         self.assertNotEqual(len(container), 0, msg)
 
-    def assertBetween(self, value: Any, minv: Any, maxv: Any, msg: str | None = None) -> None:
+    def assertBetween(self, value: Size, minv: Size, maxv: Size, msg: str | None = None) -> None:
         self.assertTrue(minv <= value <= maxv, f"{value} is not between {minv} and {maxv} {msg or ''}")
 
     def assertContainsSubset(

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import time
 import unittest
-from collections.abc import Callable, Mapping
-from typing import Any, NoReturn
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NoReturn, TypeAlias
 from unittest import mock as mock
 
 import numpy as np
 
+from tensorkeep.arrays import Array
 from tensorkeep.errors import FailedPreconditionError, UnimplementedError, WrongTypeError
+from tensorkeep.graph.arguments import Fetches, SessionLike
 from tensorkeep.graph.graph import Tensor
 from tensorkeep.io.files.filesystem import PathLike, path_text
 from tensorkeep.proto.messages import GraphDef, NodeDef
@@ -21,6 +23,8 @@ from tensorkeep.v1.defaults import get_default_session
 from tensorkeep.v1.test_cases import TestCase as TestCase
 from tensorkeep.v1.test_cases import get_temp_dir as get_temp_dir
 
+Sizes: TypeAlias = Sequence[int]
+
 
 def main(argv: list[str] | None = None) -> NoReturn:
     """Runs the tests of the program, and ends it with what came of them."""
@@ -29,7 +33,7 @@ def main(argv: list[str] | None = None) -> NoReturn:
     raise SystemExit
 
 
-def is_gpu_available(cuda_only: bool = False, min_cuda_compute_capability: Any = None) -> bool:
+def is_gpu_available(cuda_only: bool = False, min_cuda_compute_capability: object = None) -> bool:
     """Never: everything runs on processors."""
     return False
 
@@ -92,35 +96,35 @@ def create_local_cluster(num_workers: int, num_ps: int, protocol: str = "grpc", 
 
 
 def compute_gradient(
-    x: Any,
-    x_shape: Any,
+    x: Tensor | list[Tensor],
+    x_shape: Sizes | list[Sizes],
     y: Tensor,
-    y_shape: Any,
-    x_init_value: Any = None,
+    y_shape: Sizes,
+    x_init_value: Array | Sequence[Array] | None = None,
     delta: float = 1e-3,
-    init_targets: Any = None,
+    init_targets: Fetches = None,
     extra_feed_dict: Mapping[Any, Any] | None = None,
-) -> Any:
+) -> tuple[Array, Array] | list[tuple[Array, Array]]:
     """How each element of `y` changes with each of `x`, by the gradients of the graph and by finite differences."""
     session = get_default_session()
     if session is None:
         raise FailedPreconditionError("gradients are checked in a session: `with tf.Session():`")
     for target in [init_targets] if init_targets is not None else []:
         session.run(target)
-    told = [x_init_value] if not isinstance(x, list) and x_init_value is not None else x_init_value
-    inputs = list(zip(x, x_shape, strict=True)) if isinstance(x, list) else [(x, x_shape)]
+    told: Any = [x_init_value] if not isinstance(x, list) and x_init_value is not None else x_init_value
+    inputs: list[Any] = list(zip(x, x_shape, strict=True)) if isinstance(x, list) else [(x, x_shape)]
     found = gradients_both_ways(session, inputs, (y, y_shape), told, delta, extra_feed_dict or {})
     return found if isinstance(x, list) else found[0]
 
 
 def compute_gradient_error(
-    x: Any,
-    x_shape: Any,
+    x: Tensor | list[Tensor],
+    x_shape: Sizes | list[Sizes],
     y: Tensor,
-    y_shape: Any,
-    x_init_value: Any = None,
+    y_shape: Sizes,
+    x_init_value: Array | Sequence[Array] | None = None,
     delta: float = 1e-3,
-    init_targets: Any = None,
+    init_targets: Fetches = None,
     extra_feed_dict: Mapping[Any, Any] | None = None,
 ) -> float:
     """The largest difference between the gradients of the graph and finite differences."""
@@ -135,7 +139,7 @@ class StubOutForTesting:
     def __init__(self) -> None:
         self._replaced: list[tuple[Any, str, Any]] = []
 
-    def Set(self, parent: Any, child_name: str, new_child: Any) -> None:  # noqa: N802 - as TensorFlow calls it
+    def Set(self, parent: object, child_name: str, new_child: object) -> None:  # noqa: N802 - as TensorFlow calls it
         self._replaced.append((parent, child_name, getattr(parent, child_name)))
         setattr(parent, child_name, new_child)
 
@@ -151,18 +155,18 @@ class StubOutForTesting:
 class Benchmark:
     """What runs and reports benchmarks; subclass it, with methods `benchmark…`."""
 
-    def report_benchmark(self, **measured: Any) -> None:
+    def report_benchmark(self, **measured: object) -> None:
         """Keeps what a benchmark has measured."""
         self.reported: list[dict[str, Any]] = [*getattr(self, "reported", []), measured]
 
     def run_op_benchmark(
         self,
-        sess: Any,
-        op_or_tensor: Any,
+        sess: SessionLike,
+        op_or_tensor: Fetches,
         feed_dict: Mapping[Any, Any] | None = None,
         burn_iters: int = 2,
         min_iters: int = 10,
-        **others: Any,
+        **others: object,
     ) -> dict[str, Any]:
         """Runs something several times; reports, and gives, how long it takes."""
         for _ in range(burn_iters):

@@ -161,12 +161,13 @@ class OptionalSpec(TypeSpec):
         self._said = (_Compared(element_spec),)
 
 
-def spec_of(value: Any) -> TypeSpec:
+def spec_of(value: Value) -> TypeSpec:
     """The kind of a leaf."""
     if value is None:
         return NoneTensorSpec()
     own = getattr(value, "_type_spec", None)
-    return own if isinstance(own, TypeSpec) else type_spec_from_value(value)
+    plain: Any = value
+    return own if isinstance(own, TypeSpec) else type_spec_from_value(plain)
 
 
 def component_dtype(spec: TypeSpec) -> DType:

@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 
 from tensorkeep.dtypes import INT32, DType
 from tensorkeep.errors import InvalidArgumentError
-from tensorkeep.graph.arguments import DTypeLike, ShapeLike, TensorLike, emit
-from tensorkeep.graph.composites import is_composite
+from tensorkeep.graph.arguments import AxisLike, DTypeLike, IndexLike, ShapeLike, TensorLike, emit
+from tensorkeep.graph.composites import IndexedSlices, SparseTensor, is_composite
 from tensorkeep.graph.graph import Tensor
 from tensorkeep.tf1.functions.arrays.shapes import rank, shape, size
 from tensorkeep.tf1.functions.arrays.slicing import getitem
@@ -33,7 +33,7 @@ def size_internal(
     return size(input, name, DType.of(out_type))
 
 
-def slice_tensor(tensor: Any, slice_spec: Any, var: Any = None) -> Any:
+def slice_tensor(tensor: TensorLike, slice_spec: IndexLike, var: object = None) -> Tensor:
     """The part of a tensor that `tensor[slice_spec]` gives."""
     return getitem(tensor, slice_spec)
 
@@ -45,7 +45,7 @@ def autopacking_conversion(
     return convert_to_tensor(v, dtype, name)
 
 
-def reduction_dims(x: TensorLike, axis: Any, reduction_indices: Any = None) -> Any:
+def reduction_dims(x: TensorLike, axis: AxisLike, reduction_indices: AxisLike = None) -> AxisLike:
     """The axes of a reduction: those given, else all of them."""
     given = reduction_indices if axis is None else axis
     if given is not None:
@@ -54,7 +54,7 @@ def reduction_dims(x: TensorLike, axis: Any, reduction_indices: Any = None) -> A
     return number_range(0, rank(x)) if known is None else constant(list(range(known)), INT32)
 
 
-def reduced_shape(input_shape: Any, axes: Any) -> Tensor:
+def reduced_shape(input_shape: TensorLike, axes: TensorLike) -> Tensor:
     """The shape of what a reduction over some axes keeps, with ones in the places of these axes."""
     sizes, chosen = cast(input_shape, INT32), cast(axes, INT32)
     count = size(sizes)
@@ -75,7 +75,7 @@ def tensor_equals(x: object, y: object) -> bool:
     return x is y
 
 
-def noise_shape_of(x: Tensor, noise_shape: ShapeLike) -> Any:
+def noise_shape_of(x: Tensor, noise_shape: ShapeLike) -> ShapeLike:
     """The shape of a dropout's noise: the given one, with the sizes of `x` where it has None."""
     if noise_shape is None:
         return shape(x)
@@ -99,9 +99,14 @@ class Merge(NamedTuple):
     value_index: Tensor
 
 
-def switch(data: Any, pred: Tensor, dtype: DTypeLike | None = None, name: str | None = None) -> Switch:
+def switch(
+    data: TensorLike | IndexedSlices | SparseTensor,
+    pred: Tensor,
+    dtype: DTypeLike | None = None,
+    name: str | None = None,
+) -> Switch:
     """The op Switch: two tensors. The first has the value if the condition is false, the second if it is true."""
-    value = data if is_composite(data) else convert_to_tensor(data, dtype)
+    value: Any = data if is_composite(data) else convert_to_tensor(data, dtype)
     return Switch(*switch_value(value, pred, name or "Switch"))
 
 

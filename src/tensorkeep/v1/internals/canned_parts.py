@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, Final
 
 from tensorkeep.tf1.estimators.classification import BinaryClassHead, MultiClassHead, MultiLabelHead
-from tensorkeep.tf1.estimators.heads import Head, LossFunction
+from tensorkeep.tf1.estimators.heads import Head, LossFunction, WeightColumn
 from tensorkeep.tf1.estimators.regression import PoissonRegressionHead, RegressionHead
 from tensorkeep.tf1.functions.nn.losses import Reduction
 
@@ -20,7 +20,7 @@ _MOST_LINEAR_RATE: Final = 0.005
 
 
 def binary_logistic_head(
-    weight_column: Any = None,
+    weight_column: WeightColumn = None,
     thresholds: Sequence[float] | None = None,
     label_vocabulary: Sequence[str] | None = None,
     loss_reduction: str = _SUM,
@@ -33,7 +33,7 @@ def binary_logistic_head(
 
 def multi_class_head(
     n_classes: int,
-    weight_column: Any = None,
+    weight_column: WeightColumn = None,
     label_vocabulary: Sequence[str] | None = None,
     loss_reduction: str = _SUM,
     loss_fn: LossFunction | None = None,
@@ -45,7 +45,7 @@ def multi_class_head(
 
 def binary_or_multi_class_head(
     n_classes: int,
-    weight_column: Any,
+    weight_column: WeightColumn,
     label_vocabulary: Sequence[str] | None,
     loss_reduction: str,
     loss_fn: LossFunction | None = None,
@@ -58,7 +58,7 @@ def binary_or_multi_class_head(
 
 def multi_label_head(
     n_classes: int,
-    weight_column: Any = None,
+    weight_column: WeightColumn = None,
     thresholds: Sequence[float] | None = None,
     label_vocabulary: Sequence[str] | None = None,
     loss_reduction: str = _SUM,
@@ -70,7 +70,7 @@ def multi_label_head(
 
 
 def regression_head(
-    weight_column: Any = None,
+    weight_column: WeightColumn = None,
     label_dimension: int = 1,
     loss_reduction: str = _SUM,
     loss_fn: LossFunction | None = None,
@@ -82,7 +82,7 @@ def regression_head(
 
 
 def poisson_regression_head(
-    weight_column: Any = None,
+    weight_column: WeightColumn = None,
     label_dimension: int = 1,
     loss_reduction: str = _SUM,
     compute_full_loss: bool = True,

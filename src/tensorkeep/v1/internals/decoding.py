@@ -5,19 +5,27 @@ Arguments of TensorFlow 1.15 and of the versions before it are told apart by the
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, TypeAlias
 
 from tensorkeep.errors import UnimplementedError
+from tensorkeep.graph.arguments import Structure, TensorLike
 from tensorkeep.graph.graph import Tensor
 from tensorkeep.tf1.contrib.seq2seq import attention, mechanisms
 from tensorkeep.tf1.functions.arrays.shapes import expand_dims, squeeze
 from tensorkeep.tf1.functions.linear_algebra.matrices import matmul
 from tensorkeep.tf1.functions.numbers.elementwise import rsqrt, square, tanh
 from tensorkeep.tf1.functions.numbers.reductions import reduce_sum
+from tensorkeep.tf1.variables.variable import Variable
+
+Factor: TypeAlias = "Tensor | Variable"
 
 
 def bahdanau_score(
-    processed_query: Tensor, keys: Tensor, attention_v: Any, attention_g: Any = None, attention_b: Any = None
+    processed_query: Tensor,
+    keys: Tensor,
+    attention_v: Factor | bool,
+    attention_g: Factor | None = None,
+    attention_b: Any = None,
 ) -> Tensor:
     """v * tanh(keys + query), of variables that are given; of new ones if `attention_v` says whether to normalize."""
     if isinstance(attention_v, bool):
@@ -30,7 +38,7 @@ def bahdanau_score(
     return reduce_sum(normed * tanh(spread + attention_b), [2])
 
 
-def luong_score(query: Tensor, keys: Tensor, scale: Any) -> Tensor:
+def luong_score(query: Tensor, keys: Tensor, scale: Factor | bool | None) -> Tensor:
     """The products of keys and query, times a number that is given, or a new variable if `scale` is True."""
     if isinstance(scale, bool):
         return mechanisms.luong_score(query, keys, scale)
@@ -40,7 +48,10 @@ def luong_score(query: Tensor, keys: Tensor, scale: Any) -> Tensor:
 
 
 def maybe_mask_score(
-    score: Tensor, memory_sequence_length: Any = None, memory_mask: Any = None, score_mask_value: Any = None
+    score: Tensor,
+    memory_sequence_length: TensorLike | None = None,
+    memory_mask: TensorLike | None = None,
+    score_mask_value: TensorLike | None = None,
 ) -> Tensor:
     """Scores, with a value after the ends of sequences; the third argument was that value before TensorFlow 1.15."""
     if memory_mask is not None and not getattr(memory_mask, "shape", ()):
@@ -51,22 +62,27 @@ def maybe_mask_score(
 
 
 def prepare_memory(
-    memory: Any, memory_sequence_length: Any = None, memory_mask: Any = None, check_inner_dims_defined: bool = True
-) -> Any:
+    memory: Structure,
+    memory_sequence_length: TensorLike | None = None,
+    memory_mask: TensorLike | None = None,
+    check_inner_dims_defined: bool = True,
+) -> Structure:
     """Memories with zeros after the ends of sequences; the third argument was the last before TensorFlow 1.15."""
     if isinstance(memory_mask, bool):
-        memory_mask, check_inner_dims_defined = None, memory_mask
+        check_inner_dims_defined, memory_mask = memory_mask, None
     _expect_no_mask(memory_mask)
-    return attention.prepared_memory(memory, memory_sequence_length, check_inner_dims_defined)
+    found: Structure = attention.prepared_memory(memory, memory_sequence_length, check_inner_dims_defined)
+    return found
 
 
-def _expect_no_mask(mask: Any) -> None:
+def _expect_no_mask(mask: object) -> None:
     if mask is not None:
         raise UnimplementedError("memory_mask: memories are cut off by memory_sequence_length here")
 
 
 def monotonic_probability_fn(
     score: Tensor, previous_alignments: Tensor, sigmoid_noise: float, mode: str, seed: int | None = None
-) -> Any:
+) -> Tensor:
     """Where attention goes that never goes back, of scores with noise."""
-    return mechanisms.monotonic_probabilities(sigmoid_noise, mode, seed)(score, previous_alignments)
+    found: Tensor = mechanisms.monotonic_probabilities(sigmoid_noise, mode, seed)(score, previous_alignments)
+    return found

@@ -8,12 +8,14 @@ import logging
 from collections.abc import Callable
 from importlib import import_module
 from types import ModuleType
-from typing import Any, Final, TypeVar
+from typing import Any, Final, ParamSpec, TypeVar
 
 from tensorkeep.errors import InvalidArgumentError
 from tensorkeep.tf1.functions.gradients.derivatives import custom_gradient
 
 Decorated = TypeVar("Decorated", bound=Callable[..., Any])
+Given = TypeVar("Given")
+Taken = ParamSpec("Taken")
 LOG: Final = logging.getLogger("tensorkeep")
 
 
@@ -22,12 +24,12 @@ def unchanged_function(function: Decorated) -> Decorated:
     return function
 
 
-def call_with_own_gradient(f: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+def call_with_own_gradient(f: Callable[Taken, Any], *args: Taken.args, **kwargs: Taken.kwargs) -> Any:
     """What a function gives that also gives its gradient, called under `tf.custom_gradient`."""
     return custom_gradient(f)(*args, **kwargs)
 
 
-def do_not_convert(func: Any = None, *_: Any, **__: Any) -> Any:
+def do_not_convert(func: Callable[..., Any] | None = None, *_: object, **__: object) -> Callable[..., Any]:
     """The function as it is, as all are here: AutoGraph does not rewrite any."""
     return unchanged_function if func is None else func
 
@@ -51,7 +53,7 @@ def deprecated(date: str | None, instructions: str, warn_once: bool = True) -> C
 
 
 def deprecated_args(
-    date: str | None, instructions: str, *deprecated_arg_names_or_tuples: Any, **kwargs: bool
+    date: str | None, instructions: str, *deprecated_arg_names_or_tuples: str | tuple[str, object], **kwargs: bool
 ) -> Callable[[Decorated], Decorated]:
     """Decorates a function some of whose arguments will go."""
     return unchanged_function
@@ -64,7 +66,7 @@ def deprecated_arg_values(
     return unchanged_function
 
 
-def deprecated_alias(deprecated_name: str, name: str, func_or_class: Any, warn_once: bool = True) -> Any:
+def deprecated_alias(deprecated_name: str, name: str, func_or_class: Given, warn_once: bool = True) -> Given:
     """Another name of a function or class."""
     return func_or_class
 
@@ -74,7 +76,7 @@ def deprecated_endpoints(*args: str) -> Callable[[Decorated], Decorated]:
     return unchanged_function
 
 
-def deprecated_argument_lookup(new_name: str, new_value: Any, old_name: str, old_value: Any) -> Any:
+def deprecated_argument_lookup(new_name: str, new_value: Given, old_name: str, old_value: Given) -> Given:
     """The value of an argument that has two names, of which one is given."""
     if old_value is not None and new_value is not None:
         raise InvalidArgumentError(f"Cannot specify both '{old_name}' and '{new_name}'.")
@@ -89,7 +91,9 @@ def tf_export(*args: str, **kwargs: object) -> Callable[[Decorated], Decorated]:
 keras_export = estimator_export = tf_export
 
 
-def should_use_result(fn: Any = None, warn_in_eager: bool = False, error_in_function: bool = False) -> Any:
+def should_use_result(
+    fn: Callable[..., Any] | None = None, warn_in_eager: bool = False, error_in_function: bool = False
+) -> Callable[..., Any]:
     """Decorates a function whose result is to be used."""
     return unchanged_function if fn is None else fn
 
@@ -106,12 +110,14 @@ def keyword_args_only(func: Decorated) -> Decorated:
     return call  # type: ignore[return-value]
 
 
-def make_decorator(target: Any, decorator_func: Any, *args: object, **kwargs: object) -> Any:
+def make_decorator(
+    target: Callable[..., Any], decorator_func: Callable[..., Any], *args: object, **kwargs: object
+) -> Callable[..., Any]:
     """A function in the place of another, which it is named after."""
     return functools.update_wrapper(decorator_func, target)
 
 
-def unwrap(maybe_tf_decorator: Any) -> tuple[list[Any], Any]:
+def unwrap(maybe_tf_decorator: Callable[..., Any]) -> tuple[list[Any], Any]:
     """What decorates a function, and the function itself."""
     return [], inspect.unwrap(maybe_tf_decorator)
 

@@ -9,10 +9,11 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, NoReturn
 
 from tensorkeep.dtypes import DType
 from tensorkeep.errors import InvalidArgumentError
+from tensorkeep.graph.arguments import DTypeLike
 from tensorkeep.graph.building import name_scope
 from tensorkeep.graph.conversion import convert
 from tensorkeep.tf1.functions.gradients.derivatives import with_own_gradient
@@ -21,7 +22,7 @@ from tensorkeep.tf1.functions.gradients.derivatives import with_own_gradient
 class Defun:
     """Decorates a function of tensors; the types of its arguments are given here, or taken from each call."""
 
-    def __init__(self, *input_types: Any, **options: Any) -> None:
+    def __init__(self, *input_types: DTypeLike, **options: object) -> None:
         self._input_types = [DType.of(dtype) for dtype in input_types]
         self._options = options
 
@@ -74,6 +75,6 @@ def _as_call_gives(results: Any) -> Any:
     return results[0] if len(results) == 1 else tuple(results)
 
 
-def Declare(func_name: str, inputs: Any, outputs: Any) -> Any:  # noqa: N802 - as TensorFlow calls it
+def Declare(func_name: str, inputs: object, outputs: object) -> NoReturn:  # noqa: N802 - as TensorFlow calls it
     """Raises: a function is defined before it is called."""
     raise InvalidArgumentError(f"{func_name} is only declared: define it by Defun before it is called")

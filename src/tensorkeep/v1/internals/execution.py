@@ -51,7 +51,7 @@ def num_gpus() -> int:
     return 0
 
 
-def context() -> Any:
+def context() -> SimpleNamespace:
     """What TensorFlow tells of its state."""
     return SimpleNamespace(
         executing_eagerly=in_eager_mode, in_eager_mode=in_eager_mode, in_graph_mode=in_graph_mode, num_gpus=num_gpus

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from tensorkeep.graph.arguments import Fetches
 from tensorkeep.graph.graph import Graph, Operation, Tensor
 from tensorkeep.runtime.fetches import FetchPlan, register_fetch
 
@@ -27,7 +28,7 @@ class FetchHandler:
     """The tensors and operations that fetches come to."""
 
     def __init__(
-        self, graph: Graph, fetches: Any, feeds: Mapping[Any, Any], feed_handles: Mapping[Any, Any] | None = None
+        self, graph: Graph, fetches: Fetches, feeds: Mapping[Any, Any], feed_handles: Mapping[Any, Any] | None = None
     ) -> None:
         self._plan = FetchPlan(fetches, graph)
 

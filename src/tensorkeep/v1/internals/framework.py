@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from itertools import count
-from typing import Any, Final
+from typing import Any, Final, SupportsInt
 
 from tensorkeep.dtypes import (
     BFLOAT16,
@@ -24,7 +24,7 @@ from tensorkeep.dtypes import (
 )
 from tensorkeep.errors import WrongTypeError
 from tensorkeep.graph import building
-from tensorkeep.graph.arguments import DTypeLike, TensorLike
+from tensorkeep.graph.arguments import DTypeLike, ShapeLike, SizeLike, TensorLike
 from tensorkeep.graph.collections import collection_keys
 from tensorkeep.graph.composites import IndexedSlices, SparseTensor
 from tensorkeep.graph.constants import constant_shape
@@ -33,7 +33,7 @@ from tensorkeep.graph.registry.capabilities import tensorflow_ops
 from tensorkeep.graph.tensor_shape import Dimension, TensorShape
 from tensorkeep.metagraph import collections as proto_functions
 from tensorkeep.metagraph.op_list import known_op_def
-from tensorkeep.proto.messages import OpDef
+from tensorkeep.proto.messages import Message, OpDef, TensorProto
 from tensorkeep.runtime.composite_values import SparseTensorValue
 from tensorkeep.tf1.functions.gradients.reverse_walk import gradient_function
 from tensorkeep.tf1.variables.resource import BaseResourceVariable
@@ -118,7 +118,7 @@ def convert_to_tensor_v2(
     return convert_to_tensor(value, dtype, name, dtype_hint)
 
 
-def convert_to_sparse_tensor(value: Any) -> SparseTensor:
+def convert_to_sparse_tensor(value: object) -> SparseTensor:
     """The sparse tensor of a sparse value; WrongTypeError of anything else."""
     found = SparseTensor.from_value(value) if isinstance(value, SparseTensorValue) else value
     if not isinstance(found, SparseTensor):
@@ -147,7 +147,7 @@ def register_dense_tensor_like_type(tensor_type: type) -> None:
 
 def register_proto_function(
     collection_name: str,
-    proto_type: Any = None,
+    proto_type: type[Message] | None = None,
     to_proto: Callable[..., Any] | None = None,
     from_proto: Callable[..., Any] | None = None,
 ) -> None:
@@ -236,7 +236,7 @@ def unchanged_shape(op: Operation) -> list[TensorShape]:
 # -------------------------------------------------------------------------------------------------------------- shapes
 
 
-def as_shape(shape: Any) -> TensorShape:
+def as_shape(shape: ShapeLike) -> TensorShape:
     """The shape that is meant by sizes, or a shape."""
     return shape if isinstance(shape, TensorShape) else TensorShape(shape)
 
@@ -252,12 +252,12 @@ def scalar() -> TensorShape:
     return TensorShape([])
 
 
-def vector(length: Any) -> TensorShape:
+def vector(length: SizeLike) -> TensorShape:
     """The shape of so many numbers."""
     return TensorShape([length])
 
 
-def matrix(rows: Any, cols: Any) -> TensorShape:
+def matrix(rows: SizeLike, cols: SizeLike) -> TensorShape:
     """The shape of rows of columns."""
     return TensorShape([rows, cols])
 
@@ -267,7 +267,7 @@ def constant_value_as_shape(tensor: Tensor) -> TensorShape:
     return TensorShape(constant_shape(tensor))
 
 
-def ShapeEquals(tensor_proto: Any, shape: Any) -> bool:  # noqa: N802 - as TensorFlow calls it
+def ShapeEquals(tensor_proto: TensorProto, shape: Iterable[SupportsInt]) -> bool:  # noqa: N802 - as TensorFlow calls it
     """Whether a TensorProto has a shape."""
     return [dim.size for dim in tensor_proto.tensor_shape.dim] == [int(size) for size in shape]
 
@@ -290,6 +290,8 @@ def tensor_of_dimension(
     return convert_to_tensor(d, dtype, name)
 
 
-def tensor_of_constant(v: Any, dtype: DTypeLike | None = None, name: str | None = None, as_ref: bool = False) -> Tensor:
+def tensor_of_constant(
+    v: TensorLike, dtype: DTypeLike | None = None, name: str | None = None, as_ref: bool = False
+) -> Tensor:
     """The tensor of a value of Python or NumPy."""
     return convert_to_tensor(v, dtype, name)

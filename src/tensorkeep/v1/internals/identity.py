@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, MutableMapping, MutableSet
+from collections.abc import Iterable, Iterator, Mapping, MutableMapping, MutableSet
 from typing import Any
 
 
 class ObjectIdentityDictionary(MutableMapping[Any, Any]):
     """A mapping whose keys may be anything: two are the same key if they are one object."""
 
-    def __init__(self, *args: Any) -> None:
+    def __init__(self, *args: Mapping[Any, Any] | Iterable[tuple[Any, Any]]) -> None:
         self._held: dict[int, tuple[Any, Any]] = {}
         self.update(*args)
 

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from functools import wraps
 from typing import Any
 
+from tensorkeep.graph.arguments import Structure
 from tensorkeep.graph.conversion import convert
 from tensorkeep.graph.graph import Operation, Tensor
 from tensorkeep.graph.tensor_shape import TensorShape
@@ -49,7 +50,7 @@ def shape_type_conversion(fn: Callable[..., Any]) -> Callable[..., Any]:
     return called
 
 
-def get_reachable_from_inputs(inputs: Any, targets: Any = None) -> set[Any]:
+def get_reachable_from_inputs(inputs: Structure, targets: Structure = None) -> set[Any]:
     """The tensors and operations that depend on some; no further than to all of `targets`, if there are any."""
     found: set[Any] = set(flatten(inputs))
     wanted = None if targets is None else set(flatten(targets))
@@ -67,28 +68,28 @@ def _next_after(item: Any) -> set[Any]:
     return set((item if isinstance(item, Tensor) else convert(item)).consumers())
 
 
-def is_tensor_or_tensor_list(value: Any) -> bool:
+def is_tensor_or_tensor_list(value: object) -> bool:
     """Whether a value, or the first of a list of them, can be a tensor: it is no name and no number."""
     first = flatten(value)[0] if flatten(value) else None
     return hasattr(first, "dtype") and hasattr(first, "shape")
 
 
-def save_weights_to_hdf5_group(f: Any, layers: Sequence[Any]) -> None:
+def save_weights_to_hdf5_group(f: object, layers: Sequence[Any]) -> None:
     """Writes the variables of layers to an open file of h5py."""
     write_layers(f, layers)
 
 
-def load_weights_from_hdf5_group(f: Any, layers: Sequence[Any]) -> None:
+def load_weights_from_hdf5_group(f: object, layers: Sequence[Any]) -> None:
     """Gives layers the values of an open file of h5py, in their order."""
     read_layers(f, layers, _name_of_file(f))
 
 
-def load_weights_from_hdf5_group_by_name(f: Any, layers: Sequence[Any], skip_mismatch: bool = False) -> None:
+def load_weights_from_hdf5_group_by_name(f: object, layers: Sequence[Any], skip_mismatch: bool = False) -> None:
     """The same for those layers whose names are in the file."""
     read_layers_by_name(f, layers, _name_of_file(f), skip_mismatch)
 
 
-def _name_of_file(group: Any) -> str:
+def _name_of_file(group: object) -> str:
     return str(getattr(getattr(group, "file", group), "filename", group))
 
 

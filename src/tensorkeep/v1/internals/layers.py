@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
-
+from tensorkeep.graph.arguments import IntegersLike
 from tensorkeep.tf1.layers.arguments import data_format_of, numbers, output_length, padding_of, tensor_format
 
 
@@ -12,7 +11,7 @@ def convert_data_format(data_format: str, ndim: int) -> str:
     return tensor_format(data_format_of(data_format), ndim)
 
 
-def normalize_tuple(value: Any, n: int, name: str) -> tuple[int, ...]:
+def normalize_tuple(value: IntegersLike, n: int, name: str) -> tuple[int, ...]:
     """So many numbers, of one or of as many."""
     return numbers(value, n, name)
 

@@ -69,7 +69,7 @@ def map_structure_with_tuple_paths(func: Callable[..., Any], *structure: object,
     return map_structure(lambda *leaves: func(next(left), *leaves), *structure)
 
 
-def get_traverse_shallow_structure(traverse_fn: Callable[[Any], Any], structure: Any) -> Any:
+def get_traverse_shallow_structure(traverse_fn: Callable[[Any], Any], structure: object) -> Any:
     """The form of a structure, as deep as a function says that it shall be gone into."""
     if not is_nested(structure) or not traverse_fn(structure):
         return False

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from tensorkeep.errors import InvalidArgumentError
-from tensorkeep.graph.arguments import ShapeLike, TensorLike
+from tensorkeep.graph.arguments import DTypeLike, ShapeLike, Structure, TensorLike
 from tensorkeep.graph.graph import Operation, Tensor
 from tensorkeep.tf1.functions.arrays.shapes import concat, zeros
-from tensorkeep.tf1.functions.control.contexts import WhileContext
+from tensorkeep.tf1.functions.control.contexts import Context, WhileContext
 from tensorkeep.tf1.functions.control.contexts import is_switch as is_switch_operation
 from tensorkeep.tf1.functions.linear_algebra.matrices import matmul
 from tensorkeep.tf1.functions.nn.activations import bias_add
@@ -17,6 +17,7 @@ from tensorkeep.tf1.functions.structures import map_structure
 from tensorkeep.tf1.layers.cells import LayerRNNCell as LayerRNNCell
 from tensorkeep.tf1.layers.cells import joined_shape, joined_static_shape
 from tensorkeep.tf1.variables.initializers import Constant
+from tensorkeep.tf1.variables.options import InitializerLike
 from tensorkeep.tf1.variables.scopes import get_variable, get_variable_scope, variable_scope
 
 _WEIGHTS: Final = "kernel"
@@ -33,8 +34,8 @@ class Linear:
         args: TensorLike | Sequence[Any],
         output_size: int,
         build_bias: bool,
-        bias_initializer: Any = None,
-        kernel_initializer: Any = None,
+        bias_initializer: InitializerLike = None,
+        kernel_initializer: InitializerLike = None,
     ) -> None:
         self._is_sequence = isinstance(args, list | tuple)
         tensors = list(args) if isinstance(args, list | tuple) else [args]
@@ -48,7 +49,7 @@ class Linear:
                     get_variable(_BIAS, [output_size], dtype=dtype, initializer=started) if build_bias else None
                 )
 
-    def __call__(self, args: Any) -> Tensor:
+    def __call__(self, args: Tensor | Sequence[Tensor]) -> Tensor:
         values = list(args) if self._is_sequence else [args]
         product = matmul(values[0] if len(values) == 1 else concat(values, 1), self._weights)
         return product if self._bias is None else bias_add(product, self._bias)
@@ -63,7 +64,11 @@ def _width(tensors: Sequence[Any]) -> int:
 
 
 def linear(
-    args: Any, output_size: int, bias: bool, bias_initializer: Any = None, kernel_initializer: Any = None
+    args: Tensor | Sequence[Tensor],
+    output_size: int,
+    bias: bool,
+    bias_initializer: InitializerLike = None,
+    kernel_initializer: InitializerLike = None,
 ) -> Tensor:
     """`sum(args[i] * W[i]) + bias` with variables of the scope that is open."""
     if args is None or (isinstance(args, list | tuple) and not args):
@@ -76,7 +81,7 @@ def joined_sizes(prefix: ShapeLike, suffix: ShapeLike, static: bool = False) -> 
     return joined_static_shape(prefix, suffix) if static else joined_shape(prefix, suffix)
 
 
-def zero_state_tensors(state_size: Any, batch_size: Any, dtype: Any) -> Any:
+def zero_state_tensors(state_size: Structure, batch_size: ShapeLike, dtype: DTypeLike) -> Structure:
     """Zeros for a state of some sizes."""
 
     def made(size: ShapeLike) -> Tensor:
@@ -84,7 +89,8 @@ def zero_state_tensors(state_size: Any, batch_size: Any, dtype: Any) -> Any:
         found.set_shape(joined_static_shape(batch_size, size))
         return found
 
-    return map_structure(made, state_size)
+    found: Structure = map_structure(made, state_size)
+    return found
 
 
 def IsInXLAContext(op: Operation) -> bool:  # noqa: N802 - as TensorFlow calls it
@@ -102,14 +108,14 @@ def IsInWhileContext(op: Operation) -> bool:  # noqa: N802 - as TensorFlow calls
     )
 
 
-def GetContainingWhileContext(ctxt: Any, stop_ctxt: Any = None) -> Any:  # noqa: N802 - as TensorFlow calls it
+def GetContainingWhileContext(ctxt: Context | None, stop_ctxt: Context | None = None) -> Context | None:  # noqa: N802 - as TensorFlow calls it
     """The innermost loop around a branch or loop, unless `stop_ctxt` is further in."""
     while ctxt is not None and not isinstance(ctxt, WhileContext) and ctxt is not stop_ctxt:
         ctxt = ctxt.outer_context
     return None if ctxt is stop_ctxt else ctxt
 
 
-def GetContainingXLAContext(ctxt: Any) -> None:  # noqa: N802 - as TensorFlow calls it
+def GetContainingXLAContext(ctxt: object) -> None:  # noqa: N802 - as TensorFlow calls it
     """None: nothing is compiled by XLA."""
 
 

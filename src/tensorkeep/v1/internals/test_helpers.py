@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Callable
 from typing import Any
 from unittest import skip, skipIf, skipUnless
 
@@ -17,7 +18,7 @@ TensorFlowTestCase = TestCase
 __all__ = ["skip", "skipIf", "skipUnless"]
 
 
-def run_in_graph_and_eager_modes(func: Any = None, **kwargs: object) -> Any:
+def run_in_graph_and_eager_modes(func: Callable[..., Any] | None = None, **kwargs: object) -> Callable[..., Any]:
     """Decorates a test, which runs once: in a graph."""
     return unchanged_function if func is None else func
 

@@ -9,13 +9,14 @@ from typing import Any
 from tensorkeep.graph.building import current_graph
 from tensorkeep.graph.collections import GraphKeys, get_collection
 from tensorkeep.tf1.variables.listing import global_variables
+from tensorkeep.tf1.variables.options import InitializerLike
 from tensorkeep.tf1.variables.store import VariableStore
 from tensorkeep.tf1.variables.variable import Variable
 
 VariableV1 = Variable
 
 
-def variable(initial_value: Any = None, *args: Any, **kwargs: Any) -> Variable:
+def variable(initial_value: InitializerLike = None, *args: Any, **kwargs: Any) -> Variable:
     """`tf.Variable`, as a function."""
     return Variable(initial_value, *args, **kwargs)
 

@@ -61,12 +61,12 @@ class CollectiveStrategy:
         return _Number(0)
 
     @contextmanager
-    def scope(self, *args: Any, **kwargs: Any) -> Iterator[CollectiveStrategy]:
+    def scope(self, *args: object, **kwargs: object) -> Iterator[CollectiveStrategy]:
         """Where a model is built: as without."""
         yield self
 
     @contextmanager
-    def embedding_scope(self, **kwargs: Any) -> Iterator[CollectiveStrategy]:
+    def embedding_scope(self, **kwargs: object) -> Iterator[CollectiveStrategy]:
         """Where variables are built that workers share out: as without."""
         yield self
 
@@ -78,7 +78,9 @@ class CollectiveStrategy:
 class CollectiveEstimator(Estimator):
     """An estimator of a collective strategy: it trains and evaluates itself."""
 
-    def train_and_evaluate(self, train_spec: TrainSpec, eval_spec: EvalSpec) -> Any:
+    def train_and_evaluate(
+        self, train_spec: TrainSpec, eval_spec: EvalSpec
+    ) -> tuple[dict[str, Any] | None, list[Any] | None]:
         """What `tf.estimator.train_and_evaluate` does with this estimator."""
         return train_and_evaluate(self, train_spec, eval_spec)
 

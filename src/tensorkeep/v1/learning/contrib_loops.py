@@ -7,7 +7,8 @@ from typing import Any, Final
 
 from tensorkeep.checkpoint.finding.waiting import Waiting, new_checkpoints
 from tensorkeep.errors import InvalidArgumentError
-from tensorkeep.graph.arguments import Feeds, SessionLike
+from tensorkeep.graph.arguments import Feeds, Fetches, SessionLike
+from tensorkeep.graph.graph import Graph, Operation, Tensor
 from tensorkeep.io.files.filesystem import PathLike, path_text
 from tensorkeep.tf1.contrib import summary
 from tensorkeep.tf1.contrib.framework.values import restoring_function
@@ -15,6 +16,8 @@ from tensorkeep.tf1.contrib.opt import external, wrappers
 from tensorkeep.tf1.contrib.slim.learning import train_step, trained_by_slim
 from tensorkeep.tf1.contrib.training.session_loops import LoopParts, evaluate_checkpoints, evaluate_slim_checkpoints
 from tensorkeep.tf1.training.loops.hooks import SessionRunHook
+from tensorkeep.tf1.training.loops.roles import Config, GraphSaver, Metadata, SummaryWriter
+from tensorkeep.tf1.variables.global_step import Step
 from tensorkeep.v1.defaults import get_default_session
 from tensorkeep.v1.learning.training import (
     ChiefSessionCreator,
@@ -60,24 +63,24 @@ class ScipyOptimizerInterface(external.ScipyOptimizerInterface):
     current_session = staticmethod(get_default_session)
 
 
-def initialize(graph: Any = None, session: Any = None) -> None:
+def initialize(graph: Graph | None = None, session: SessionLike | None = None) -> None:
     """Begins the files of all summary writers of the graph, in a session or the one in force."""
     summary.initialize(graph, session or get_default_session())
 
 
 def train(
-    train_op: Any,
+    train_op: Fetches,
     logdir: PathLike | None,
     master: str = "",
     is_chief: bool = True,
-    scaffold: Any = None,
+    scaffold: Scaffold | None = None,
     hooks: Sequence[SessionRunHook] | None = None,
     chief_only_hooks: Sequence[SessionRunHook] | None = None,
     save_checkpoint_secs: int | None = 600,
     save_summaries_steps: int | None = 100,
-    config: Any = None,
+    config: Config = None,
     max_wait_secs: float = 7200,
-    run_metadata: Any = None,
+    run_metadata: Metadata = None,
 ) -> Any:
     """Trains until a hook says stop; the last value of the training operation."""
     if logdir is None and is_chief:
@@ -104,29 +107,29 @@ def train(
 
 
 def slim_train(
-    train_op: Any,
+    train_op: Fetches,
     logdir: PathLike | None,
     train_step_fn: Callable[..., tuple[Any, Any]] = train_step,
-    train_step_kwargs: Any = _USE_DEFAULT,
+    train_step_kwargs: Mapping[str, Any] | int = _USE_DEFAULT,
     log_every_n_steps: int = 1,
-    graph: Any = None,
+    graph: Graph | None = None,
     master: str = "",
     is_chief: bool = True,
-    global_step: Any = None,
+    global_step: Step | None = None,
     number_of_steps: int | None = None,
-    init_op: Any = _USE_DEFAULT,
-    init_feed_dict: Any = None,
-    local_init_op: Any = _USE_DEFAULT,
+    init_op: Operation | int | None = _USE_DEFAULT,
+    init_feed_dict: Feeds | None = None,
+    local_init_op: Operation | int | None = _USE_DEFAULT,
     init_fn: Callable[[Any], None] | None = None,
-    ready_op: Any = _USE_DEFAULT,
-    summary_op: Any = _USE_DEFAULT,
+    ready_op: Tensor | int | None = _USE_DEFAULT,
+    summary_op: Tensor | int | None = _USE_DEFAULT,
     save_summaries_secs: float = 600,
-    summary_writer: Any = _USE_DEFAULT,
+    summary_writer: SummaryWriter | int | None = _USE_DEFAULT,
     startup_delay_steps: int = 0,
-    saver: Any = None,
+    saver: GraphSaver | None = None,
     save_interval_secs: float = 600,
-    sync_optimizer: Any = None,
-    session_config: Any = None,
+    sync_optimizer: object = None,
+    session_config: Config = None,
     session_wrapper: Callable[[Any], Any] | None = None,
     trace_every_n_steps: int | None = None,
     ignore_live_threads: bool = False,
@@ -138,13 +141,13 @@ def slim_train(
 def evaluate_once(
     checkpoint_path: PathLike,
     master: str = "",
-    scaffold: Any = None,
-    eval_ops: Any = None,
+    scaffold: Scaffold | None = None,
+    eval_ops: Fetches = None,
     feed_dict: Feeds | None = None,
-    final_ops: Any = None,
+    final_ops: Fetches = None,
     final_ops_feed_dict: Feeds | None = None,
     hooks: Sequence[SessionRunHook] | None = None,
-    config: Any = None,
+    config: Config = None,
 ) -> Any:
     """Evaluates one checkpoint until a hook says stop; the values of the final operations."""
     return evaluate_checkpoints(_PARTS, [path_text(checkpoint_path)], 1, locals())
@@ -153,14 +156,14 @@ def evaluate_once(
 def evaluate_repeatedly(
     checkpoint_dir: PathLike,
     master: str = "",
-    scaffold: Any = None,
-    eval_ops: Any = None,
+    scaffold: Scaffold | None = None,
+    eval_ops: Fetches = None,
     feed_dict: Feeds | None = None,
-    final_ops: Any = None,
+    final_ops: Fetches = None,
     final_ops_feed_dict: Feeds | None = None,
     eval_interval_secs: float = 60,
     hooks: Sequence[SessionRunHook] | None = None,
-    config: Any = None,
+    config: Config = None,
     max_number_of_evaluations: int | None = None,
     timeout: float | None = None,
     timeout_fn: Callable[[], bool] | None = None,
@@ -175,16 +178,16 @@ def slim_evaluate_once(
     checkpoint_path: PathLike,
     logdir: PathLike,
     num_evals: int = 1,
-    initial_op: Any = None,
+    initial_op: Operation | None = None,
     initial_op_feed_dict: Feeds | None = None,
-    eval_op: Any = None,
+    eval_op: Fetches = None,
     eval_op_feed_dict: Feeds | None = None,
-    final_op: Any = None,
+    final_op: Fetches = None,
     final_op_feed_dict: Feeds | None = None,
-    summary_op: Any = _USE_DEFAULT,
+    summary_op: Tensor | int | None = _USE_DEFAULT,
     summary_op_feed_dict: Feeds | None = None,
-    variables_to_restore: Any = None,
-    session_config: Any = None,
+    variables_to_restore: Sequence[Any] | Mapping[str, Any] | None = None,
+    session_config: Config = None,
     hooks: Sequence[SessionRunHook] | None = None,
 ) -> Any:
     """Evaluates one checkpoint so many times, and writes summaries; the values of the final operation."""
@@ -196,19 +199,19 @@ def evaluation_loop(
     checkpoint_dir: PathLike,
     logdir: PathLike,
     num_evals: int = 1,
-    initial_op: Any = None,
+    initial_op: Operation | None = None,
     initial_op_feed_dict: Feeds | None = None,
     init_fn: Callable[..., None] | None = None,
-    eval_op: Any = None,
+    eval_op: Fetches = None,
     eval_op_feed_dict: Feeds | None = None,
-    final_op: Any = None,
+    final_op: Fetches = None,
     final_op_feed_dict: Feeds | None = None,
-    summary_op: Any = _USE_DEFAULT,
+    summary_op: Tensor | int | None = _USE_DEFAULT,
     summary_op_feed_dict: Feeds | None = None,
-    variables_to_restore: Any = None,
+    variables_to_restore: Sequence[Any] | Mapping[str, Any] | None = None,
     eval_interval_secs: float = 60,
     max_number_of_evaluations: int | None = None,
-    session_config: Any = None,
+    session_config: Config = None,
     timeout: float | None = None,
     timeout_fn: Callable[[], bool] | None = None,
     hooks: Sequence[SessionRunHook] | None = None,

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tensorkeep.errors import FailedPreconditionError, InvalidArgumentError, UnimplementedError
 from tensorkeep.runtime.placement import LocalTask
-from tensorkeep.tf1.training.loops.device_setter import ClusterSpec
+from tensorkeep.tf1.training.loops.device_setter import Cluster, ClusterSpec
+
+if TYPE_CHECKING:
+    from tensorkeep.proto.messages import Message
+    from tensorkeep.proto.session_config import ConfigProto
 
 
 class LocalTarget(str):
@@ -26,11 +30,11 @@ class Server:
 
     def __init__(
         self,
-        server_or_cluster_def: Any,
+        server_or_cluster_def: Cluster | Message,
         job_name: str | None = None,
         task_index: int | None = None,
         protocol: str | None = None,
-        config: Any = None,
+        config: ConfigProto | None = None,
         start: bool = True,
     ) -> None:
         cluster = _cluster(server_or_cluster_def)
@@ -48,7 +52,7 @@ class Server:
         self._target = LocalTarget(cluster.task_address(job, number), LocalTask(job, number))
 
     @staticmethod
-    def create_local_server(config: Any = None, start: bool = True) -> Server:
+    def create_local_server(config: ConfigProto | None = None, start: bool = True) -> Server:
         """A server of a cluster of its own."""
         return Server({"local": ["localhost:0"]}, config=config, start=start)
 
