@@ -44,11 +44,11 @@ class ConvLSTMCell(RNNCell):
         self._output = TensorShape([*shape[:-1], total])
 
     @property
-    def state_size(self) -> Any:
+    def state_size(self) -> LSTMStateTuple:
         return LSTMStateTuple(self._state, self._state)
 
     @property
-    def output_size(self) -> Any:
+    def output_size(self) -> TensorShape:
         return self._output
 
     def call(self, inputs: Tensor, state: State) -> tuple[Tensor, State]:
