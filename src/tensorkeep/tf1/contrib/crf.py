@@ -168,7 +168,7 @@ class _ChainCell(RNNCell):
     def __call__(self, inputs: Any, state: Any, scope: Any = None) -> tuple[Any, Any]:
         return self.call(inputs, state)
 
-    def call(self, inputs: Any, state: Any) -> tuple[Any, Any]:
+    def call(self, inputs: Tensor, state: Tensor) -> tuple[Any, Any]:
         """One step along the chains."""
         raise UnimplementedError("Abstract method")
 
@@ -176,7 +176,7 @@ class _ChainCell(RNNCell):
 class CrfForwardRnnCell(_ChainCell):
     """The sums over all chains up to a tag."""
 
-    def call(self, inputs: Any, state: Any) -> tuple[Any, Any]:
+    def call(self, inputs: Tensor, state: Tensor) -> tuple[Any, Any]:
         sums = expand_dims(state, 2) + self._transitions
         new = inputs + reduce_logsumexp(sums, [1])
         return new, new
@@ -185,7 +185,7 @@ class CrfForwardRnnCell(_ChainCell):
 class CrfDecodeForwardRnnCell(_ChainCell):
     """The best chain up to a tag: its score, and the tag before as output."""
 
-    def call(self, inputs: Any, state: Any) -> tuple[Any, Any]:
+    def call(self, inputs: Tensor, state: Tensor) -> tuple[Any, Any]:
         scores = expand_dims(state, 2) + self._transitions
         new = inputs + reduce_max(scores, [1])
         return cast(argmax(scores, 1), INT32), new
@@ -199,11 +199,11 @@ class CrfDecodeBackwardRnnCell(RNNCell):
         self._num_tags = num_tags
 
     @property
-    def state_size(self) -> Any:
+    def state_size(self) -> int:
         return 1
 
     @property
-    def output_size(self) -> Any:
+    def output_size(self) -> int:
         return 1
 
     def __call__(self, inputs: Any, state: Any, scope: Any = None) -> tuple[Any, Any]:

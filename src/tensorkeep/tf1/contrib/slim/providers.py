@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, TypeAlias
 
 from tensorkeep.dtypes import FLOAT32, STRING
 from tensorkeep.errors import InvalidArgumentError, WrongTypeError
@@ -11,11 +11,15 @@ from tensorkeep.graph.arguments import TensorLike
 from tensorkeep.graph.building import name_scope
 from tensorkeep.graph.graph import Tensor
 from tensorkeep.io.files.gfile import glob
+from tensorkeep.tf1.contrib.slim.decoders import DataDecoder
 from tensorkeep.tf1.functions.data.queues import FIFOQueue, QueueBase, RandomShuffleQueue
 from tensorkeep.tf1.functions.data.summaries import scalar
 from tensorkeep.tf1.functions.numbers.elementwise import add_n, cast
 from tensorkeep.tf1.training.inputs.input_producers import string_input_producer
 from tensorkeep.tf1.training.inputs.queue_runner import QueueRunner, add_queue_runner
+
+DataSources: TypeAlias = "str | list[DataSources] | tuple[DataSources, ...]"
+"""Files by their paths, or by patterns."""
 
 
 class Dataset:
@@ -23,12 +27,12 @@ class Dataset:
 
     def __init__(
         self,
-        data_sources: Any,
-        reader: Any,
-        decoder: Any,
+        data_sources: DataSources,
+        reader: Callable[..., Any],
+        decoder: DataDecoder,
         num_samples: int,
         items_to_descriptions: Mapping[str, str],
-        **kwargs: Any,
+        **kwargs: object,
     ) -> None:
         self.data_sources = data_sources
         self.reader = reader
@@ -67,7 +71,7 @@ class DatasetDataProvider(DataProvider):
 
     def __init__(
         self,
-        dataset: Any,
+        dataset: Dataset,
         num_readers: int = 1,
         reader_kwargs: Mapping[str, Any] | None = None,
         shuffle: bool = True,
@@ -144,7 +148,7 @@ class ParallelReader:
 
 
 def parallel_read(
-    data_sources: Any,
+    data_sources: DataSources,
     reader_class: Callable[..., Any],
     num_epochs: int | None = None,
     num_readers: int = 4,
@@ -173,7 +177,7 @@ def parallel_read(
 
 
 def single_pass_read(
-    data_sources: Any,
+    data_sources: DataSources,
     reader_class: Callable[..., Any],
     reader_kwargs: Mapping[str, Any] | None = None,
     scope: str | None = None,
@@ -185,7 +189,7 @@ def single_pass_read(
         return reader_class(**(reader_kwargs or {})).read(names)
 
 
-def get_data_files(data_sources: Any) -> list[str]:
+def get_data_files(data_sources: DataSources) -> list[str]:
     """The files that paths and patterns name."""
     if isinstance(data_sources, list | tuple):
         found = [path for source in data_sources for path in get_data_files(source)]
