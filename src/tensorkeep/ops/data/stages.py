@@ -13,6 +13,7 @@ import numpy as np
 
 from tensorkeep.dtypes import DType
 from tensorkeep.errors import InvalidArgumentError
+from tensorkeep.graph.graph import Tensor
 from tensorkeep.graph.registry.opspec import OpSpec, not_differentiable, op, takes_attributes
 from tensorkeep.ops.data._stage_values import Stage, StageMap, arrays_as_they_are, first_key
 from tensorkeep.ops.shared.kernel_types import Array
@@ -78,7 +79,7 @@ stage_peek = op("StagePeek(index: int32) -> values: dtypes", *_SOME)
 
 
 @stage_peek.shape
-def stage_peek_shape(index: Any, *, dtypes: tuple[DType, ...]) -> list[Shape]:
+def stage_peek_shape(index: Tensor, *, dtypes: tuple[DType, ...]) -> list[Shape]:
     return _unknown_shapes(len(dtypes))
 
 
@@ -171,7 +172,7 @@ map_unstage, ordered_map_unstage = _of_both("MapUnstage(key: int64, indices: int
 
 @ordered_map_unstage.shape
 @map_unstage.shape
-def map_unstage_shape(key: Any, indices: Any, *, dtypes: tuple[DType, ...]) -> list[Shape]:
+def map_unstage_shape(key: Tensor, indices: Tensor, *, dtypes: tuple[DType, ...]) -> list[Shape]:
     return _unknown_shapes(len(dtypes))
 
 
@@ -191,7 +192,7 @@ map_unstage_no_key, ordered_map_unstage_no_key = _of_both(
 
 @ordered_map_unstage_no_key.shape
 @map_unstage_no_key.shape
-def map_unstage_no_key_shape(indices: Any, *, dtypes: tuple[DType, ...]) -> list[Shape]:
+def map_unstage_no_key_shape(indices: Tensor, *, dtypes: tuple[DType, ...]) -> list[Shape]:
     return _unknown_shapes(1 + len(dtypes))
 
 
