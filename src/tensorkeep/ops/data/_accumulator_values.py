@@ -59,7 +59,7 @@ class Accumulator:
         with self._changed:
             self._step = step
 
-    def apply(self, step: int, gradient: object) -> None:
+    def apply(self, step: int, gradient: Array | _Rows) -> None:
         """Adds the gradient of a step, unless it is older than the accumulator's."""
         self._check_gradient(gradient)
         with self._changed:
