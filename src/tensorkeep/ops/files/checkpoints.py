@@ -31,7 +31,7 @@ from tensorkeep.graph.graph import Tensor
 from tensorkeep.graph.registry.opspec import not_differentiable, op
 from tensorkeep.io.files.filesystem import Durability, FileSystem
 from tensorkeep.ops.files.checkpoint_access import CheckpointAccess, access_of
-from tensorkeep.ops.shared.kernel_types import Array, string_array
+from tensorkeep.ops.shared.kernel_types import Array, Value, string_array
 from tensorkeep.ops.shared.shape_rules import check_scalars, with_rank
 from tensorkeep.runtime.context import KernelContext
 from tensorkeep.shapes import UNKNOWN_SHAPE, Shape
@@ -235,7 +235,7 @@ def _write_slice_file(
                 writer.add_slice(name, spec.shape, spec.part, value)
 
 
-def stored_value(value: Any, dtype: DType, spec: SliceSpec | None, name: str) -> Any:
+def stored_value(value: Value, dtype: DType, spec: SliceSpec | None, name: str) -> Value | ArraySource:
     """A value as a writer takes it: itself, where the array alone tells the type."""
     if spec is None and plain_dtype(value) is dtype:
         return value

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, Protocol
 
 from tensorkeep.errors import InvalidArgumentError, UnimplementedError
 from tensorkeep.io.files.filesystem import PathLike
@@ -161,7 +161,15 @@ def run(
     return getattr(experiment, wanted)()
 
 
-def tune(experiment_fn: Callable[..., Experiment], tuner: Any) -> None:
+class Tuner(Protocol):
+    """What tries sets of hyperparameters one after another."""
+
+    def next_trial(self) -> bool: ...
+
+    def run_experiment(self, experiment_fn: Callable[..., Experiment], /) -> object: ...
+
+
+def tune(experiment_fn: Callable[..., Experiment], tuner: Tuner) -> None:
     """Runs an experiment for each set of hyperparameters that a tuner gives."""
     while tuner.next_trial():
         tuner.run_experiment(experiment_fn)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -46,6 +46,15 @@ class AttentionMechanism:
     def state_size(self) -> Tensor | int:
         """How wide the state is."""
         raise UnimplementedError("Abstract method")
+
+
+class Attending(Protocol):
+    """What a cell needs of a mechanism: the memories, and where a query attends to in them, with the next state."""
+
+    @property
+    def values(self) -> Tensor: ...
+
+    def __call__(self, query: Tensor, state: Tensor) -> tuple[Any, Any]: ...
 
 
 def prepared_memory(memory: TensorLike, lengths: Tensor | None, checks_depth: bool) -> Tensor:

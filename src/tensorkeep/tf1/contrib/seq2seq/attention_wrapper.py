@@ -11,7 +11,7 @@ from tensorkeep.graph.arguments import DTypeLike, Structure
 from tensorkeep.graph.building import control_dependencies, name_scope
 from tensorkeep.graph.graph import Tensor
 from tensorkeep.graph.tensor_shape import TensorShape
-from tensorkeep.tf1.contrib.seq2seq.attention import AttentionMechanism
+from tensorkeep.tf1.contrib.seq2seq.attention import Attending, AttentionMechanism
 from tensorkeep.tf1.functions.arrays.shapes import concat, expand_dims, identity, squeeze, zeros
 from tensorkeep.tf1.functions.arrays.shapes import shape as shape_of
 from tensorkeep.tf1.functions.control.assertions import assert_equal
@@ -198,7 +198,7 @@ class AttentionWrapper(RNNCell):
 
 
 def compute_attention(
-    attention_mechanism: Any, cell_output: Tensor, attention_state: Any, attention_layer: Any
+    attention_mechanism: Attending, cell_output: Tensor, attention_state: Tensor, attention_layer: Layer | None
 ) -> tuple[Any, Any, Any]:
     """What is attended to, where, and the next state of the mechanism."""
     alignments, next_state = attention_mechanism(cell_output, state=attention_state)

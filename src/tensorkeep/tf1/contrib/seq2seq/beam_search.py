@@ -10,7 +10,7 @@ import numpy as np
 
 from tensorkeep.dtypes import BOOL, INT32, INT64
 from tensorkeep.errors import InvalidArgumentError, WrongTypeError
-from tensorkeep.graph.arguments import TensorLike
+from tensorkeep.graph.arguments import Structure, TensorLike
 from tensorkeep.graph.building import name_scope
 from tensorkeep.graph.conversion import convert
 from tensorkeep.graph.graph import Tensor
@@ -117,15 +117,16 @@ class BeamSearchDecoder(Decoder):
         )
         return self._finished, self._start_inputs, state
 
-    def step(self, time: Any, inputs: Any, state: Any, name: str | None = None) -> tuple[Any, Any, Any, Any]:
+    def step(self, time: Tensor, inputs: Structure, state: State, name: str | None = None) -> tuple[Any, Any, Any, Any]:
         with name_scope(name or "BeamSearchDecoderStep"):
-            cell_state = map_structure(self._maybe_merge_batch_beams, state.cell_state)
+            beams: Any = state
+            cell_state = map_structure(self._maybe_merge_batch_beams, beams.cell_state)
             outputs, next_cell_state = self._cell(map_structure(self._maybe_merge_batch_beams, inputs), cell_state)
             outputs = map_structure(self._maybe_split_batch_beams, outputs)
             next_cell_state = map_structure(self._maybe_split_batch_beams, next_cell_state)
             if self._output_layer is not None:
                 outputs = self._output_layer(outputs)
-            found, new_state = beam_search_step(outputs, next_cell_state, state, self._search)
+            found, new_state = beam_search_step(outputs, next_cell_state, beams, self._search)
             tokens = found.predicted_ids
             next_inputs = cond(
                 reduce_all(new_state.finished), lambda: self._start_inputs, lambda: self._embedding_fn(tokens)

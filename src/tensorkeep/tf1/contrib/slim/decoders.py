@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, Protocol
 
 from tensorkeep.dtypes import INT64
 from tensorkeep.errors import InvalidArgumentError
@@ -101,13 +101,19 @@ def _dense(value: Any) -> Any:
     return sparse_tensor_to_dense(value) if isinstance(value, SparseTensor) else value
 
 
+class LookupTable(Protocol):
+    """What finds values by keys."""
+
+    def lookup(self, keys: Any, /) -> Any: ...
+
+
 class LookupTensor(TensorHandler):
     """A feature that is looked up in a table."""
 
     def __init__(
         self,
         tensor_key: str,
-        table: Any,
+        table: LookupTable,
         shape_keys: str | Sequence[str] | None = None,
         shape: ShapeLike = None,
         default_value: TensorLike = "",

@@ -12,7 +12,7 @@ from tensorkeep.graph.building import name_scope
 from tensorkeep.graph.graph import Tensor
 from tensorkeep.io.files.gfile import glob
 from tensorkeep.tf1.contrib.slim.decoders import DataDecoder
-from tensorkeep.tf1.functions.data.queues import FIFOQueue, QueueBase, RandomShuffleQueue
+from tensorkeep.tf1.functions.data.queues import FIFOQueue, QueueBase, QueueElement, RandomShuffleQueue
 from tensorkeep.tf1.functions.data.summaries import scalar
 from tensorkeep.tf1.functions.numbers.elementwise import add_n, cast
 from tensorkeep.tf1.training.inputs.input_producers import string_input_producer
@@ -82,7 +82,7 @@ class DatasetDataProvider(DataProvider):
         seed: int | None = None,
         scope: str | None = None,
     ) -> None:
-        key, data = parallel_read(
+        record: Any = parallel_read(
             dataset.data_sources,
             reader_class=dataset.reader,
             num_epochs=num_epochs,
@@ -94,6 +94,7 @@ class DatasetDataProvider(DataProvider):
             seed=seed,
             scope=scope,
         )
+        key, data = record
         items = dataset.decoder.list_items()
         found = dict(zip(items, dataset.decoder.decode(data, items), strict=True))
         if record_key in found:
@@ -126,12 +127,12 @@ class ParallelReader:
     def common_queue(self) -> QueueBase:
         return self._common_queue
 
-    def read(self, queue: QueueBase, name: str | None = None) -> Any:
+    def read(self, queue: QueueBase, name: str | None = None) -> QueueElement:
         """The key and the value of a record."""
         self._read_from(queue)
         return self._common_queue.dequeue(name=name)
 
-    def read_up_to(self, queue: QueueBase, num_records: TensorLike, name: str | None = None) -> Any:
+    def read_up_to(self, queue: QueueBase, num_records: TensorLike, name: str | None = None) -> QueueElement:
         """The keys and the values of several records."""
         self._read_from(queue)
         return self._common_queue.dequeue_up_to(num_records, name)
@@ -159,7 +160,7 @@ def parallel_read(
     min_after_dequeue: int = 128,
     seed: int | None = None,
     scope: str | None = None,
-) -> Any:
+) -> QueueElement:
     """The key and the value of a record of some files, which several readers read, shuffled or in order."""
     files = get_data_files(data_sources)
     with name_scope(scope or "parallel_read"):
@@ -181,12 +182,13 @@ def single_pass_read(
     reader_class: Callable[..., Any],
     reader_kwargs: Mapping[str, Any] | None = None,
     scope: str | None = None,
-) -> Any:
+) -> QueueElement:
     """The key and the value of a record of some files, each of which is read once and in order."""
     files = get_data_files(data_sources)
     with name_scope(scope or "single_pass_read"):
         names = string_input_producer(files, num_epochs=1, shuffle=False, capacity=1, name="filenames")
-        return reader_class(**(reader_kwargs or {})).read(names)
+        record: QueueElement = reader_class(**(reader_kwargs or {})).read(names)
+        return record
 
 
 def get_data_files(data_sources: DataSources) -> list[str]:
