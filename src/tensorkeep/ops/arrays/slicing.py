@@ -243,7 +243,9 @@ def _places(
     return cuts, sizes, tuple(index)
 
 
-def slice_spec(dims: tuple[int, ...], begin: Any, end: Any, strides: Any, masks: Masks) -> Any:
+def slice_spec(
+    dims: tuple[int, ...], begin: Array, end: Array, strides: Array, masks: Masks
+) -> tuple[tuple[slice, ...], tuple[int, ...], tuple[Any, ...]]:
     """Where a strided slice cuts an array of these sizes: the cuts, their sizes, and an index that makes the slice."""
     if begin.ndim != 1 or begin.shape != end.shape or begin.shape != strides.shape or len(begin) > 32:
         raise InvalidArgumentError(

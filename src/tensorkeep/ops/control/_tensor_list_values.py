@@ -78,7 +78,7 @@ class TensorList:
     def with_items(self, items: Iterable[Any]) -> TensorList:
         return TensorList(self.element_dtype, self.element_shape, items, self.most)
 
-    def with_item(self, at: int, item: Any) -> TensorList:
+    def with_item(self, at: int, item: object) -> TensorList:
         """The list with one element set; it grows as far as needed."""
         count = len(self.items)
         if at >= count:
@@ -87,7 +87,7 @@ class TensorList:
         before = self.items[at]
         return self._changed(lambda items: items.__setitem__(at, item), lambda items: items.__setitem__(at, before))
 
-    def with_more(self, item: Any) -> TensorList:
+    def with_more(self, item: object) -> TensorList:
         return self.with_item(len(self.items), item)
 
     def without_last(self) -> TensorList:
@@ -174,7 +174,7 @@ def common_shape(items: TensorList, told: Array) -> Shape:
     return shape
 
 
-def read_item(item: Any, shape: Shape, dtype: DType) -> Array:
+def read_item(item: Array | None, shape: Shape, dtype: DType) -> Array:
     if item is not None:
         result: Array = item
         return result

@@ -19,7 +19,7 @@ from tensorkeep.errors import (
 )
 from tensorkeep.graph.graph import Tensor
 from tensorkeep.graph.registry.opspec import OpSpec, not_differentiable, op
-from tensorkeep.ops.shared.kernel_types import Array
+from tensorkeep.ops.shared.kernel_types import Array, Value
 from tensorkeep.runtime.context import KernelContext
 from tensorkeep.runtime.outside import note_outside_call
 from tensorkeep.shapes import UNKNOWN_SHAPE, Shape
@@ -35,7 +35,7 @@ _ERRORS: tuple[tuple[tuple[type[BaseException], ...], type[TensorKeepError]], ..
 class EagerArray(np.ndarray[Any, Any]):
     """An array that also is what a function of eager tensors expects: it has `numpy()`."""
 
-    def numpy(self) -> Any:
+    def numpy(self) -> Value:
         return np.asarray(self)[()] if self.ndim == 0 else np.asarray(self)
 
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from tensorkeep.dtypes import STRING, DType
 from tensorkeep.errors import InvalidArgumentError
-from tensorkeep.ops.shared.kernel_types import Array
+from tensorkeep.ops.shared.kernel_types import Array, Value
 from tensorkeep.runtime.allocation import check_allocation
 from tensorkeep.shapes import Shape
 
@@ -80,7 +80,7 @@ class TensorArrayResource:
 
     # ------------------------------------------------------------------------------------------ writing
 
-    def write(self, index: int, value: Any) -> None:
+    def write(self, index: int, value: Value) -> None:
         self._check_open()
         entry = self._entry_to_write(index)
         self._check_value(index, value)
@@ -139,7 +139,7 @@ class TensorArrayResource:
 
     # ------------------------------------------------------------------------------------------ reading
 
-    def take(self, index: int) -> Any:
+    def take(self, index: int) -> Array:
         """The value at an index. With `clear_after_read` it can be had once."""
         self._check_open()
         if index < 0 or (index >= len(self._entries) and not self.is_gradient):
@@ -155,7 +155,7 @@ class TensorArrayResource:
                 f"TensorArray {self.name}: Could not read index {index} twice because it was cleared after a previous "
                 "read (perhaps try setting clear_after_read = false?)."
             )
-        value = entry.value
+        value: Array | None = entry.value
         if value is None:
             assert entry.shape is not None
             value = entry.value = zeros_of(entry.shape, self.dtype)
@@ -175,7 +175,7 @@ class TensorArrayResource:
             )
         entry.shape, entry.written = self.element_shape.as_tuple(), True
 
-    def take_all(self, indices: Any, element_shape: Shape) -> list[Any]:
+    def take_all(self, indices: Array | range, element_shape: Shape) -> list[Any]:
         """The values at several indices, which must be of one shape that fits `element_shape`."""
         if not self.element_shape.is_compatible(element_shape):
             raise InvalidArgumentError(
@@ -235,20 +235,20 @@ class StackResource:
         self._name = name
         self._dtype = dtype
         self._max_size = max_size
-        self._items: list[Any] = []
+        self._items: list[Array] = []
         self._is_closed = False
 
     def read(self) -> StackResource:
         """Itself: what a reference to it leads to."""
         return self
 
-    def push(self, item: Any) -> None:
+    def push(self, item: Array) -> None:
         self._check_open()
         if 0 <= self._max_size <= len(self._items):
             raise InvalidArgumentError(f"Stack[{self._name}] overflowed its max_size ({self._max_size})")
         self._items.append(item)
 
-    def pop(self, dtype: DType) -> Any:
+    def pop(self, dtype: DType) -> Array:
         self._check_open()
         if dtype is not self._dtype:
             raise InvalidArgumentError(f"Must have type {self._dtype} but got {dtype}")

@@ -75,8 +75,7 @@ stack_push.kernel(_push)
 
 
 def _pop(handle: StackResource, *, elem_type: DType) -> Array:
-    result: Array = handle.pop(elem_type)
-    return result
+    return handle.pop(elem_type)
 
 
 def _unknown(handle: Tensor) -> Shape:
@@ -155,7 +154,7 @@ def tensor_array_v3_kernel(
     clear_after_read: bool,
     identical_element_shapes: bool,
     tensor_array_name: bytes,
-) -> Any:
+) -> tuple[TensorArrayResource, np.float32]:
     made = _make(ctx, size, dtype, element_shape, dynamic_size, clear_after_read, tensor_array_name)
     made.identical_element_shapes = identical_element_shapes
     return made, np.float32(0)
@@ -231,7 +230,7 @@ def tensor_array_kernel(
     dynamic_size: bool,
     clear_after_read: bool,
     tensor_array_name: bytes,
-) -> Any:
+) -> TensorArrayResource:
     return _make(ctx, size, dtype, element_shape, dynamic_size, clear_after_read, tensor_array_name)
 
 
@@ -251,7 +250,9 @@ def tensor_array_grad_v3_shape(handle: Tensor, flow_in: Tensor) -> tuple[Shape, 
 
 
 @tensor_array_grad_v3.kernel
-def tensor_array_grad_v3_kernel(handle: TensorArrayResource, flow_in: Array, *, source: bytes) -> Any:
+def tensor_array_grad_v3_kernel(
+    handle: TensorArrayResource, flow_in: Array, *, source: bytes
+) -> tuple[TensorArrayResource, Array]:
     return handle.gradient(source), flow_in
 
 
@@ -275,7 +276,7 @@ def tensor_array_grad_with_shape_shape(
 @tensor_array_grad_with_shape.kernel
 def tensor_array_grad_with_shape_kernel(
     handle: TensorArrayResource, flow_in: Array, shape_to_prepend: Array, *, source: bytes
-) -> Any:
+) -> tuple[TensorArrayResource, Array]:
     return handle.gradient(source, tuple(int(size) for size in shape_to_prepend)), flow_in
 
 
@@ -304,7 +305,7 @@ def tensor_array_grad_shape(handle: Tensor, flow_in: Tensor) -> Shape:
 
 @tensor_array_grad_v2.kernel
 @tensor_array_grad.kernel
-def tensor_array_grad_kernel(handle: TensorArrayResource, flow_in: Array, *, source: bytes) -> Any:
+def tensor_array_grad_kernel(handle: TensorArrayResource, flow_in: Array, *, source: bytes) -> TensorArrayResource:
     return handle.gradient(source)
 
 
@@ -381,8 +382,7 @@ def tensor_array_read_shape(handle: Tensor, index: Tensor, flow_in: Tensor) -> S
 @tensor_array_read.kernel
 def tensor_array_read_kernel(handle: TensorArrayResource, index: Array, flow_in: Array, *, dtype: DType) -> Array:
     _check_type(handle, dtype)
-    result: Array = handle.take(int(index))
-    return result
+    return handle.take(int(index))
 
 
 def _check_type(handle: TensorArrayResource, dtype: DType) -> None:

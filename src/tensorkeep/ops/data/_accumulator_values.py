@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from tensorkeep.arrays import Array
 from tensorkeep.dtypes import FLOAT16, FLOAT32, FLOAT64, DType
 from tensorkeep.errors import InvalidArgumentError
 from tensorkeep.ops.data._queue_values import wait_for_change
@@ -58,7 +59,7 @@ class Accumulator:
         with self._changed:
             self._step = step
 
-    def apply(self, step: int, gradient: Any) -> None:
+    def apply(self, step: int, gradient: Array | _Rows) -> None:
         """Adds the gradient of a step, unless it is older than the accumulator's."""
         self._check_gradient(gradient)
         with self._changed:
@@ -114,7 +115,7 @@ class SparseAccumulator(Accumulator):
         self._counts: dict[int, int] = {}
         self._row_shape: tuple[int, ...] | None = None
 
-    def apply_rows(self, step: int, indices: Any, values: Any, shape: Any) -> None:
+    def apply_rows(self, step: int, indices: Array, values: Array, shape: Array | None) -> None:
         """Adds the rows of a step; `shape` is None if that of the whole is not known."""
         if np.ndim(indices) != 1 or np.ndim(values) < 1 or len(values) != len(indices):
             raise InvalidArgumentError(

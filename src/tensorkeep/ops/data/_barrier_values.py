@@ -15,6 +15,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from tensorkeep.arrays import Array
 from tensorkeep.dtypes import DType
 from tensorkeep.errors import CancelledError, InvalidArgumentError, OutOfRangeError
 from tensorkeep.ops.control.tensor_array_values import zeros_of
@@ -80,7 +81,7 @@ class Barrier:
                 f"for {_kinds(dtypes)} of shapes {list(map(str, shapes))}: give it a shared_name of its own"
             )
 
-    def insert(self, component: int, keys: Sequence[bytes], values: Any) -> None:
+    def insert(self, component: int, keys: Sequence[bytes], values: Array) -> None:
         """Gives each key a row of `values` as its component of this number."""
         self._check_values(component, keys, values)
         with self._changed:

@@ -37,7 +37,7 @@ def texts_op(inputs: str, *attrs: str) -> OpSpec:
     return made
 
 
-def told_shapes(*_: Any, output_types: Sequence[DType], output_shapes: Sequence[Shape]) -> list[Shape]:
+def told_shapes(*_: object, output_types: Sequence[DType], output_shapes: Sequence[Shape]) -> list[Shape]:
     """The shapes of outputs that the attributes tell."""
     if len(output_types) != len(output_shapes):
         raise InvalidArgumentError(
@@ -68,7 +68,7 @@ def bound_function(
     return call
 
 
-def inner_dataset(ctx: KernelContext, reference: FunctionRef, captured: list[Array]) -> Any:
+def inner_dataset(ctx: KernelContext, reference: FunctionRef, captured: list[Array]) -> Callable[[Element], Dataset]:
     """A function that gives the dataset that an element stands for."""
     function = bound_function(ctx, reference, captured)
 

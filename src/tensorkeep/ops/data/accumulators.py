@@ -5,7 +5,7 @@ An accumulator outlives runs, as a queue does. What takes from it waits until en
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, TypedDict
 
 import numpy as np
 
@@ -18,6 +18,9 @@ from tensorkeep.ops.shared.shape_rules import SCALAR
 from tensorkeep.runtime.context import KernelContext
 from tensorkeep.shapes import UNKNOWN_SHAPE, Shape
 
+if TYPE_CHECKING:
+    from typing_extensions import Unpack  # in `typing` since Python 3.11
+
 _MAKING = (
     "dtype: numbertype",
     "shape: shape",
@@ -29,7 +32,17 @@ _MAKING = (
 _ATTRIBUTES = ("dtype", "shape", "container", "shared_name", "reduction_type")
 
 
-def _made(kind: type[Accumulator], ctx: KernelContext, **attributes: Any) -> Accumulator:
+class AccumulatorAttributes(TypedDict):
+    """What says which accumulator is meant, and what it takes."""
+
+    dtype: DType
+    shape: Shape
+    container: bytes
+    shared_name: bytes
+    reduction_type: bytes
+
+
+def _made(kind: type[Accumulator], ctx: KernelContext, **attributes: Unpack[AccumulatorAttributes]) -> Accumulator:
     told = (attributes["dtype"], attributes["shape"], attributes["reduction_type"])
     found = ctx.shared(
         attributes["container"], attributes["shared_name"], kind, lambda name: kind(f"Accumulator '{name}'", *told)
@@ -47,7 +60,7 @@ resource_conditional_accumulator.shape(lambda: SCALAR)
 @conditional_accumulator.stateful_kernel
 @resource_conditional_accumulator.stateful_kernel
 @takes_attributes(*_ATTRIBUTES)
-def conditional_accumulator_kernel(ctx: KernelContext, **attributes: Any) -> Accumulator:
+def conditional_accumulator_kernel(ctx: KernelContext, **attributes: Unpack[AccumulatorAttributes]) -> Accumulator:
     return _made(Accumulator, ctx, **attributes)
 
 
@@ -57,7 +70,9 @@ sparse_conditional_accumulator.shape(lambda: Shape((2,)))
 
 @sparse_conditional_accumulator.stateful_kernel
 @takes_attributes(*_ATTRIBUTES)
-def sparse_conditional_accumulator_kernel(ctx: KernelContext, **attributes: Any) -> Accumulator:
+def sparse_conditional_accumulator_kernel(
+    ctx: KernelContext, **attributes: Unpack[AccumulatorAttributes]
+) -> Accumulator:
     return _made(SparseAccumulator, ctx, **attributes)
 
 

@@ -200,7 +200,7 @@ def _choosing(name: str, stops: bool) -> OpSpec:
 
 
 def chosen_elements(
-    ctx: KernelContext, input_dataset: Any, other_arguments: list[Array], predicate: FunctionRef, stops: bool
+    ctx: KernelContext, input_dataset: object, other_arguments: list[Array], predicate: FunctionRef, stops: bool
 ) -> Dataset:
     """The elements of which a predicate is true; with `stops`, those before the first of which it is not."""
     function = bound_function(ctx, predicate, other_arguments)

@@ -6,7 +6,7 @@ until the queue is closed. The first generation of the ops, whose handles are re
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypedDict
 
 import numpy as np
 
@@ -21,7 +21,36 @@ from tensorkeep.ops.shared.shape_rules import SCALAR
 from tensorkeep.runtime.context import KernelContext
 from tensorkeep.shapes import UNKNOWN_SHAPE, Shape
 
+if TYPE_CHECKING:
+    from typing_extensions import Unpack  # in `typing` since Python 3.11
+
 _PAIR = Shape((2,))  # what handles of the first generation were: a container and a name
+
+
+class SharingAttributes(TypedDict):
+    """What says which queue is meant."""
+
+    container: bytes
+    shared_name: bytes
+
+
+class BoundedAttributes(SharingAttributes):
+    """The same, and how many elements it takes."""
+
+    capacity: int
+
+
+class ElementAttributes(SharingAttributes):
+    """The same, and of which types and shapes its elements are."""
+
+    component_types: tuple[DType, ...]
+    shapes: tuple[Shape, ...]
+
+
+class QueueAttributes(ElementAttributes):
+    """All that a queue is made of."""
+
+    capacity: int
 
 
 def _makers(name: str, *clauses: str) -> tuple[OpSpec, OpSpec]:
@@ -57,7 +86,7 @@ fifo_queue, fifo_queue_v2 = _makers("FIFOQueue", *_ELEMENTS)
 @fifo_queue_v2.stateful_kernel
 @fifo_queue.stateful_kernel
 @takes_attributes(*_MAKING)
-def fifo_queue_kernel(ctx: KernelContext, **attributes: Any) -> Queue:
+def fifo_queue_kernel(ctx: KernelContext, **attributes: Unpack[QueueAttributes]) -> Queue:
     return _shared_queue(ctx, "FIFOQueue", FirstIn(), **attributes)
 
 
@@ -67,7 +96,7 @@ padding_fifo_queue, padding_fifo_queue_v2 = _makers("PaddingFIFOQueue", *_ELEMEN
 @padding_fifo_queue_v2.stateful_kernel
 @padding_fifo_queue.stateful_kernel
 @takes_attributes(*_MAKING)
-def padding_fifo_queue_kernel(ctx: KernelContext, **attributes: Any) -> Queue:
+def padding_fifo_queue_kernel(ctx: KernelContext, **attributes: Unpack[QueueAttributes]) -> Queue:
     return _shared_queue(ctx, "PaddingFIFOQueue", FirstIn(), **attributes)
 
 
@@ -80,7 +109,11 @@ priority_queue, priority_queue_v2 = _makers(
 @priority_queue.stateful_kernel
 @takes_attributes(*_MAKING)
 def priority_queue_kernel(
-    ctx: KernelContext, *, component_types: tuple[DType, ...], shapes: tuple[Shape, ...], **attributes: Any
+    ctx: KernelContext,
+    *,
+    component_types: tuple[DType, ...],
+    shapes: tuple[Shape, ...],
+    **attributes: Unpack[BoundedAttributes],
 ) -> Queue:
     dtypes = (DType.of("int64"), *component_types)
     shapes = (SCALAR, *shapes) if shapes or not component_types else ()
@@ -96,7 +129,13 @@ random_shuffle_queue, random_shuffle_queue_v2 = _makers(
 @random_shuffle_queue.stateful_kernel
 @takes_attributes(*_MAKING, "min_after_dequeue", "seed", "seed2")
 def random_shuffle_queue_kernel(
-    ctx: KernelContext, *, capacity: int, min_after_dequeue: int, seed: int, seed2: int, **attributes: Any
+    ctx: KernelContext,
+    *,
+    capacity: int,
+    min_after_dequeue: int,
+    seed: int,
+    seed2: int,
+    **attributes: Unpack[ElementAttributes],
 ) -> Queue:
     if min_after_dequeue < 0 or 0 <= capacity <= min_after_dequeue:
         raise InvalidArgumentError(f"min_after_dequeue {min_after_dequeue} must be >= 0 and < capacity {capacity}")

@@ -7,12 +7,13 @@ for ever, as operations run one after the other.
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final, TypedDict
 
 import numpy as np
 
 from tensorkeep.dtypes import DType
 from tensorkeep.errors import InvalidArgumentError
+from tensorkeep.graph.graph import Tensor
 from tensorkeep.graph.registry.opspec import OpSpec, not_differentiable, op, takes_attributes
 from tensorkeep.ops.data._stage_values import Stage, StageMap, arrays_as_they_are, first_key
 from tensorkeep.ops.shared.kernel_types import Array
@@ -20,11 +21,23 @@ from tensorkeep.ops.shared.shape_rules import SCALAR
 from tensorkeep.runtime.context import KernelContext
 from tensorkeep.shapes import UNKNOWN_SHAPE, Shape
 
+if TYPE_CHECKING:
+    from typing_extensions import Unpack  # in `typing` since Python 3.11
+
 _BOUNDS: Final = ("capacity: int >= 0 = 0", "memory_limit: int >= 0 = 0")
 _SHARING: Final = ("container: string = ''", "shared_name: string = ''", "stateful")
 _SOME: Final = (*_BOUNDS, "dtypes: list(type) >= 1", *_SHARING)
 _ANY: Final = (*_BOUNDS, "dtypes: list(type)", *_SHARING)
 _MAKING: Final = ("capacity", "memory_limit", "container", "shared_name")
+
+
+class MakingAttributes(TypedDict):
+    """What says which staging area is meant, and how much it may hold."""
+
+    capacity: int
+    memory_limit: int
+    container: bytes
+    shared_name: bytes
 
 
 def _stage(ctx: KernelContext, capacity: int, memory_limit: int, container: bytes, shared_name: bytes) -> Stage:
@@ -54,7 +67,7 @@ stage.kernel_looks_for = ("Unstage",)
 
 @stage.stateful_kernel
 @takes_attributes(*_MAKING)
-def stage_kernel(ctx: KernelContext, values: list[Array], **making: Any) -> tuple[()]:
+def stage_kernel(ctx: KernelContext, values: list[Array], **making: Unpack[MakingAttributes]) -> tuple[()]:
     waits = not _is_taken_from_later(ctx, making["container"], making["shared_name"])
     _stage(ctx, **making).put(arrays_as_they_are(values), waits)
     return ()
@@ -70,7 +83,7 @@ def unstage_shape(*, dtypes: tuple[DType, ...]) -> list[Shape]:
 
 @unstage.stateful_kernel
 @takes_attributes("dtypes", *_MAKING)
-def unstage_kernel(ctx: KernelContext, *, dtypes: tuple[DType, ...], **making: Any) -> list[Array]:
+def unstage_kernel(ctx: KernelContext, *, dtypes: tuple[DType, ...], **making: Unpack[MakingAttributes]) -> list[Array]:
     return list(_stage(ctx, **making).take(_array_types(dtypes)))
 
 
@@ -78,13 +91,15 @@ stage_peek = op("StagePeek(index: int32) -> values: dtypes", *_SOME)
 
 
 @stage_peek.shape
-def stage_peek_shape(index: Any, *, dtypes: tuple[DType, ...]) -> list[Shape]:
+def stage_peek_shape(index: Tensor, *, dtypes: tuple[DType, ...]) -> list[Shape]:
     return _unknown_shapes(len(dtypes))
 
 
 @stage_peek.stateful_kernel
 @takes_attributes("dtypes", *_MAKING)
-def stage_peek_kernel(ctx: KernelContext, index: Array, *, dtypes: tuple[DType, ...], **making: Any) -> list[Array]:
+def stage_peek_kernel(
+    ctx: KernelContext, index: Array, *, dtypes: tuple[DType, ...], **making: Unpack[MakingAttributes]
+) -> list[Array]:
     return list(_stage(ctx, **making).peek(int(index), _array_types(dtypes)))
 
 
@@ -94,7 +109,7 @@ stage_size.shape(lambda: SCALAR)
 
 @stage_size.stateful_kernel
 @takes_attributes(*_MAKING)
-def stage_size_kernel(ctx: KernelContext, **making: Any) -> np.int32:
+def stage_size_kernel(ctx: KernelContext, **making: Unpack[MakingAttributes]) -> np.int32:
     return np.int32(len(_stage(ctx, **making)))
 
 
@@ -103,7 +118,7 @@ stage_clear = op("StageClear()", *_ANY)
 
 @stage_clear.stateful_kernel
 @takes_attributes(*_MAKING)
-def stage_clear_kernel(ctx: KernelContext, **making: Any) -> tuple[()]:
+def stage_clear_kernel(ctx: KernelContext, **making: Unpack[MakingAttributes]) -> tuple[()]:
     _stage(ctx, **making).clear()
     return ()
 
@@ -155,7 +170,13 @@ ordered_map_stage.kernel_looks_for = ("OrderedMapUnstage", "OrderedMapUnstageNoK
 @map_stage.stateful_kernel
 @takes_attributes("dtypes", *_MAKING)
 def map_stage_kernel(
-    ctx: KernelContext, key: Array, indices: Array, values: list[Array], *, dtypes: tuple[DType, ...], **making: Any
+    ctx: KernelContext,
+    key: Array,
+    indices: Array,
+    values: list[Array],
+    *,
+    dtypes: tuple[DType, ...],
+    **making: Unpack[MakingAttributes],
 ) -> tuple[()]:
     numbers = _numbers(indices, len(values))
     if len(set(numbers)) < len(numbers):
@@ -171,7 +192,7 @@ map_unstage, ordered_map_unstage = _of_both("MapUnstage(key: int64, indices: int
 
 @ordered_map_unstage.shape
 @map_unstage.shape
-def map_unstage_shape(key: Any, indices: Any, *, dtypes: tuple[DType, ...]) -> list[Shape]:
+def map_unstage_shape(key: Tensor, indices: Tensor, *, dtypes: tuple[DType, ...]) -> list[Shape]:
     return _unknown_shapes(len(dtypes))
 
 
@@ -179,7 +200,7 @@ def map_unstage_shape(key: Any, indices: Any, *, dtypes: tuple[DType, ...]) -> l
 @map_unstage.stateful_kernel
 @takes_attributes("dtypes", *_MAKING)
 def map_unstage_kernel(
-    ctx: KernelContext, key: Array, indices: Array, *, dtypes: tuple[DType, ...], **making: Any
+    ctx: KernelContext, key: Array, indices: Array, *, dtypes: tuple[DType, ...], **making: Unpack[MakingAttributes]
 ) -> list[Array]:
     return _maps(ctx, **making).take(_key(key), _numbers(indices, len(dtypes)), _array_types(dtypes))
 
@@ -191,14 +212,14 @@ map_unstage_no_key, ordered_map_unstage_no_key = _of_both(
 
 @ordered_map_unstage_no_key.shape
 @map_unstage_no_key.shape
-def map_unstage_no_key_shape(indices: Any, *, dtypes: tuple[DType, ...]) -> list[Shape]:
+def map_unstage_no_key_shape(indices: Tensor, *, dtypes: tuple[DType, ...]) -> list[Shape]:
     return _unknown_shapes(1 + len(dtypes))
 
 
 @map_unstage_no_key.stateful_kernel
 @takes_attributes("dtypes", *_MAKING)
 def map_unstage_no_key_kernel(
-    ctx: KernelContext, indices: Array, *, dtypes: tuple[DType, ...], **making: Any
+    ctx: KernelContext, indices: Array, *, dtypes: tuple[DType, ...], **making: Unpack[MakingAttributes]
 ) -> tuple[Array, list[Array]]:
     key, values = _maps(ctx, **making).take_any(
         _numbers(indices, len(dtypes)), _array_types(dtypes), next_key=first_key
@@ -209,7 +230,7 @@ def map_unstage_no_key_kernel(
 @ordered_map_unstage_no_key.stateful_kernel
 @takes_attributes("dtypes", *_MAKING)
 def ordered_map_unstage_no_key_kernel(
-    ctx: KernelContext, indices: Array, *, dtypes: tuple[DType, ...], **making: Any
+    ctx: KernelContext, indices: Array, *, dtypes: tuple[DType, ...], **making: Unpack[MakingAttributes]
 ) -> tuple[Array, list[Array]]:
     key, values = _maps(ctx, **making).take_any(_numbers(indices, len(dtypes)), _array_types(dtypes), next_key=min)
     return np.array(key, np.int64), values
@@ -224,7 +245,7 @@ ordered_map_peek.shape(map_unstage_shape)
 @map_peek.stateful_kernel
 @takes_attributes("dtypes", *_MAKING)
 def map_peek_kernel(
-    ctx: KernelContext, key: Array, indices: Array, *, dtypes: tuple[DType, ...], **making: Any
+    ctx: KernelContext, key: Array, indices: Array, *, dtypes: tuple[DType, ...], **making: Unpack[MakingAttributes]
 ) -> list[Array]:
     return _maps(ctx, **making).peek(_key(key), _numbers(indices, len(dtypes)), _array_types(dtypes))
 
@@ -237,7 +258,7 @@ ordered_map_size.shape(lambda: SCALAR)
 @ordered_map_size.stateful_kernel
 @map_size.stateful_kernel
 @takes_attributes(*_MAKING)
-def map_size_kernel(ctx: KernelContext, **making: Any) -> np.int32:
+def map_size_kernel(ctx: KernelContext, **making: Unpack[MakingAttributes]) -> np.int32:
     return np.int32(len(_maps(ctx, **making)))
 
 
@@ -249,7 +270,7 @@ ordered_map_incomplete_size.shape(lambda: SCALAR)
 @ordered_map_incomplete_size.stateful_kernel
 @map_incomplete_size.stateful_kernel
 @takes_attributes(*_MAKING)
-def map_incomplete_size_kernel(ctx: KernelContext, **making: Any) -> np.int32:
+def map_incomplete_size_kernel(ctx: KernelContext, **making: Unpack[MakingAttributes]) -> np.int32:
     return np.int32(_maps(ctx, **making).incomplete_size)
 
 
@@ -259,7 +280,7 @@ map_clear, ordered_map_clear = _of_both("MapClear()", *_ANY)
 @ordered_map_clear.stateful_kernel
 @map_clear.stateful_kernel
 @takes_attributes(*_MAKING)
-def map_clear_kernel(ctx: KernelContext, **making: Any) -> tuple[()]:
+def map_clear_kernel(ctx: KernelContext, **making: Unpack[MakingAttributes]) -> tuple[()]:
     _maps(ctx, **making).clear()
     return ()
 

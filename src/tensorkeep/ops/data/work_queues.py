@@ -8,13 +8,12 @@ from __future__ import annotations
 
 from collections import deque
 from threading import Condition
-from typing import Any
 
 import numpy as np
 
 from tensorkeep.errors import CancelledError, FailedPreconditionError, InvalidArgumentError, OutOfRangeError
 from tensorkeep.graph.registry.opspec import OpSpec, not_differentiable, op
-from tensorkeep.ops.shared.kernel_types import Array, string_array
+from tensorkeep.ops.shared.kernel_types import Array, Handle, string_array
 from tensorkeep.ops.shared.shape_rules import SCALAR
 from tensorkeep.runtime.context import KernelContext
 from tensorkeep.runtime.limits import current_meter
@@ -97,7 +96,7 @@ class WorkQueue:
             self._changed.notify_all()
 
 
-def _queue(value: Any) -> WorkQueue:
+def _queue(value: Handle) -> WorkQueue:
     if not isinstance(value, WorkQueue):
         raise InvalidArgumentError(f"expected a work queue, got a {type(value).__name__}")
     return value
@@ -136,7 +135,7 @@ work_queue_is_initialized = _asking("WorkQueueIsInitialized(handle: resource) ->
 
 
 @work_queue_is_initialized.kernel
-def work_queue_is_initialized_kernel(handle: Any) -> np.bool_:
+def work_queue_is_initialized_kernel(handle: Handle) -> np.bool_:
     return np.bool_(_queue(handle).is_created)
 
 
@@ -144,7 +143,7 @@ work_queue_create = _changing("WorkQueueCreate(handle: resource)", "shared_name:
 
 
 @work_queue_create.kernel
-def work_queue_create_kernel(handle: Any, *, shared_name: bytes) -> tuple[()]:
+def work_queue_create_kernel(handle: Handle, *, shared_name: bytes) -> tuple[()]:
     _queue(handle).create(shared_name.decode())
     return ()
 
@@ -153,7 +152,7 @@ work_queue_put = _changing("WorkQueuePut(handle: resource, works: string)", "sta
 
 
 @work_queue_put.kernel
-def work_queue_put_kernel(handle: Any, works: Array) -> tuple[()]:
+def work_queue_put_kernel(handle: Handle, works: Array) -> tuple[()]:
     _queue(handle).put(_texts(works))
     return ()
 
@@ -162,7 +161,7 @@ work_queue_close = _changing("WorkQueueClose(handle: resource)", "stateful")
 
 
 @work_queue_close.kernel
-def work_queue_close_kernel(handle: Any) -> tuple[()]:
+def work_queue_close_kernel(handle: Handle) -> tuple[()]:
     _queue(handle).close()
     return ()
 
@@ -171,7 +170,7 @@ work_queue_restore = _changing("WorkQueueRestore(handle: resource, works: string
 
 
 @work_queue_restore.kernel
-def work_queue_restore_kernel(handle: Any, works: Array) -> tuple[()]:
+def work_queue_restore_kernel(handle: Handle, works: Array) -> tuple[()]:
     _queue(handle).restore(_texts(works))
     return ()
 
@@ -181,7 +180,7 @@ work_queue_save = _asking("WorkQueueSave(handle: resource) -> works: string", Sh
 
 
 @work_queue_save.kernel
-def work_queue_save_kernel(handle: Any) -> Array:
+def work_queue_save_kernel(handle: Handle) -> Array:
     works = _queue(handle).works()
     return string_array(works, (len(works),))
 
@@ -190,7 +189,7 @@ work_queue_size = _asking("WorkQueueSize(handle: resource) -> size: int64", SCAL
 
 
 @work_queue_size.kernel
-def work_queue_size_kernel(handle: Any) -> np.int64:
+def work_queue_size_kernel(handle: Handle) -> np.int64:
     return np.int64(len(_queue(handle).works()))
 
 
@@ -200,7 +199,7 @@ work_queue_take = _asking(
 
 
 @work_queue_take.kernel
-def work_queue_take_kernel(handle: Any) -> Array:
+def work_queue_take_kernel(handle: Handle) -> Array:
     return string_array([_queue(handle).take()], ())
 
 

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from tensorkeep.arrays import Array
 from tensorkeep.dtypes import DType
 from tensorkeep.embedding.restore.restoring_rows import restore_surveyed_column
 from tensorkeep.errors import InvalidArgumentError
@@ -41,6 +42,7 @@ from tensorkeep.ops.files.checkpoints import (
     texts_of,
     write_bundle,
 )
+from tensorkeep.ops.shared.kernel_types import Handle
 from tensorkeep.ops.shared.shape_rules import SCALAR, check_scalars
 from tensorkeep.runtime.context import LOG, KernelContext
 from tensorkeep.shapes import Shape
@@ -66,7 +68,7 @@ def _numbered_embeddings(ctx: KernelContext) -> NumberedEmbeddings:
 
 
 @kv_resource_lookup_resource.stateful_kernel
-def kv_resource_lookup_resource_kernel(ctx: KernelContext, resource_handle: Any) -> Any:
+def kv_resource_lookup_resource_kernel(ctx: KernelContext, resource_handle: Handle) -> np.int64:
     variable = embedding_of(resource_handle)
     variable.require_saveable()
     return np.int64(_numbered_embeddings(ctx).number_of(variable))
@@ -111,7 +113,12 @@ class SavedParts:
 
 
 def saved_parts(
-    tensor_names: Any, shape_and_slices: Any, ev_names: Any, tensors: list[Any], dtypes: Sequence[DType], has_step: bool
+    tensor_names: Array,
+    shape_and_slices: Array,
+    ev_names: Array,
+    tensors: list[Any],
+    dtypes: Sequence[DType],
+    has_step: bool,
 ) -> SavedParts:
     """Checks and takes apart what a save is given. Where there are tables, the first tensor is the step."""
     count = np.size(tensor_names)
@@ -132,7 +139,7 @@ def saved_parts(
     return SavedParts(plain.names, plain.specs, stored, stems, step, tables)
 
 
-def numbered_embeddings(ctx: KernelContext, numbers: Any) -> list[EmbeddingResource]:
+def numbered_embeddings(ctx: KernelContext, numbers: Array) -> list[EmbeddingResource]:
     """The variables that have these numbers."""
     return [_numbered_embeddings(ctx).find(int(number)) for number in np.asarray(numbers).reshape(-1)]
 
@@ -140,11 +147,11 @@ def numbered_embeddings(ctx: KernelContext, numbers: Any) -> list[EmbeddingResou
 @save_v3.stateful_kernel
 def save_v3_kernel(
     ctx: KernelContext,
-    prefix: Any,
-    tensor_names: Any,
-    shape_and_slices: Any,
-    ev_names: Any,
-    ev_resources: Any,
+    prefix: Array,
+    tensor_names: Array,
+    shape_and_slices: Array,
+    ev_names: Array,
+    ev_resources: Array,
     tensors: list[Any],
     *,
     dtypes: tuple[DType, ...],
@@ -231,10 +238,10 @@ def kv_resource_import_v3_shape(
 @kv_resource_import_v3.stateful_kernel
 def kv_resource_import_v3_kernel(
     ctx: KernelContext,
-    prefix: Any,
-    resource_self: Any,
-    tensor_names: Any,
-    empty_key: Any,
+    prefix: Array,
+    resource_self: Handle,
+    tensor_names: Array,
+    empty_key: Array,
     *,
     partition_id: int,
     partition_num: int,

@@ -6,10 +6,9 @@ A handle of a table stands in a list, with those of its variables behind it. Nam
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
+from tensorkeep.arrays import Array
 from tensorkeep.embedding.hash_table.admission import AdmitFrequent
 from tensorkeep.embedding.hash_table.files import StoredHashTable, TensorNames, restore_filter, restore_hash_table
 from tensorkeep.errors import InvalidArgumentError, NotFoundError
@@ -18,6 +17,7 @@ from tensorkeep.graph.registry.opspec import not_differentiable, op
 from tensorkeep.ops.embedding.session_hash_tables import TensibleResource, admission_of, table_of, variable_of
 from tensorkeep.ops.files.checkpoint_access import access_of
 from tensorkeep.ops.files.checkpoints import range_of_keys, text_of, texts_of
+from tensorkeep.ops.shared.kernel_types import Handle
 from tensorkeep.runtime.context import LOG, KernelContext
 
 restore_table = op(
@@ -28,13 +28,15 @@ restore_table = op(
 
 
 @restore_table.shape
-def restore_table_shape(file_pattern: Tensor, tensor_name: Tensor, shape_and_slices: Tensor, handles: Tensor) -> Any:
+def restore_table_shape(
+    file_pattern: Tensor, tensor_name: Tensor, shape_and_slices: Tensor, handles: Tensor
+) -> tuple[()]:
     return ()
 
 
 @restore_table.stateful_kernel
 def restore_table_kernel(
-    ctx: KernelContext, file_pattern: Any, tensor_name: Any, shape_and_slices: Any, handles: Any, *, clear: bool
+    ctx: KernelContext, file_pattern: Array, tensor_name: Array, shape_and_slices: Array, handles: Array, *, clear: bool
 ) -> tuple[()]:
     access = access_of(ctx)
     first, *others = np.asarray(handles, object).reshape(-1)
@@ -88,7 +90,7 @@ def restore_bloom_filter_shape(*inputs: Tensor) -> tuple[()]:
 
 @restore_bloom_filter.stateful_kernel
 def restore_bloom_filter_kernel(
-    ctx: KernelContext, file_pattern: Any, tensor_name: Any, shape_and_slice: Any, handle: Any
+    ctx: KernelContext, file_pattern: Array, tensor_name: Array, shape_and_slice: Array, handle: Handle
 ) -> tuple[()]:
     access = access_of(ctx)
     resource = admission_of(handle)

@@ -84,7 +84,7 @@ kv_incr_save = op(
 
 
 @kv_incr_save.shape
-def kv_incr_save_shape(*inputs: Any) -> tuple[()]:
+def kv_incr_save_shape(*inputs: object) -> tuple[()]:
     return ()
 
 

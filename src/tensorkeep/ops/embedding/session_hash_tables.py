@@ -20,7 +20,7 @@ from tensorkeep.embedding.hash_table.admission import AdmitFrequent
 from tensorkeep.embedding.hash_table.files import SavedFilter, SavedHashTable, TensorNames
 from tensorkeep.embedding.hash_table.table import NOT_ADMITTED, HashTable, KeyAdmission, SegmentedRows
 from tensorkeep.errors import FailedPreconditionError, InvalidArgumentError, WrongTypeError
-from tensorkeep.ops.shared.kernel_types import Array, Handle
+from tensorkeep.ops.shared.kernel_types import Array, Handle, Value
 from tensorkeep.shapes import Shape
 
 Ids: TypeAlias = npt.NDArray[np.int64]
@@ -101,7 +101,7 @@ class TensibleResource:
         assert self.owner is not None
         return self.owner.table
 
-    def read(self, ids: Ids, default: Any) -> Array:
+    def read(self, ids: Ids, default: Value) -> Array:
         """The rows of ids, in their shape; of keys that were not let in rows of the default."""
         flat, rows = ids.reshape(-1), self.rows
         values = np.full((len(flat), rows.row_size), default, rows.dtype)

@@ -31,7 +31,7 @@ from tensorkeep.graph.graph import Tensor
 from tensorkeep.graph.registry.opspec import not_differentiable, op
 from tensorkeep.io.files.filesystem import Durability, FileSystem
 from tensorkeep.ops.files.checkpoint_access import CheckpointAccess, access_of
-from tensorkeep.ops.shared.kernel_types import Array, string_array
+from tensorkeep.ops.shared.kernel_types import Array, Value, string_array
 from tensorkeep.ops.shared.shape_rules import check_scalars, with_rank
 from tensorkeep.runtime.context import KernelContext
 from tensorkeep.shapes import UNKNOWN_SHAPE, Shape
@@ -72,7 +72,7 @@ class SliceSpec(NamedTuple):
         return " ".join([*map(str, self.shape), str(self.part)])
 
 
-def text_of(value: Any, what: str) -> str:
+def text_of(value: Array, what: str) -> str:
     """The text that an input holds, which has to be one."""
     array = np.asarray(value)
     if array.size != 1:
@@ -81,7 +81,7 @@ def text_of(value: Any, what: str) -> str:
     return found.decode()
 
 
-def texts_of(value: Any, count: int, what: str) -> list[str]:
+def texts_of(value: Array, count: int, what: str) -> list[str]:
     """The texts that an input holds, which have to be so many."""
     return list(map(bytes.decode, _items(value, count, what)))
 
@@ -94,7 +94,7 @@ def _items(value: Any, count: int, what: str) -> list[bytes]:
     return found
 
 
-def specs_of(value: Any, count: int) -> list[SliceSpec | None]:
+def specs_of(value: Array, count: int) -> list[SliceSpec | None]:
     """The slices that are given beside names."""
     items = _items(value, count, "shape_and_slices")
     return [SliceSpec.parse(item.decode()) for item in items] if any(items) else [None] * count
@@ -235,7 +235,7 @@ def _write_slice_file(
                 writer.add_slice(name, spec.shape, spec.part, value)
 
 
-def stored_value(value: Any, dtype: DType, spec: SliceSpec | None, name: str) -> Any:
+def stored_value(value: Value, dtype: DType, spec: SliceSpec | None, name: str) -> Value | ArraySource:
     """A value as a writer takes it: itself, where the array alone tells the type."""
     if spec is None and plain_dtype(value) is dtype:
         return value
@@ -274,9 +274,9 @@ def save_v2_shape(prefix: Tensor, tensor_names: Tensor, shape_and_slices: Tensor
 @save_v2.stateful_kernel
 def save_v2_kernel(
     ctx: KernelContext,
-    prefix: Any,
-    tensor_names: Any,
-    shape_and_slices: Any,
+    prefix: Array,
+    tensor_names: Array,
+    shape_and_slices: Array,
     tensors: list[Any],
     *,
     dtypes: tuple[DType, ...],
@@ -384,9 +384,9 @@ def _save_slice_file(
 @save_slices.stateful_kernel
 def save_slices_kernel(
     ctx: KernelContext,
-    filename: Any,
-    tensor_names: Any,
-    shapes_and_slices: Any,
+    filename: Array,
+    tensor_names: Array,
+    shapes_and_slices: Array,
     data: list[Any],
     *,
     T: tuple[DType, ...],  # noqa: N803 - the attribute's name
@@ -409,8 +409,8 @@ def save_shape(filename: Tensor, tensor_names: Tensor, data: list[Tensor]) -> tu
 @save.stateful_kernel
 def save_kernel(
     ctx: KernelContext,
-    filename: Any,
-    tensor_names: Any,
+    filename: Array,
+    tensor_names: Array,
     data: list[Any],
     *,
     T: tuple[DType, ...],  # noqa: N803 - the attribute's name
@@ -436,8 +436,8 @@ def merge_v2_checkpoints_shape(checkpoint_prefixes: Tensor, destination_prefix: 
 @merge_v2_checkpoints.stateful_kernel
 def merge_v2_checkpoints_kernel(
     ctx: KernelContext,
-    checkpoint_prefixes: Any,
-    destination_prefix: Any,
+    checkpoint_prefixes: Array,
+    destination_prefix: Array,
     *,
     delete_old_dirs: bool,
     allow_missing_files: bool,
@@ -474,7 +474,7 @@ def sharded_filename_shape(*inputs: Tensor) -> Shape:
 
 
 @sharded_filename.kernel
-def sharded_filename_kernel(basename: Any, shard: Any, num_shards: Any) -> Any:
+def sharded_filename_kernel(basename: Array, shard: Array, num_shards: Array) -> Array:
     return string_array([shard_path(text_of(basename, "basename"), int(shard), int(num_shards)).encode()], ())
 
 
@@ -483,7 +483,7 @@ sharded_filespec.shape(sharded_filename_shape)
 
 
 @sharded_filespec.kernel
-def sharded_filespec_kernel(basename: Any, num_shards: Any) -> Any:
+def sharded_filespec_kernel(basename: Array, num_shards: Array) -> Array:
     return string_array([shard_pattern(text_of(basename, "basename"), int(num_shards)).encode()], ())
 
 
@@ -622,7 +622,7 @@ def restore_v2_shape(
 
 @restore_v2.stateful_kernel
 def restore_v2_kernel(
-    ctx: KernelContext, prefix: Any, tensor_names: Any, shape_and_slices: Any, *, dtypes: tuple[DType, ...]
+    ctx: KernelContext, prefix: Array, tensor_names: Array, shape_and_slices: Array, *, dtypes: tuple[DType, ...]
 ) -> list[Any]:
     access = access_of(ctx)
     path = text_of(prefix, "prefix")
@@ -646,7 +646,7 @@ def restore_shape(file_pattern: Tensor, tensor_name: Tensor) -> Shape:
     return UNKNOWN_SHAPE
 
 
-def _restored_one(ctx: KernelContext, pattern: Any, name: Any, dtype: DType, spec: SliceSpec | None) -> Any:
+def _restored_one(ctx: KernelContext, pattern: Any, name: Any, dtype: DType, spec: SliceSpec | None) -> Array:
     access = access_of(ctx)
     key = text_of(name, "tensor_name")
     path = text_of(pattern, "file_pattern")
@@ -657,7 +657,7 @@ def _restored_one(ctx: KernelContext, pattern: Any, name: Any, dtype: DType, spe
 
 
 @restore.stateful_kernel
-def restore_kernel(ctx: KernelContext, file_pattern: Any, tensor_name: Any, *, dt: DType) -> Any:
+def restore_kernel(ctx: KernelContext, file_pattern: Array, tensor_name: Array, *, dt: DType) -> Array:
     return _restored_one(ctx, file_pattern, tensor_name, dt, None)
 
 
@@ -678,8 +678,8 @@ def restore_slice_shape(file_pattern: Tensor, tensor_name: Tensor, shape_and_sli
 
 @restore_slice.stateful_kernel
 def restore_slice_kernel(
-    ctx: KernelContext, file_pattern: Any, tensor_name: Any, shape_and_slice: Any, *, dt: DType
-) -> Any:
+    ctx: KernelContext, file_pattern: Array, tensor_name: Array, shape_and_slice: Array, *, dt: DType
+) -> Array:
     spec = SliceSpec.parse(text_of(shape_and_slice, "shape_and_slice"))
     return _restored_one(ctx, file_pattern, tensor_name, dt, spec)
 

@@ -14,7 +14,7 @@ from tensorkeep.graph.messages.attrs import shape_to_proto
 from tensorkeep.graph.registry.opspec import not_differentiable, op
 from tensorkeep.ops.codecs.audio import wav_of_samples
 from tensorkeep.ops.codecs.png import encode_png
-from tensorkeep.ops.shared.kernel_types import Array, string_array
+from tensorkeep.ops.shared.kernel_types import Array, Value, string_array
 from tensorkeep.ops.shared.shape_rules import scalar
 from tensorkeep.proto.messages import HistogramProto, Summary, SummaryMetadata, TensorProto, parse, serialize
 from tensorkeep.proto.tensors import array_of_tensor
@@ -216,7 +216,7 @@ tensor_summary = op(
 tensor_summary.shape(scalar)
 
 
-def message_of_tensor(value: Any, dtype: DType) -> TensorProto:
+def message_of_tensor(value: Value, dtype: DType) -> TensorProto:
     """A tensor with its elements as bytes, or as strings."""
     array = np.asarray(value)
     proto = TensorProto(dtype=dtype.number, tensor_shape=shape_to_proto(Shape(array.shape)))

@@ -15,7 +15,7 @@ other way round, as in the gradients of weights, is copied for that if it is sma
 from __future__ import annotations
 
 from time import perf_counter
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 
@@ -48,7 +48,7 @@ class Products:
         self._pause = _SHORTEST_PAUSE
         self._resume = 0.0
 
-    def product(self, left: Array, right: Array, work: int, out: Array | None = None) -> Any:
+    def product(self, left: Array, right: Array, work: int, out: Array | None = None) -> Array:
         """`left @ right`, each of whose matrices takes so many multiplications."""
         if work < WAKES_THREADS:
             return np.matmul(left, right, out=out)
@@ -60,7 +60,7 @@ class Products:
                 return np.matmul(left, right, out=out)
         return self._watched(left, right, work, out)
 
-    def _watched(self, left: Array, right: Array, work: int, out: Array | None) -> Any:
+    def _watched(self, left: Array, right: Array, work: int, out: Array | None) -> Array:
         """The product, on all threads, or on one for some time after waiting has been seen."""
         start = perf_counter()
         if start < self._resume and self._can_be_set:

@@ -18,7 +18,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import lru_cache
 from math import prod
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final, TypedDict
 
 import numpy as np
 
@@ -30,9 +30,26 @@ from tensorkeep.ops.nn.windows import Ints, narrow_array, widen_array
 from tensorkeep.ops.shared.half_sums import half_products
 from tensorkeep.ops.shared.kernel_types import Array
 
+if TYPE_CHECKING:
+    from typing_extensions import Unpack  # in `typing` since Python 3.11
+
 _CACHED_BANDS: Final = 8
 _FEW_CHANNELS: Final = 64
 _LARGE: Final = 1 << 16  # elements, from which repeating the channels pays
+
+
+class NormalizationAttributes(TypedDict, total=False):
+    """What kernels of batch normalization are told."""
+
+    epsilon: float
+    data_format: bytes
+    is_training: bool
+
+
+class MovingAttributes(NormalizationAttributes, total=False):
+    """The same, and how much a step counts in the moving mean and variance."""
+
+    exponential_avg_factor: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,7 +138,7 @@ def _statistics(
 
 
 def fused_batch_norm_v3_kernel(
-    x: Array, scale: Array, offset: Array, mean: Array, variance: Array, **attributes: Any
+    x: Array, scale: Array, offset: Array, mean: Array, variance: Array, **attributes: Unpack[MovingAttributes]
 ) -> tuple[Array, ...]:
     return *fused_batch_norm_kernel(x, scale, offset, mean, variance, **attributes), np.zeros((), scale.dtype)
 
@@ -183,7 +200,13 @@ def _compiled_gradient(
 
 
 def fused_batch_norm_grad_v3_kernel(
-    gradient: Array, x: Array, scale: Array, mean: Array, variance: Array, reserved: Array, **attributes: Any
+    gradient: Array,
+    x: Array,
+    scale: Array,
+    mean: Array,
+    variance: Array,
+    reserved: Array,
+    **attributes: Unpack[NormalizationAttributes],
 ) -> tuple[Array, ...]:
     return fused_batch_norm_grad_kernel(gradient, x, scale, mean, variance, **attributes)
 

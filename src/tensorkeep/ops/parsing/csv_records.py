@@ -15,9 +15,10 @@ from typing import Any, Final
 
 import numpy as np
 
+from tensorkeep.arrays import Array
 from tensorkeep.dtypes import STRING, DType
 from tensorkeep.errors import InvalidArgumentError
-from tensorkeep.ops.shared.kernel_types import string_array
+from tensorkeep.ops.shared.kernel_types import Value, string_array
 
 _FRACTION: Final = re.compile(
     rb"\s*[+-]?(?:(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?|[iI][nN][fF](?:[iI][nN][iI][tT][yY])?|[nN][aA][nN])\s*"
@@ -78,7 +79,7 @@ def _read_quoted_field(record: bytes, at: int, delimiter: bytes, quotes: bool) -
         at = end + 2
 
 
-def column(fields: Sequence[bytes], number: int, dtype: DType, default: Any, missing: bytes) -> Any:
+def column(fields: Sequence[bytes], number: int, dtype: DType, default: Value, missing: bytes) -> Array:
     """The values of a field in all records; the default where it is empty or the word for a missing value."""
     given = np.asarray(default).reshape(-1)
     absent = {b"", missing}

@@ -156,7 +156,7 @@ def _read_entry(data: bytes, at: int, end: int) -> Entry:
     return key, *feature
 
 
-def read_values(data: bytes, at: int, end: int, dtype: DType, whole: bool = False) -> Any:
+def read_values(data: bytes, at: int, end: int, dtype: DType, whole: bool = False) -> list[bytes] | Array:
     """The list at a position, behind its kind: a list of `bytes`, or an array of numbers.
 
     With `whole`, bytes after the last whole float are an error; otherwise they are ignored.

@@ -256,7 +256,7 @@ parse_sequence_example_v2 = op(
 def parse_sequence_example_v2_shape(
     serialized: Tensor,
     debug_name: Tensor,
-    *more: Any,
+    *more: Tensor,
     Ncontext_sparse: int,  # noqa: N803 - the attribute's name
     Tcontext_dense: Sequence[DType],  # noqa: N803
     context_sparse_types: Sequence[DType],

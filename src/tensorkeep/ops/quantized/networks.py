@@ -7,7 +7,7 @@ These are TensorFlow's ops of the QuantizedMatMul kind (quantization_utils.h sta
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final, TypedDict
 
 import numpy as np
 
@@ -25,6 +25,9 @@ from tensorkeep.ops.nn.windows import output_size
 from tensorkeep.ops.shared.kernel_types import Array
 from tensorkeep.ops.shared.shape_rules import SCALAR, broadcast, check_scalars, same, with_rank
 from tensorkeep.shapes import Shape
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack  # in `typing` since Python 3.11
 
 Ints = tuple[int, ...]
 Shapes = tuple[Shape, Shape, Shape]
@@ -509,10 +512,18 @@ def quantized_pool_shape(
     )
 
 
+class PoolingAttributes(TypedDict):
+    """Where the windows of pools lie."""
+
+    ksize: Ints
+    strides: Ints
+    padding: bytes
+
+
 @quantized_max_pool.kernel
 @takes_attributes("ksize", "strides", "padding")
 def quantized_max_pool_kernel(
-    input: Array, min_input: Array, max_input: Array, **windows: Any
+    input: Array, min_input: Array, max_input: Array, **windows: Unpack[PoolingAttributes]
 ) -> tuple[Array, Array, Array]:
     found = pooling_kernels.max_pool_kernel(input, data_format=b"NHWC", explicit_paddings=(), **windows)
     return found, *_scalars(min_input, max_input)
@@ -521,7 +532,7 @@ def quantized_max_pool_kernel(
 @quantized_avg_pool.kernel
 @takes_attributes("ksize", "strides", "padding")
 def quantized_avg_pool_kernel(
-    input: Array, min_input: Array, max_input: Array, **windows: Any
+    input: Array, min_input: Array, max_input: Array, **windows: Unpack[PoolingAttributes]
 ) -> tuple[Array, Array, Array]:
     means = pooling_kernels.avg_pool_kernel(input.astype(np.float64), data_format=b"NHWC", **windows)
     # The mean of whole numbers below 2**32 is off a whole number by 2**-32 at least, or is one.

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from math import prod
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final, TypedDict
 
 import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
@@ -25,6 +25,9 @@ from tensorkeep.proto.messages import parse
 from tensorkeep.proto.op_messages import UniformQuantizedConvolutionDimensionNumbersAttr
 from tensorkeep.runtime.allocation import check_allocation
 from tensorkeep.shapes import Shape
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack  # in `typing` since Python 3.11
 
 Ints = tuple[int, ...]
 
@@ -59,6 +62,19 @@ uniform_quantized_convolution_hybrid = op(
 
 
 # ------------------------------------------------------------------------------------------------------ The geometry
+
+
+class WindowAttributes(TypedDict):
+    """Where windows lie, and which dimension is which."""
+
+    window_strides: Sequence[int]
+    padding: bytes
+    explicit_padding: Sequence[int]
+    lhs_dilation: Sequence[int]
+    rhs_dilation: Sequence[int]
+    batch_group_count: int
+    feature_group_count: int
+    dimension_numbers: bytes
 
 
 @dataclass(frozen=True, slots=True)
@@ -259,7 +275,9 @@ def _check_positive(name: str, scales: Any) -> None:
 @uniform_quantized_convolution.shape
 @uniform_quantized_convolution_hybrid.shape
 @takes_attributes(*_WINDOW_NAMES)
-def uniform_quantized_convolution_shape(lhs: Tensor, rhs: Tensor, *parameters: Tensor, **windows: Any) -> Shape:
+def uniform_quantized_convolution_shape(
+    lhs: Tensor, rhs: Tensor, *parameters: Tensor, **windows: Unpack[WindowAttributes]
+) -> Shape:
     left, right = lhs.static_shape, rhs.static_shape
     if left.is_fully_known and right.is_fully_known:
         return Shape(_geometry(left.as_tuple(), right.as_tuple(), **windows).output_shape)
@@ -292,7 +310,7 @@ def uniform_quantized_convolution_kernel(
     output_quantization_axis: int,
     output_quantization_min_val: int,
     output_quantization_max_val: int,
-    **windows: Any,
+    **windows: Unpack[WindowAttributes],
 ) -> Array:
     geometry = _geometry(lhs.shape, rhs.shape, **windows)
     if lhs_quantization_axis != -1 or output_quantization_axis not in (-1, geometry.output_order[1]):
@@ -323,7 +341,13 @@ def uniform_quantized_convolution_kernel(
 @uniform_quantized_convolution_hybrid.kernel
 @takes_attributes("rhs_quantization_axis", *_WINDOW_NAMES)
 def uniform_quantized_convolution_hybrid_kernel(
-    lhs: Array, rhs: Array, rhs_scales: Array, rhs_zero_points: Array, *, rhs_quantization_axis: int, **windows: Any
+    lhs: Array,
+    rhs: Array,
+    rhs_scales: Array,
+    rhs_zero_points: Array,
+    *,
+    rhs_quantization_axis: int,
+    **windows: Unpack[WindowAttributes],
 ) -> Array:
     geometry = _geometry(lhs.shape, rhs.shape, **windows)
     _check_scales(rhs, rhs_scales, rhs_zero_points, rhs_quantization_axis, geometry)

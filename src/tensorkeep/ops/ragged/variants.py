@@ -47,7 +47,7 @@ def ragged_tensor_to_variant_shape(
 @ragged_tensor_to_variant.kernel
 def ragged_tensor_to_variant_kernel(
     rt_nested_splits: list[Array], rt_dense_values: Array, *, batched_input: bool
-) -> Any:
+) -> RaggedVariant | Array:
     values = np.asarray(rt_dense_values)
     counts = [*(len(splits) - 1 for splits in rt_nested_splits[1:]), len(values) if values.ndim else 0]
     for splits, count in zip(rt_nested_splits, counts, strict=bool(rt_nested_splits)):
@@ -165,7 +165,7 @@ def ragged_tensor_to_variant_gradient_shape(
 
 @ragged_tensor_to_variant_gradient.kernel
 def ragged_tensor_to_variant_gradient_kernel(
-    encoded_ragged_grad: Any,
+    encoded_ragged_grad: RaggedVariant | Array,
     row_splits: Array,
     dense_values_shape: Array,
     *,

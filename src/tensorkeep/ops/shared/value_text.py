@@ -9,7 +9,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from tensorkeep.ops.shared.kernel_types import Array
+from tensorkeep.ops.shared.kernel_types import Array, Value
 
 _ESCAPES: Final = {0x0A: b"\\n", 0x0D: b"\\r", 0x09: b"\\t", 0x22: b'\\"', 0x27: b"\\'", 0x5C: b"\\\\"}
 _ESCAPED: Final = tuple(
@@ -23,7 +23,7 @@ def escape_text(text: bytes) -> bytes:
     return b"".join(map(_ESCAPED.__getitem__, text))
 
 
-def number_text(value: Any) -> bytes:
+def number_text(value: np.generic) -> bytes:
     """A number in as few digits as give it back, of 6 or 9 (float32 and narrower), or 15 or 17 (float64)."""
     kind = value.dtype.kind
     if kind == "b":
@@ -44,7 +44,7 @@ def number_text(value: Any) -> bytes:
     return (short if np.float32(short) == np.float32(number) else f"{number:.9g}").encode()
 
 
-def summary_of_tensor(value: Any, count: int) -> bytes:
+def summary_of_tensor(value: Value, count: int) -> bytes:
     """A tensor as Print and Assert show it: the first `count` elements, all if that is negative."""
     array = np.asarray(value)
     limit = array.size if count < 0 else min(count, array.size)
@@ -78,7 +78,7 @@ def _rows(shape: tuple[int, ...], elements: list[bytes], limit: int, axis: int, 
     return start
 
 
-def text_of_tensor(value: Any, count: int) -> bytes:
+def text_of_tensor(value: Value, count: int) -> bytes:
     """A tensor as StringFormat shows it: `count` elements at either end of each axis, all if that is negative."""
     array = np.asarray(value)
     limit = array.size if count < 0 else min(count, array.size)

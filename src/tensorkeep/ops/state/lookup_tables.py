@@ -189,7 +189,7 @@ def mutable_dense_hash_table_kernel(
     value_shape: Shape,
     initial_num_buckets: int,
     max_load_factor: float,
-) -> Any:
+) -> Table:
     def create(name: str) -> Table:
         size = (initial_num_buckets, max_load_factor)
         return DenseTable(name, value_dtype, value_shape.as_tuple(), np.asarray(empty_key), None, *size)
@@ -224,7 +224,7 @@ def mutable_dense_hash_table_v2_kernel(
     value_shape: Shape,
     initial_num_buckets: int,
     max_load_factor: float,
-) -> Any:
+) -> Table:
     def create(name: str) -> Table:
         keys = np.asarray(empty_key), np.asarray(deleted_key)
         return DenseTable(name, value_dtype, value_shape.as_tuple(), *keys, initial_num_buckets, max_load_factor)
@@ -247,7 +247,7 @@ def anonymous_mutable_dense_hash_table_kernel(
     value_shape: Shape,
     initial_num_buckets: int,
     max_load_factor: float,
-) -> Any:
+) -> DenseTable:
     keys = np.asarray(empty_key), np.asarray(deleted_key)
     return DenseTable("anonymous", value_dtype, value_shape.as_tuple(), *keys, initial_num_buckets, max_load_factor)
 

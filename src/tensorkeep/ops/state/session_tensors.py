@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 
@@ -54,7 +54,7 @@ def get_session_tensor_shape(handle: Tensor, *, dtype: DType) -> Shape:
 
 @get_session_tensor.stateful_kernel
 @takes_attributes("dtype")
-def get_session_tensor_kernel(ctx: KernelContext, handle: Array, *, dtype: DType) -> Any:
+def get_session_tensor_kernel(ctx: KernelContext, handle: Array, *, dtype: DType) -> object:
     text = _text_of(handle)
     value, kept = _tensors(ctx).find(text)
     if kept is not dtype:

@@ -31,7 +31,7 @@ def imported_re2() -> ModuleType | None:
 class LibraryExpression:
     """A compiled pattern. Texts and patterns are UTF-8, alternatives preferred in their order: RE2's defaults."""
 
-    def __init__(self, re2: Any, pattern: bytes) -> None:
+    def __init__(self, re2: ModuleType, pattern: bytes) -> None:
         self._re2 = re2
         self._pattern = pattern
         try:

@@ -13,7 +13,7 @@ import numpy as np
 from tensorkeep.arrays import Array
 from tensorkeep.dtypes import BOOL, FLOAT32, INT32, INT64, DType
 from tensorkeep.errors import UnimplementedError, WrongTypeError
-from tensorkeep.graph.arguments import TensorLike
+from tensorkeep.graph.arguments import Structure, TensorLike
 from tensorkeep.graph.conversion import convert
 from tensorkeep.graph.graph import Tensor
 from tensorkeep.tf1.functions.arrays.shapes import (
@@ -35,8 +35,9 @@ from tensorkeep.tf1.functions.control.control_flow import smart_cond
 from tensorkeep.tf1.functions.numbers.elementwise import cast, equal, less_equal, maximum
 from tensorkeep.tf1.functions.numbers.elementwise import range as number_range
 from tensorkeep.tf1.functions.numbers.reductions import argmax, reduce_logsumexp, reduce_max, reduce_sum
-from tensorkeep.tf1.layers.cells import RNNCell
+from tensorkeep.tf1.layers.cells import RNNCell, State
 from tensorkeep.tf1.layers.recurrent import dynamic_rnn
+from tensorkeep.tf1.variables.scope import VariableScope
 from tensorkeep.tf1.variables.scopes import get_variable, variable_scope
 
 
@@ -168,7 +169,7 @@ class _ChainCell(RNNCell):
     def __call__(self, inputs: Any, state: Any, scope: Any = None) -> tuple[Any, Any]:
         return self.call(inputs, state)
 
-    def call(self, inputs: Any, state: Any) -> tuple[Any, Any]:
+    def call(self, inputs: Tensor, state: Tensor) -> tuple[Any, Any]:
         """One step along the chains."""
         raise UnimplementedError("Abstract method")
 
@@ -176,7 +177,7 @@ class _ChainCell(RNNCell):
 class CrfForwardRnnCell(_ChainCell):
     """The sums over all chains up to a tag."""
 
-    def call(self, inputs: Any, state: Any) -> tuple[Any, Any]:
+    def call(self, inputs: Tensor, state: Tensor) -> tuple[Any, Any]:
         sums = expand_dims(state, 2) + self._transitions
         new = inputs + reduce_logsumexp(sums, [1])
         return new, new
@@ -185,7 +186,7 @@ class CrfForwardRnnCell(_ChainCell):
 class CrfDecodeForwardRnnCell(_ChainCell):
     """The best chain up to a tag: its score, and the tag before as output."""
 
-    def call(self, inputs: Any, state: Any) -> tuple[Any, Any]:
+    def call(self, inputs: Tensor, state: Tensor) -> tuple[Any, Any]:
         scores = expand_dims(state, 2) + self._transitions
         new = inputs + reduce_max(scores, [1])
         return cast(argmax(scores, 1), INT32), new
@@ -199,17 +200,18 @@ class CrfDecodeBackwardRnnCell(RNNCell):
         self._num_tags = num_tags
 
     @property
-    def state_size(self) -> Any:
+    def state_size(self) -> int:
         return 1
 
     @property
-    def output_size(self) -> Any:
+    def output_size(self) -> int:
         return 1
 
-    def __call__(self, inputs: Any, state: Any, scope: Any = None) -> tuple[Any, Any]:
-        rows = shape_of(inputs)[0]
+    def __call__(self, inputs: Structure, state: State, scope: str | VariableScope | None = None) -> tuple[Any, Any]:
+        given: Any = inputs
+        rows = shape_of(given)[0]
         places = stack([number_range(rows), squeeze(state, [1])], axis=1)
-        new = expand_dims(gather_nd(inputs, places), -1)
+        new = expand_dims(gather_nd(given, places), -1)
         return new, new
 
 

@@ -11,7 +11,7 @@ from typing import Any, TypeAlias
 
 from tensorkeep.dtypes import FLOAT32
 from tensorkeep.errors import InvalidArgumentError
-from tensorkeep.graph.arguments import DTypeLike
+from tensorkeep.graph.arguments import DTypeLike, TensorLike
 from tensorkeep.graph.building import name_scope
 from tensorkeep.graph.graph import Tensor
 from tensorkeep.tf1.contrib.layers.collecting import last_dimension
@@ -36,7 +36,9 @@ Loop: TypeAlias = "Callable[[Any, int], Any]"
 """A function of the last output and the number of a step that gives the next input."""
 
 
-def _own_outputs(embedding: Any, output_projection: Any = None, update_embedding: bool = True) -> Loop:
+def _own_outputs(
+    embedding: Any, output_projection: tuple[TensorLike, TensorLike] | None = None, update_embedding: bool = True
+) -> Loop:
     """The row of the most likely symbol of the last output."""
 
     def following(last: Any, _: int) -> Any:
@@ -102,11 +104,11 @@ def tied_rnn_seq2seq(
 
 def embedding_rnn_decoder(
     decoder_inputs: Sequence[Any],
-    initial_state: Any,
-    cell: Any,
+    initial_state: State,
+    cell: CellLike,
     num_symbols: int,
     embedding_size: int,
-    output_projection: Any = None,
+    output_projection: tuple[TensorLike, TensorLike] | None = None,
     feed_previous: bool = False,
     update_embedding_for_previous: bool = True,
     scope: str | VariableScope | None = None,
@@ -122,11 +124,11 @@ def embedding_rnn_decoder(
 def embedding_rnn_seq2seq(
     encoder_inputs: Sequence[Any],
     decoder_inputs: Sequence[Any],
-    cell: Any,
+    cell: CellLike,
     num_encoder_symbols: int,
     num_decoder_symbols: int,
     embedding_size: int,
-    output_projection: Any = None,
+    output_projection: tuple[TensorLike, TensorLike] | None = None,
     feed_previous: bool | Tensor = False,
     dtype: DTypeLike | None = None,
     scope: str | VariableScope | None = None,
@@ -195,9 +197,9 @@ class _Attention:
 
 def attention_decoder(
     decoder_inputs: Sequence[Any],
-    initial_state: Any,
+    initial_state: State,
     attention_states: Tensor,
-    cell: Any,
+    cell: CellLike,
     output_size: int | None = None,
     num_heads: int = 1,
     loop_function: Loop | None = None,
@@ -210,7 +212,7 @@ def attention_decoder(
         raise InvalidArgumentError("Must provide at least 1 input to attention decoder.")
     if num_heads < 1:
         raise InvalidArgumentError("With less than 1 heads, use a non-attention decoder.")
-    wide = cell.output_size if output_size is None else output_size
+    wide: Any = cell.output_size if output_size is None else output_size
     with variable_scope(scope or "attention_decoder", dtype=dtype):
         attention = _Attention(attention_states, num_heads)
         state, outputs, last = initial_state, [], None
@@ -237,14 +239,14 @@ def attention_decoder(
 
 def embedding_attention_decoder(
     decoder_inputs: Sequence[Any],
-    initial_state: Any,
+    initial_state: State,
     attention_states: Tensor,
-    cell: Any,
+    cell: CellLike,
     num_symbols: int,
     embedding_size: int,
     num_heads: int = 1,
     output_size: int | None = None,
-    output_projection: Any = None,
+    output_projection: tuple[TensorLike, TensorLike] | None = None,
     feed_previous: bool = False,
     update_embedding_for_previous: bool = True,
     dtype: DTypeLike | None = None,
@@ -256,12 +258,13 @@ def embedding_attention_decoder(
         table = get_variable("embedding", [num_symbols, embedding_size])
         loop = _own_outputs(table, output_projection, update_embedding_for_previous) if feed_previous else None
         rows = [embedding_lookup(table, item) for item in decoder_inputs]
+        wide: Any = cell.output_size if output_size is None else output_size
         return attention_decoder(
             rows,
             initial_state,
             attention_states,
             cell,
-            output_size=cell.output_size if output_size is None else output_size,
+            output_size=wide,
             num_heads=num_heads,
             loop_function=loop,
             initial_state_attention=initial_state_attention,
@@ -271,12 +274,12 @@ def embedding_attention_decoder(
 def embedding_attention_seq2seq(
     encoder_inputs: Sequence[Any],
     decoder_inputs: Sequence[Any],
-    cell: Any,
+    cell: CellLike,
     num_encoder_symbols: int,
     num_decoder_symbols: int,
     embedding_size: int,
     num_heads: int = 1,
-    output_projection: Any = None,
+    output_projection: tuple[TensorLike, TensorLike] | None = None,
     feed_previous: bool | Tensor = False,
     dtype: DTypeLike | None = None,
     scope: str | VariableScope | None = None,
@@ -286,7 +289,8 @@ def embedding_attention_seq2seq(
     with variable_scope(scope or "embedding_attention_seq2seq", dtype=dtype) as opened:
         reader = EmbeddingWrapper(deepcopy(cell), num_encoder_symbols, embedding_size)
         outputs, state = static_rnn(reader, encoder_inputs, dtype=opened.dtype)
-        memory = concat([reshape(item, [-1, 1, cell.output_size]) for item in outputs], 1)
+        size: Any = cell.output_size
+        memory = concat([reshape(item, [-1, 1, size]) for item in outputs], 1)
         writer = OutputProjectionWrapper(cell, num_decoder_symbols) if output_projection is None else cell
         wide = num_decoder_symbols if output_projection is None else None
 

@@ -43,7 +43,7 @@ from tensorkeep.tf1.training.metrics.means import (
     mean_squared_error,
     root_mean_squared_error,
 )
-from tensorkeep.tf1.training.metrics.metric_variables import MetricOptions
+from tensorkeep.tf1.training.metrics.metric_variables import Collections, Metric, MetricOptions
 from tensorkeep.tf1.training.metrics.ranking import average_precision_at_k, precision_at_k, recall_at_k
 from tensorkeep.tf1.variables.scopes import variable_scope
 
@@ -192,10 +192,10 @@ def streaming_recall_at_k(
     labels: TensorLike,
     k: int,
     weights: TensorLike | None = None,
-    metrics_collections: Any = None,
-    updates_collections: Any = None,
+    metrics_collections: Collections | None = None,
+    updates_collections: Collections | None = None,
     name: str | None = None,
-) -> Any:
+) -> Metric:
     """How often the label is among the k most likely classes."""
     found = cast(in_top_k(predictions, labels, k), FLOAT32)
     called = name or f"recall_at_{k}"

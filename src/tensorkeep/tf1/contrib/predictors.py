@@ -7,19 +7,25 @@ from typing import Any
 
 from tensorkeep.errors import FailedPreconditionError, InvalidArgumentError, UnimplementedError
 from tensorkeep.graph.building import building
+from tensorkeep.graph.graph import Graph
 from tensorkeep.io.files.filesystem import PathLike
 from tensorkeep.proto.messages import SignatureDef
+from tensorkeep.proto.session_config import ConfigProto
 from tensorkeep.saved_model.files.constants import DEFAULT_SERVING_SIGNATURE_DEF_KEY, SERVING
+from tensorkeep.tf1.estimators.estimator import Estimator
 from tensorkeep.tf1.estimators.export_outputs import outputs_for_mode, signatures_of
 from tensorkeep.tf1.estimators.keys import ModeKeys
 from tensorkeep.tf1.estimators.surroundings import surroundings
 from tensorkeep.tf1.saved_model import session_loading
+from tensorkeep.tf1.training.loops.roles import TrainingSession
 
 
 class Predictor:
     """A graph in a session, with the tensors that are fed and fetched by name."""
 
-    def __init__(self, session: Any, graph: Any, feed_tensors: Mapping[str, Any], fetch_tensors: Mapping[str, Any]):
+    def __init__(
+        self, session: TrainingSession, graph: Graph, feed_tensors: Mapping[str, Any], fetch_tensors: Mapping[str, Any]
+    ):
         self._session = session
         self._graph = graph
         self._feeds = dict(feed_tensors)
@@ -29,11 +35,11 @@ class Predictor:
         return f"{type(self).__name__} with feed tensors {self._feeds} and fetch_tensors {self._fetches}"
 
     @property
-    def graph(self) -> Any:
+    def graph(self) -> Graph:
         return self._graph
 
     @property
-    def session(self) -> Any:
+    def session(self) -> TrainingSession:
         return self._session
 
     @property
@@ -52,7 +58,7 @@ class Predictor:
                 f"Got unexpected keys in input_dict: {unknown}\nexpected: {sorted(self._feeds.keys())}"
             )
         fed = {self._feeds[name]: value for name, value in input_dict.items()}
-        found: dict[str, Any] = self._session.run(self._fetches, feed_dict=fed)
+        found: dict[str, Any] = self._session.run(self._fetches, fed)
         return found
 
 
@@ -63,8 +69,8 @@ def from_saved_model(
     input_names: Mapping[str, str] | None = None,
     output_names: Mapping[str, str] | None = None,
     tags: str | None = None,
-    graph: Any = None,
-    config: Any = None,
+    graph: Graph | None = None,
+    config: ConfigProto | None = None,
 ) -> Predictor:
     """A predictor of a SavedModel: by the key of a signature, by a signature, or by names of tensors."""
     _check_choice(signature_def_key, signature_def, input_names, output_names)
@@ -110,11 +116,11 @@ def _tensors(graph: Any, names: Mapping[str, str]) -> dict[str, Any]:
 
 
 def from_estimator(
-    estimator: Any,
+    estimator: Estimator,
     serving_input_receiver_fn: Callable[[], Any],
     output_key: str | None = None,
-    graph: Any = None,
-    config: Any = None,
+    graph: Graph | None = None,
+    config: ConfigProto | None = None,
 ) -> Predictor:
     """A predictor of what an estimator has learned until now, fed as a serving receiver says."""
     checkpoint = estimator.latest_checkpoint()
@@ -133,7 +139,7 @@ def from_estimator(
     return Predictor(session, graph, _tensors(graph, _names(chosen.inputs)), _tensors(graph, _names(chosen.outputs)))
 
 
-def from_contrib_estimator(*args: Any, **kwargs: Any) -> Predictor:
+def from_contrib_estimator(*args: object, **kwargs: object) -> Predictor:
     """Refused: estimators of `tf.contrib.learn` have no serving receivers."""
     raise UnimplementedError(
         "tf.contrib.predictor.from_contrib_estimator is not here: from_estimator takes those of tf.estimator, and "

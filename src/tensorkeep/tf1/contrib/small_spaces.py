@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from tensorkeep.errors import InvalidArgumentError
-from tensorkeep.graph.arguments import TensorLike, emit
+from tensorkeep.graph.arguments import ShapeLike, TensorLike, emit
 from tensorkeep.graph.building import name_scope
 from tensorkeep.graph.conversion import convert
 from tensorkeep.graph.graph import Tensor
@@ -20,7 +20,7 @@ from tensorkeep.tf1.functions.nn.cross_entropies import (
 )
 from tensorkeep.tf1.functions.numbers.elementwise import cast, greater_equal, minimum
 from tensorkeep.tf1.functions.random.numbers import random_uniform
-from tensorkeep.tf1.training.loops.device_setter import ClusterSpec
+from tensorkeep.tf1.training.loops.device_setter import Cluster, ClusterSpec
 
 # ---------------------------------------------------------------------------------------------------- data
 
@@ -31,7 +31,7 @@ def batch_and_drop_remainder(batch_size: TensorLike) -> Callable[[Any], Any]:
 
 
 def padded_batch_and_drop_remainder(
-    batch_size: TensorLike, padded_shapes: Any, padding_values: Any = None
+    batch_size: TensorLike, padded_shapes: object, padding_values: object = None
 ) -> Callable[[Any], Any]:
     """For `Dataset.apply`: batches of elements that are filled up, all full."""
     return lambda dataset: dataset.padded_batch(batch_size, padded_shapes, padding_values, drop_remainder=True)
@@ -73,7 +73,11 @@ _ALPHA = -1.7580993408473766  # where SELU goes for large negative values: minus
 
 
 def alpha_dropout(
-    x: TensorLike, keep_prob: Any, noise_shape: Any = None, seed: int | None = None, name: str | None = None
+    x: TensorLike,
+    keep_prob: TensorLike,
+    noise_shape: ShapeLike = None,
+    seed: int | None = None,
+    name: str | None = None,
 ) -> Tensor:
     """Dropout that keeps mean and variance of what SELU gives (Klambauer et al., 2017)."""
     with name_scope(name or "alpha_dropout"):
@@ -91,7 +95,9 @@ def alpha_dropout(
         return scale * dropped - scale * _ALPHA * (1 - share)
 
 
-def scaled_softplus(x: TensorLike, alpha: TensorLike, clip: Any = None, name: str | None = None) -> Tensor:
+def scaled_softplus(
+    x: TensorLike, alpha: TensorLike, clip: TensorLike | None = None, name: str | None = None
+) -> Tensor:
     """alpha * softplus(x / alpha), at most `clip`."""
     with name_scope(name or "scaled_softplus"):
         given = convert(x, name="x")
@@ -125,7 +131,7 @@ def deprecated_flipped_sigmoid_cross_entropy_with_logits(
 
 
 @contextmanager
-def experimental_jit_scope(compile_ops: Any = True, separate_compiled_gradients: bool = False) -> Iterator[None]:
+def experimental_jit_scope(compile_ops: object = True, separate_compiled_gradients: bool = False) -> Iterator[None]:
     """Nothing is marked: all runs are compiled here, without asking."""
     yield
 
@@ -173,12 +179,12 @@ class SimpleClusterResolver:
 
     def __init__(
         self,
-        cluster_spec: Any,
+        cluster_spec: Cluster,
         master: str = "",
         task_type: str | None = None,
         task_id: int | None = None,
         environment: str = "",
-        num_accelerators: Any = None,
+        num_accelerators: object = None,
         rpc_layer: str | None = None,
     ) -> None:
         self._cluster, self._master = ClusterSpec(cluster_spec), master

@@ -14,13 +14,14 @@ from typing import Any, Final
 
 from tensorkeep.dtypes import FLOAT32, INT64, UINT8
 from tensorkeep.errors import FailedPreconditionError, InvalidArgumentError, UnimplementedError
-from tensorkeep.graph.arguments import TensorLike
+from tensorkeep.graph.arguments import SessionLike, TensorLike
 from tensorkeep.graph.building import control_dependencies, current_graph, device, name_scope
 from tensorkeep.graph.collections import GraphKeys, add_to_collection, get_collection
 from tensorkeep.graph.conversion import convert
 from tensorkeep.graph.graph import Operation, Tensor
 from tensorkeep.io.files.filesystem import PathLike, path_text
 from tensorkeep.ops.files import summary_writers as ops
+from tensorkeep.proto.messages import SummaryMetadata
 from tensorkeep.tf1.functions.arrays.shapes import identity
 from tensorkeep.tf1.functions.constants import constant
 from tensorkeep.tf1.functions.control.control_flow import smart_cond
@@ -100,7 +101,7 @@ def create_file_writer(
         )
 
 
-def create_db_writer(*_: Any, **__: Any) -> SummaryWriter:
+def create_db_writer(*_: object, **__: object) -> SummaryWriter:
     """Refused: summaries go to event files."""
     raise UnimplementedError("create_db_writer is not here: write event files by create_file_writer")
 
@@ -122,7 +123,7 @@ def should_record_summaries() -> Tensor:
 
 
 @contextmanager
-def record_if(condition: Any) -> Iterator[None]:
+def record_if(condition: TensorLike | Callable[[], TensorLike]) -> Iterator[None]:
     """Lets summaries be recorded inside of `with` if a condition holds: a truth value, a tensor, or a function."""
     token = _recording.set(condition)
     try:
@@ -230,7 +231,11 @@ def audio(
 
 
 def generic(
-    name: str, tensor: TensorLike, metadata: Any = None, family: str | None = None, step: Any = None
+    name: str,
+    tensor: TensorLike,
+    metadata: SummaryMetadata | bytes | None = None,
+    family: str | None = None,
+    step: TensorLike | None = None,
 ) -> Operation:
     """Writes a tensor, with what describes it."""
     value = convert(tensor)
@@ -266,7 +271,7 @@ def _needed(word: str) -> Tensor:
     return writer._handle
 
 
-def initialize(graph: Any = None, session: Any = None) -> None:
+def initialize(graph: object = None, session: SessionLike | None = None) -> None:
     """Begins the files of all writers of the graph, in a session."""
     _needed("initialize")
     if graph is not None:

@@ -54,7 +54,7 @@ class Distribution:
         validate_args: bool,
         allow_nan_stats: bool,
         parameters: dict[str, Any] | None = None,
-        graph_parents: Any = None,
+        graph_parents: object = None,
         name: str | None = None,
     ) -> None:
         self._dtype = DType.of(dtype)

@@ -44,7 +44,9 @@ from tensorkeep.tf1.functions.numbers.special import igammac
 from tensorkeep.tf1.functions.random.numbers import multinomial, random_poisson, random_uniform
 
 
-def logits_and_probs(logits: Any, probs: Any, of_classes: bool, is_checked: bool) -> tuple[Tensor, Tensor]:
+def logits_and_probs(
+    logits: TensorLike | None, probs: TensorLike | None, of_classes: bool, is_checked: bool
+) -> tuple[Tensor, Tensor]:
     """Logits and probabilities, computed from the one of both that is given."""
     if (probs is None) == (logits is None):
         raise InvalidArgumentError("Must pass probs or logits, but not both.")

@@ -12,6 +12,7 @@ from typing import Any, Final
 from tensorkeep.errors import InvalidArgumentError, UnimplementedError
 from tensorkeep.graph.building import name_scope
 from tensorkeep.graph.graph import Tensor
+from tensorkeep.tf1.distributions.base import Distribution
 from tensorkeep.tf1.functions.control.control_flow import Assert
 from tensorkeep.tf1.functions.control.grouping import with_dependencies
 from tensorkeep.tf1.functions.numbers.elementwise import is_nan, logical_not
@@ -37,7 +38,7 @@ class RegisterKL:
 
 
 def kl_divergence(
-    distribution_a: Any, distribution_b: Any, allow_nan_stats: bool = True, name: str | None = None
+    distribution_a: Distribution, distribution_b: Distribution, allow_nan_stats: bool = True, name: str | None = None
 ) -> Tensor:
     """The Kullback-Leibler divergence: the mean of log a(x) - log b(x) over draws x from a."""
     found = _nearest(type(distribution_a), type(distribution_b))

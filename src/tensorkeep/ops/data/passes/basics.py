@@ -18,6 +18,7 @@ import numpy as np
 
 from tensorkeep.errors import InvalidArgumentError
 from tensorkeep.ops.data.passes.rows import Element, Rows, joined_rows
+from tensorkeep.ops.shared.kernel_types import Value
 
 State: TypeAlias = dict[str, Any]
 """Numbers, texts, arrays, rows, and lists and dictionaries of these by name."""
@@ -61,7 +62,7 @@ class Dataset:
             current.close()
 
 
-def dataset_of(value: Any) -> Dataset:
+def dataset_of(value: object) -> Dataset:
     """The dataset that a variant tensor holds."""
     found = value.item() if isinstance(value, np.ndarray) and value.dtype == object and value.size == 1 else value
     if not isinstance(found, Dataset):
@@ -266,7 +267,7 @@ def next_of(current: Pass) -> Element | None:
     return rows[0] if rows else None
 
 
-def scalar_count(value: Any, what: str) -> int:
+def scalar_count(value: Value, what: str) -> int:
     """A number that an input tells."""
     if np.ndim(value):
         raise InvalidArgumentError(f"{what} must be a scalar")

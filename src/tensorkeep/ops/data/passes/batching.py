@@ -98,7 +98,7 @@ def padding(shapes: Sequence[Sequence[int]], values: Sequence[Any]) -> Stacking:
     return stack
 
 
-def as_array(item: Any) -> Array:
+def as_array(item: object) -> Array:
     """A component as an array."""
     return item if isinstance(item, np.ndarray) else as_component(item)
 

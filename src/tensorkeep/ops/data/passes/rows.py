@@ -89,7 +89,7 @@ def stacked_component(components: Sequence[Any], place: int) -> Array:
     return found
 
 
-def as_component(value: Any) -> Array:
+def as_component(value: object) -> Array:
     """A component as an array: numbers and texts as arrays without dimensions, whatever else as one object."""
     found = np.asarray(value) if isinstance(value, np.generic | np.ndarray | int | float) else None
     if found is None or found.dtype.kind in "SU":

@@ -23,7 +23,7 @@ _RAGGED: Final = b"RaggedTensorVariant"
 _NAME, _METADATA, _TENSORS = 1, 2, 3
 
 
-def stored_component(component: Any) -> Array:
+def stored_component(component: object) -> Array:
     """A component as a tensor that can be written."""
     array = as_component(component)
     if array.dtype != object or all(isinstance(item, bytes) for item in array.reshape(-1).tolist()):
@@ -31,7 +31,7 @@ def stored_component(component: Any) -> Array:
     return _array_like(array, [_variant_of(item) for item in array.reshape(-1).tolist()])
 
 
-def component_of_stored(array: Array) -> Any:
+def component_of_stored(array: Array) -> Array:
     """The component that a tensor was written for."""
     items = array.reshape(-1).tolist() if array.dtype == object else []
     if not any(isinstance(item, Variant) for item in items):

@@ -37,7 +37,7 @@ def current_arg_scope() -> Scope:
 
 
 @contextmanager
-def arg_scope(list_ops_or_scope: Scope | Sequence[Callable[..., Any]], **kwargs: Any) -> Iterator[Scope]:
+def arg_scope(list_ops_or_scope: Scope | Sequence[Callable[..., Any]], **kwargs: object) -> Iterator[Scope]:
     """Gives functions default arguments while it is open; or opens a scope again, which takes the place of others."""
     scope = _reopen_scope(list_ops_or_scope, kwargs) if isinstance(list_ops_or_scope, dict) else None
     if scope is None:

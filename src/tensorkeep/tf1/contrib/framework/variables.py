@@ -211,11 +211,12 @@ def get_variables_to_restore(include: Sequence[str] | None = None, exclude: Sequ
     return [item for item in wanted if id(item) not in unwanted]
 
 
-def get_unique_variable(var_op_name: str) -> Any:
+def get_unique_variable(var_op_name: str) -> Variable:
     """The one variable whose operation has that name."""
     found = get_variables(scope=var_op_name)
     if not found:
         raise InvalidArgumentError(f"Couldn't find variable {var_op_name}")
+    item: Variable
     for item in found:
         if item.op.name == var_op_name:
             return item
@@ -223,7 +224,7 @@ def get_unique_variable(var_op_name: str) -> Any:
     raise InvalidArgumentError(f"Variable {var_op_name} does not uniquely identify a variable: {names}")
 
 
-def get_variable_full_name(var: Any) -> str:
+def get_variable_full_name(var: Variable) -> str:
     """The name of a variable in checkpoints: that of the whole for a slice of a partitioned one."""
     info = getattr(var, "_save_slice_info", None)
     return str(info.full_name if info else var.op.name)

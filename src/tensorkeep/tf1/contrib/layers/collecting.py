@@ -12,6 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final, SupportsIndex, TypeAlias
 
 from tensorkeep.errors import InvalidArgumentError
+from tensorkeep.graph.arguments import IntegersLike
 from tensorkeep.graph.building import current_graph
 from tensorkeep.graph.collections import add_to_collections, get_collection
 from tensorkeep.graph.collections import clear_collection as clear_graph_collection
@@ -32,7 +33,7 @@ def collect_named_outputs(collections: CollectionNames | None, alias: str, outpu
     return outputs
 
 
-def append_tensor_alias(tensor: Any, alias: str) -> Any:
+def append_tensor_alias(tensor: Tensor, alias: str) -> Tensor:
     """Adds an alias to a tensor, and gives the tensor back."""
     _aliases(tensor).append(alias[:-1] if alias.endswith("/") else alias)
     return tensor
@@ -66,14 +67,14 @@ def convert_collection_to_dict(collection: str, clear_collection: bool = False) 
     return OrderedDict(found)
 
 
-def get_variable_collections(variables_collections: VariableCollections, name: str) -> Any:
+def get_variable_collections(variables_collections: VariableCollections, name: str) -> Sequence[str] | None:
     """The collections for variables of that kind."""
     if isinstance(variables_collections, Mapping):
         return variables_collections.get(name)
     return variables_collections
 
 
-def two_element_tuple(int_or_tuple: Any) -> tuple[int, int]:
+def two_element_tuple(int_or_tuple: IntegersLike | TensorShape) -> tuple[int, int]:
     """A pair of numbers, given as one for both, as two, or as a shape of two."""
     if isinstance(int_or_tuple, int):
         return int_or_tuple, int_or_tuple
@@ -85,7 +86,7 @@ def two_element_tuple(int_or_tuple: Any) -> tuple[int, int]:
     return int(sizes[0]), int(sizes[1])
 
 
-def n_positive_integers(n: int, value: Any) -> tuple[int, ...]:
+def n_positive_integers(n: int, value: IntegersLike | TensorShape) -> tuple[int, ...]:
     """`n` numbers above zero, given as one for all or one by one."""
     count = operator.index(n)
     if count < 1:

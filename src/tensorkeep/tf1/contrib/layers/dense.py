@@ -189,12 +189,12 @@ def dropout(
         return collect_named_outputs(outputs_collections, opened.name, outputs)
 
 
-def repeat(inputs: TensorLike, repetitions: int, layer: Function, *args: Any, **kwargs: Any) -> Any:
+def repeat(inputs: TensorLike, repetitions: int, layer: Function, *args: object, **kwargs: object) -> Tensor:
     """A layer applied again and again, each time with its own variables, in scopes that are numbered."""
     return _one_after_another(inputs, layer, [args] * repetitions, kwargs, "Repeat")
 
 
-def stack(inputs: TensorLike, layer: Function, stack_args: Sequence[Any], **kwargs: Any) -> Any:
+def stack(inputs: TensorLike, layer: Function, stack_args: Sequence[Any], **kwargs: object) -> Tensor:
     """A layer applied again and again, each time with its own variables and with other arguments."""
     if not isinstance(stack_args, list | tuple):
         raise InvalidArgumentError("stack_args need to be a list or tuple")
@@ -202,10 +202,10 @@ def stack(inputs: TensorLike, layer: Function, stack_args: Sequence[Any], **kwar
     return _one_after_another(inputs, layer, each, kwargs, "Stack")
 
 
-def _one_after_another(inputs: Any, layer: Any, each: Sequence[Any], kwargs: dict[str, Any], default: str) -> Any:
+def _one_after_another(inputs: Any, layer: Any, each: Sequence[Any], kwargs: dict[str, Any], default: str) -> Tensor:
     scope = kwargs.pop("scope", None)
     with variable_scope(scope, default, [inputs]):
-        outputs: Any = convert(inputs)
+        outputs = convert(inputs)
         name = scope or getattr(getattr(layer, "func", layer), "__name__", default.lower())
         for number, args in enumerate(each, start=1):
             outputs = layer(outputs, *args, **{**kwargs, "scope": f"{name}_{number}"})

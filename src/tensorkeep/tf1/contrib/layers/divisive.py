@@ -22,7 +22,7 @@ from tensorkeep.tf1.functions.linear_algebra.matrices import eye
 from tensorkeep.tf1.functions.nn.activations import bias_add
 from tensorkeep.tf1.functions.nn.convolution import convolution
 from tensorkeep.tf1.functions.numbers.elementwise import cast, greater_equal, less, logical_or, maximum, sqrt, square
-from tensorkeep.tf1.layers.arguments import known_dimension
+from tensorkeep.tf1.layers.arguments import LayerOption, known_dimension
 from tensorkeep.tf1.layers.base import Layer
 
 _AXES: Final = {"channels_first": 1, "channels_last": -1}
@@ -41,9 +41,11 @@ class GDN(Layer):
         activity_regularizer: Callable[..., Any] | None = None,
         trainable: bool = True,
         name: str | None = None,
-        **kwargs: Any,
+        **kwargs: LayerOption,
     ) -> None:
-        super().__init__(trainable=trainable, name=name, activity_regularizer=activity_regularizer, **kwargs)
+        super().__init__(
+            trainable=trainable, name=name, activity_regularizer=activity_regularizer, **dict[str, Any](kwargs)
+        )
         if data_format not in _AXES:
             raise InvalidArgumentError(
                 f"Unsupported `data_format` for GDN layer: {data_format}. Known: {', '.join(sorted(_AXES))}"

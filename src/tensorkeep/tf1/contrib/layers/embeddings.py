@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from tensorkeep.errors import InvalidArgumentError, WrongTypeError
 from tensorkeep.graph.arguments import TensorLike
 from tensorkeep.graph.building import name_scope
@@ -78,7 +76,7 @@ def bow_encoder(
         return reduce_mean(embedding_lookup(table, ids), axis=1)
 
 
-def embedding_lookup_unique(params: Any, ids: TensorLike, name: str | None = None) -> Tensor:
+def embedding_lookup_unique(params: TensorLike, ids: TensorLike, name: str | None = None) -> Tensor:
     """The rows of a table, of which each is looked up only once."""
     with name_scope(name or "EmbeddingLookupUnique"):
         found = convert(ids)

@@ -6,16 +6,18 @@ One array for all features has no name there; here its column is called `WHOLE_A
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any, Final
 
 from tensorkeep.dtypes import FLOAT32, INT64, STRING
 from tensorkeep.errors import InvalidArgumentError, UnimplementedError
-from tensorkeep.graph.arguments import DTypeLike
+from tensorkeep.graph.arguments import DTypeLike, TensorLike
 from tensorkeep.graph.graph import Tensor
 from tensorkeep.io.files.filesystem import PathLike
 from tensorkeep.tf1.columns import categorical, crossed, embedding, numeric
+from tensorkeep.tf1.columns.column import CategoricalColumn
 from tensorkeep.tf1.variables.initializers import TruncatedNormal
+from tensorkeep.tf1.variables.options import InitializerLike
 
 WHOLE_ARRAY: Final = "features"
 """The name that the only, nameless feature of a model has."""
@@ -24,7 +26,7 @@ WHOLE_ARRAY: Final = "features"
 def real_valued_column(
     column_name: str,
     dimension: int = 1,
-    default_value: Any = None,
+    default_value: float | Sequence[float] | None = None,
     dtype: DTypeLike = FLOAT32,
     normalizer: Callable[[Tensor], Tensor] | None = None,
 ) -> numeric.NumericColumn:
@@ -78,7 +80,9 @@ def sparse_column_with_integerized_feature(
     return categorical.categorical_column_with_identity(column_name, bucket_size)
 
 
-def crossed_column(columns: Any, hash_bucket_size: int, combiner: str = "sum") -> crossed.CrossedColumn:
+def crossed_column(
+    columns: Collection[str | CategoricalColumn], hash_bucket_size: int, combiner: str = "sum"
+) -> crossed.CrossedColumn:
     """Ids of combinations of the values of columns, hashed into buckets."""
     # A hashed column is crossed by its feature: its values go into the combination, not their hashes.
     keys = [item.key if isinstance(item, categorical.HashedCategoricalColumn) else item for item in columns]
@@ -86,16 +90,16 @@ def crossed_column(columns: Any, hash_bucket_size: int, combiner: str = "sum") -
     return crossed.crossed_column(keys, int(hash_bucket_size))
 
 
-def one_hot_column(sparse_id_column: Any) -> embedding.IndicatorColumn:
+def one_hot_column(sparse_id_column: CategoricalColumn) -> embedding.IndicatorColumn:
     """For each example a number per id: how often it has the id."""
     return embedding.indicator_column(sparse_id_column)
 
 
 def embedding_column(
-    sparse_id_column: Any,
+    sparse_id_column: CategoricalColumn,
     dimension: int,
     combiner: str = "mean",
-    initializer: Any = None,
+    initializer: InitializerLike = None,
     ckpt_to_load_from: str | None = None,
     tensor_name_in_ckpt: str | None = None,
     max_norm: float | None = None,
@@ -109,7 +113,7 @@ def embedding_column(
     )
 
 
-def infer_real_valued_columns_from_input(x: Any) -> list[numeric.NumericColumn]:
+def infer_real_valued_columns_from_input(x: TensorLike | Mapping[str, TensorLike]) -> list[numeric.NumericColumn]:
     """The column of an array of examples, or one column for each of several that have names."""
     return [_inferred_column(name, x[name]) for name in sorted(x)] if isinstance(x, dict) else [_inferred_column("", x)]
 

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, Final
 
+from tensorkeep.graph.arguments import Structure
 from tensorkeep.graph.building import current_graph
 from tensorkeep.graph.collections import add_to_collection
 from tensorkeep.graph.graph import Tensor
@@ -20,7 +21,7 @@ from tensorkeep.tf1.contrib.layers.collecting import (
     collect_named_outputs,
     get_variable_collections,
 )
-from tensorkeep.tf1.layers.base import parts_of
+from tensorkeep.tf1.layers.base import Layer, parts_of
 from tensorkeep.tf1.variables.options import CollectionNames
 from tensorkeep.tf1.variables.scope import VariableScope
 from tensorkeep.tf1.variables.scopes import variable_scope
@@ -45,7 +46,7 @@ def model_variable_getter(rename: Mapping[str, str] | None = None) -> Callable[.
 def model_scope(
     scope: str | VariableScope | None,
     default: str,
-    inputs: Any,
+    inputs: Structure,
     reuse: bool | None,
     rename: Mapping[str, str] | None = None,
 ) -> Iterator[VariableScope]:
@@ -54,7 +55,7 @@ def model_scope(
         yield opened
 
 
-def collect_variables(layer: Any, kinds: Mapping[str, str], collections: VariableCollections) -> None:
+def collect_variables(layer: Layer, kinds: Mapping[str, str], collections: VariableCollections) -> None:
     """Adds the variables of a layer, by the names of its attributes, to the collections of their kinds."""
     for attribute, kind in kinds.items():
         item = getattr(layer, attribute)

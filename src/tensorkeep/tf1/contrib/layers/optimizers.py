@@ -210,7 +210,7 @@ def _summarize(loss: Tensor, gradients: Gradients, wanted: Sequence[str], is_cli
 
 def adaptive_clipping_fn(
     std_factor: float = 2.0,
-    decay: Any = 0.95,
+    decay: TensorLike = 0.95,
     static_max_norm: float | None = None,
     global_step: Step | None = None,
     report_summary: bool = False,

@@ -7,18 +7,24 @@ in `tf.contrib.learn`.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 from tensorkeep.errors import InvalidArgumentError, UnimplementedError
+from tensorkeep.graph.arguments import TensorLike
 from tensorkeep.io.files.filesystem import PathLike
+from tensorkeep.tf1.columns.column import FeatureColumn
 from tensorkeep.tf1.contrib.layers.feature_columns import WHOLE_ARRAY
-from tensorkeep.tf1.contrib.learn.estimators import Estimator, RunConfig
+from tensorkeep.tf1.contrib.learn.estimators import Engineering, Estimator, RunConfig
 from tensorkeep.tf1.estimators import combined, linear, networks
 from tensorkeep.tf1.estimators.model_specs import EstimatorSpec
 from tensorkeep.tf1.functions.nn.activations import relu
 from tensorkeep.tf1.functions.nn.losses import Reduction
+from tensorkeep.tf1.training.optimizers.base import Optimizer
 
 _MEAN: Final = Reduction.SUM_OVER_BATCH_SIZE
+
+OptimizerLike: TypeAlias = "str | Optimizer | Callable[[], Optimizer] | None"
+"""An optimizer, its name, or a function that makes it; None: the one that the model is known by."""
 
 
 class _Canned(Estimator):
@@ -29,7 +35,7 @@ class _Canned(Estimator):
     _default: str
     """What is predicted if nothing is asked for."""
 
-    def __init__(self, made: Any, engineered: Callable[[Any, Any], tuple[Any, Any]] | None = None) -> None:
+    def __init__(self, made: Any, engineered: Engineering | None = None) -> None:
         def model(features: Any, labels: Any, mode: str, config: Any) -> EstimatorSpec:
             named = features if isinstance(features, Mapping) else {WHOLE_ARRAY: features}
             spec: EstimatorSpec = made.model_fn(named, labels, mode, config)
@@ -39,13 +45,13 @@ class _Canned(Estimator):
 
     def predict(
         self,
-        x: Any = None,
+        x: TensorLike | None = None,
         input_fn: Callable[[], Any] | None = None,
         batch_size: int | None = None,
         outputs: Sequence[str] | None = None,
         as_iterable: bool = True,
         iterate_batches: bool = False,
-    ) -> Any:
+    ) -> Iterator[Any] | list[Any]:
         """What is predicted for each example; by name, if `outputs` names what is wanted."""
         wanted = [self._default] if outputs is None else list(outputs)
         if unknown := [name for name in wanted if name not in self._outputs]:
@@ -73,7 +79,7 @@ class _Canned(Estimator):
 class _Classifier(_Canned):
     _default = "classes"
 
-    def __init__(self, made: Any, label_keys: Sequence[str] | None, engineered: Any) -> None:
+    def __init__(self, made: Any, label_keys: Sequence[str] | None, engineered: Engineering | None) -> None:
         self._outputs = {
             "classes": "classes" if label_keys else "class_ids",
             "probabilities": "probabilities",
@@ -82,14 +88,22 @@ class _Classifier(_Canned):
         super().__init__(made, engineered)
 
     def predict_classes(
-        self, x: Any = None, input_fn: Any = None, batch_size: int | None = None, as_iterable: bool = True
-    ) -> Any:
+        self,
+        x: TensorLike | None = None,
+        input_fn: Callable[[], Any] | None = None,
+        batch_size: int | None = None,
+        as_iterable: bool = True,
+    ) -> Iterator[Any] | list[Any]:
         """The likeliest class of each example: its number, or its name if classes have names."""
         return self.predict(x, input_fn, batch_size, None, as_iterable)
 
     def predict_proba(
-        self, x: Any = None, input_fn: Any = None, batch_size: int | None = None, as_iterable: bool = True
-    ) -> Any:
+        self,
+        x: TensorLike | None = None,
+        input_fn: Callable[[], Any] | None = None,
+        batch_size: int | None = None,
+        as_iterable: bool = True,
+    ) -> Iterator[Any] | list[Any]:
         """The probabilities of all classes for each example."""
         found = self.predict(x, input_fn, batch_size, ["probabilities"], True)
         chosen = (item["probabilities"] for item in found)
@@ -101,8 +115,12 @@ class _Regressor(_Canned):
     _outputs: Mapping[str, str] = {"scores": "predictions"}
 
     def predict_scores(
-        self, x: Any = None, input_fn: Any = None, batch_size: int | None = None, as_iterable: bool = True
-    ) -> Any:
+        self,
+        x: TensorLike | None = None,
+        input_fn: Callable[[], Any] | None = None,
+        batch_size: int | None = None,
+        as_iterable: bool = True,
+    ) -> Iterator[Any] | list[Any]:
         """What is predicted for each example."""
         return self.predict(x, input_fn, batch_size, None, as_iterable)
 
@@ -121,16 +139,16 @@ class LinearClassifier(_Classifier):
 
     def __init__(
         self,
-        feature_columns: Any,
+        feature_columns: Sequence[FeatureColumn],
         model_dir: PathLike | None = None,
         n_classes: int = 2,
         weight_column_name: str | None = None,
-        optimizer: Any = None,
+        optimizer: OptimizerLike | None = None,
         gradient_clip_norm: float | None = None,
         enable_centered_bias: bool = False,
         _joint_weight: bool = False,
         config: RunConfig | None = None,
-        feature_engineering_fn: Any = None,
+        feature_engineering_fn: Engineering | None = None,
         label_keys: Sequence[str] | None = None,
     ) -> None:
         _refuse(
@@ -150,16 +168,16 @@ class LinearRegressor(_Regressor):
 
     def __init__(
         self,
-        feature_columns: Any,
+        feature_columns: Sequence[FeatureColumn],
         model_dir: PathLike | None = None,
         weight_column_name: str | None = None,
-        optimizer: Any = None,
+        optimizer: OptimizerLike | None = None,
         gradient_clip_norm: float | None = None,
         enable_centered_bias: bool = False,
         label_dimension: int = 1,
         _joint_weights: bool = False,
         config: RunConfig | None = None,
-        feature_engineering_fn: Any = None,
+        feature_engineering_fn: Engineering | None = None,
     ) -> None:
         _refuse(
             gradient_clip_norm=gradient_clip_norm,
@@ -179,18 +197,18 @@ class DNNClassifier(_Classifier):
     def __init__(
         self,
         hidden_units: Sequence[int],
-        feature_columns: Any,
+        feature_columns: Sequence[FeatureColumn],
         model_dir: PathLike | None = None,
         n_classes: int = 2,
         weight_column_name: str | None = None,
-        optimizer: Any = None,
+        optimizer: OptimizerLike | None = None,
         activation_fn: Callable[..., Any] = relu,
         dropout: float | None = None,
         gradient_clip_norm: float | None = None,
         enable_centered_bias: bool = False,
         config: RunConfig | None = None,
-        feature_engineering_fn: Any = None,
-        embedding_lr_multipliers: Any = None,
+        feature_engineering_fn: Engineering | None = None,
+        embedding_lr_multipliers: object = None,
         input_layer_min_slice_size: int | None = None,
         label_keys: Sequence[str] | None = None,
     ) -> None:
@@ -213,18 +231,18 @@ class DNNRegressor(_Regressor):
     def __init__(
         self,
         hidden_units: Sequence[int],
-        feature_columns: Any,
+        feature_columns: Sequence[FeatureColumn],
         model_dir: PathLike | None = None,
         weight_column_name: str | None = None,
-        optimizer: Any = None,
+        optimizer: OptimizerLike | None = None,
         activation_fn: Callable[..., Any] = relu,
         dropout: float | None = None,
         gradient_clip_norm: float | None = None,
         enable_centered_bias: bool = False,
         config: RunConfig | None = None,
-        feature_engineering_fn: Any = None,
+        feature_engineering_fn: Engineering | None = None,
         label_dimension: int = 1,
-        embedding_lr_multipliers: Any = None,
+        embedding_lr_multipliers: object = None,
         input_layer_min_slice_size: int | None = None,
     ) -> None:
         _refuse(
@@ -248,19 +266,19 @@ class DNNLinearCombinedClassifier(_Classifier):
         model_dir: PathLike | None = None,
         n_classes: int = 2,
         weight_column_name: str | None = None,
-        linear_feature_columns: Any = None,
-        linear_optimizer: Any = None,
+        linear_feature_columns: Sequence[FeatureColumn] | None = None,
+        linear_optimizer: OptimizerLike | None = None,
         _joint_linear_weights: bool = False,
-        dnn_feature_columns: Any = None,
-        dnn_optimizer: Any = None,
+        dnn_feature_columns: Sequence[FeatureColumn] | None = None,
+        dnn_optimizer: OptimizerLike | None = None,
         dnn_hidden_units: Sequence[int] | None = None,
         dnn_activation_fn: Callable[..., Any] = relu,
         dnn_dropout: float | None = None,
         gradient_clip_norm: float | None = None,
         enable_centered_bias: bool = False,
         config: RunConfig | None = None,
-        feature_engineering_fn: Any = None,
-        embedding_lr_multipliers: Any = None,
+        feature_engineering_fn: Engineering | None = None,
+        embedding_lr_multipliers: object = None,
         input_layer_min_slice_size: int | None = None,
         label_keys: Sequence[str] | None = None,
         fix_global_step_increment_bug: bool = True,  # a step counts once here, whatever is said
@@ -287,11 +305,11 @@ class DNNLinearCombinedRegressor(_Regressor):
         self,
         model_dir: PathLike | None = None,
         weight_column_name: str | None = None,
-        linear_feature_columns: Any = None,
-        linear_optimizer: Any = None,
+        linear_feature_columns: Sequence[FeatureColumn] | None = None,
+        linear_optimizer: OptimizerLike | None = None,
         _joint_linear_weights: bool = False,
-        dnn_feature_columns: Any = None,
-        dnn_optimizer: Any = None,
+        dnn_feature_columns: Sequence[FeatureColumn] | None = None,
+        dnn_optimizer: OptimizerLike | None = None,
         dnn_hidden_units: Sequence[int] | None = None,
         dnn_activation_fn: Callable[..., Any] = relu,
         dnn_dropout: float | None = None,
@@ -299,8 +317,8 @@ class DNNLinearCombinedRegressor(_Regressor):
         enable_centered_bias: bool = False,
         label_dimension: int = 1,
         config: RunConfig | None = None,
-        feature_engineering_fn: Any = None,
-        embedding_lr_multipliers: Any = None,
+        feature_engineering_fn: Engineering | None = None,
+        embedding_lr_multipliers: object = None,
         input_layer_min_slice_size: int | None = None,
         fix_global_step_increment_bug: bool = True,  # a step counts once here, whatever is said
     ) -> None:

@@ -14,6 +14,7 @@ from contextlib import closing
 from typing import Any, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from tensorkeep.arrays import Array
 from tensorkeep.errors import DataLossError, NotFoundError
@@ -43,7 +44,7 @@ def _lines(path: str) -> Iterator[list[str]]:
 
 
 def load_csv_with_header(
-    filename: PathLike, target_dtype: Any, features_dtype: Any, target_column: int = -1
+    filename: PathLike, target_dtype: npt.DTypeLike, features_dtype: npt.DTypeLike, target_column: int = -1
 ) -> Dataset:
     """A dataset whose first line says how many rows and features there are."""
     path = path_text(filename)
@@ -72,7 +73,7 @@ def load_csv_with_header(
 
 
 def load_csv_without_header(
-    filename: PathLike, target_dtype: Any, features_dtype: Any, target_column: int = -1
+    filename: PathLike, target_dtype: npt.DTypeLike, features_dtype: npt.DTypeLike, target_column: int = -1
 ) -> Dataset:
     """A dataset of all lines."""
     path = path_text(filename)

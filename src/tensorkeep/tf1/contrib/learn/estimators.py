@@ -5,10 +5,11 @@ They are estimators of `tf.estimator`, whose graphs, checkpoints and event files
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from inspect import signature
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, TypeAlias
 
+from tensorkeep.arrays import Array
 from tensorkeep.errors import InvalidArgumentError, WrongTypeError
 from tensorkeep.graph.arguments import TensorLike
 from tensorkeep.io.files.filesystem import PathLike
@@ -20,9 +21,12 @@ from tensorkeep.tf1.estimators.export_outputs import PredictOutput
 from tensorkeep.tf1.estimators.inputs import numpy_input_fn
 from tensorkeep.tf1.estimators.model_specs import EstimatorSpec
 from tensorkeep.tf1.training.loops.hooks import SessionRunHook
-from tensorkeep.tf1.training.loops.monitored_training import USE_DEFAULT
+from tensorkeep.tf1.training.loops.monitored_training import USE_DEFAULT, Interval
 
 _BATCH: Final = 128
+
+Engineering: TypeAlias = Callable[[Any, Any], tuple[Any, Any]]
+"""Makes other features and labels of those of the input."""
 
 
 class ModeKeys:
@@ -44,7 +48,7 @@ class RunConfig(run_config.RunConfig):
         gpu_memory_fraction: float = 1,
         tf_random_seed: int | None = None,
         save_summary_steps: int = 100,
-        save_checkpoints_secs: Any = USE_DEFAULT,
+        save_checkpoints_secs: Interval = USE_DEFAULT,
         save_checkpoints_steps: int | None = None,
         keep_checkpoint_max: int = 5,
         keep_checkpoint_every_n_hours: float = 10000,
@@ -150,8 +154,8 @@ class Estimator:
         model_fn: Callable[..., Any],
         model_dir: PathLike | None = None,
         config: run_config.RunConfig | None = None,
-        params: Any = None,
-        feature_engineering_fn: Callable[[Any, Any], tuple[Any, Any]] | None = None,
+        params: object = None,
+        feature_engineering_fn: Engineering | None = None,
     ) -> None:
         if model_fn is None:
             raise InvalidArgumentError("model_fn must be provided to Estimator.")
@@ -213,8 +217,9 @@ class Estimator:
     def get_variable_names(self) -> list[str]:
         return self._inside.get_variable_names()
 
-    def get_variable_value(self, name: str) -> Any:
-        return self._inside.get_variable_value(name)
+    def get_variable_value(self, name: str) -> Array:
+        value: Array = self._inside.get_variable_value(name)
+        return value
 
     def fit(
         self,
@@ -238,10 +243,10 @@ class Estimator:
 
     def evaluate(
         self,
-        x: Any = None,
-        y: Any = None,
+        x: TensorLike | None = None,
+        y: TensorLike | None = None,
         input_fn: Callable[[], Any] | None = None,
-        feed_fn: Any = None,
+        feed_fn: object = None,
         batch_size: int | None = None,
         steps: int | None = None,
         metrics: Mapping[str, Any] | None = None,
@@ -262,13 +267,13 @@ class Estimator:
 
     def predict(
         self,
-        x: Any = None,
+        x: TensorLike | None = None,
         input_fn: Callable[[], Any] | None = None,
         batch_size: int | None = None,
         outputs: Sequence[str] | None = None,
         as_iterable: bool = True,
         iterate_batches: bool = False,
-    ) -> Any:
+    ) -> Iterator[Any] | list[Any]:
         """Predictions: one example at a time, batches of them, or all as a list."""
         given = _input_of(x, None, input_fn, batch_size, is_training=False)
         found = self._inside.predict(given, predict_keys=outputs, yield_single_examples=not iterate_batches)
@@ -311,7 +316,9 @@ class SKCompat:
     ) -> dict[str, Any]:  # fmt: skip
         return self._estimator.evaluate(x, y, batch_size=batch_size, steps=steps, metrics=metrics, name=name)
 
-    def predict(self, x: Any, batch_size: int = 128, outputs: Sequence[str] | None = None) -> Any:
+    def predict(
+        self, x: TensorLike, batch_size: int = 128, outputs: Sequence[str] | None = None
+    ) -> Iterator[Any] | list[Any]:
         return self._estimator.predict(x, batch_size=batch_size, outputs=outputs, as_iterable=False)
 
 

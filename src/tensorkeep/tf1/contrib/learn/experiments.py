@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, Protocol
 
 from tensorkeep.errors import InvalidArgumentError, UnimplementedError
 from tensorkeep.io.files.filesystem import PathLike
 from tensorkeep.io.machine.resources import environment_variable
-from tensorkeep.tf1.contrib.learn.monitors import BaseMonitor, replace_monitors_with_hooks
+from tensorkeep.tf1.contrib.learn.monitors import BaseMonitor, EitherEstimator, replace_monitors_with_hooks
+from tensorkeep.tf1.estimators.run_config import RunConfig
 from tensorkeep.tf1.training.loops.hooks import SessionRunHook
 
 _SCHEDULES = "train evaluate train_and_evaluate continuous_train_and_eval test local_run"
@@ -20,7 +21,7 @@ class Experiment:
 
     def __init__(
         self,
-        estimator: Any,
+        estimator: EitherEstimator,
         train_input_fn: Callable[[], Any],
         eval_input_fn: Callable[[], Any],
         eval_metrics: Mapping[str, Any] | None = None,
@@ -33,7 +34,7 @@ class Experiment:
         continuous_eval_throttle_secs: float = 60,
         min_eval_frequency: int | None = None,
         delay_workers_by_global_step: bool = False,
-        export_strategies: Any = None,
+        export_strategies: object = None,
         train_steps_per_iteration: int | None = None,
         checkpoint_and_export: bool = False,
         saving_listeners: Sequence[Any] | None = None,
@@ -45,7 +46,7 @@ class Experiment:
             )
         if saving_listeners and hasattr(estimator, "fit"):
             raise InvalidArgumentError("saving_listeners need an estimator of tf.estimator")
-        self._estimator = estimator
+        self._estimator: Any = estimator
         self._train_input_fn, self._eval_input_fn = train_input_fn, eval_input_fn
         self._eval_metrics, self._eval_steps = eval_metrics, eval_steps
         self.train_steps = train_steps
@@ -54,11 +55,12 @@ class Experiment:
         self._every = min_eval_frequency or local_eval_frequency or train_steps_per_iteration
 
     @property
-    def estimator(self) -> Any:
-        return self._estimator
+    def estimator(self) -> EitherEstimator:
+        estimator: EitherEstimator = self._estimator
+        return estimator
 
     @property
-    def eval_metrics(self) -> Any:
+    def eval_metrics(self) -> Mapping[str, Any] | None:
         return self._eval_metrics
 
     @property
@@ -69,11 +71,11 @@ class Experiment:
         """Adds hooks to training."""
         self._monitors.extend(additional_hooks)
 
-    def train(self, delay_secs: float | None = None) -> Any:
+    def train(self, delay_secs: float | None = None) -> EitherEstimator:
         """Trains until there are `train_steps`."""
         return self._train_until(self.train_steps)
 
-    def evaluate(self, delay_secs: float | None = None, name: str | None = None) -> Any:
+    def evaluate(self, delay_secs: float | None = None, name: str | None = None) -> dict[str, Any]:
         """What the latest checkpoint is worth."""
         told: dict[str, Any] = {"input_fn": self._eval_input_fn, "steps": self._eval_steps, "name": name}
         if self._eval_metrics:
@@ -83,13 +85,16 @@ class Experiment:
                     "metrics as eval_metric_ops"
                 )
             told["metrics"] = self._eval_metrics
-        return self._estimator.evaluate(hooks=self._eval_hooks, **told)
+        found: dict[str, Any] = self._estimator.evaluate(hooks=self._eval_hooks, **told)
+        return found
 
     def train_and_evaluate(self) -> tuple[Any, list[Any]]:
         """Trains, and evaluates after each `min_eval_frequency` steps and at the end: the last evaluation."""
         return self.continuous_train_and_eval(), []
 
-    def continuous_train_and_eval(self, continuous_eval_predicate_fn: Callable[[Any], bool] | None = None) -> Any:
+    def continuous_train_and_eval(
+        self, continuous_eval_predicate_fn: Callable[[Any], bool] | None = None
+    ) -> dict[str, Any]:
         """The same, for as long as a function of the last evaluation says so."""
         if not self._every:
             self._train_until(self.train_steps)
@@ -105,7 +110,7 @@ class Experiment:
                 break
         return self.evaluate() if found is None else found
 
-    def local_run(self) -> Any:
+    def local_run(self) -> tuple[Any, list[Any]]:
         """The older name of it."""
         return self.train_and_evaluate()
 
@@ -118,13 +123,17 @@ class Experiment:
         finally:
             self._eval_steps = kept
 
-    def _train_until(self, steps: int | None) -> Any:
+    def _train_until(self, steps: int | None) -> EitherEstimator:
         if hasattr(self._estimator, "fit"):
-            return self._estimator.fit(input_fn=self._train_input_fn, max_steps=steps, monitors=self._monitors)
+            fitted: EitherEstimator = self._estimator.fit(
+                input_fn=self._train_input_fn, max_steps=steps, monitors=self._monitors
+            )
+            return fitted
         hooks = replace_monitors_with_hooks(self._monitors, self._estimator)
-        return self._estimator.train(
+        trained: EitherEstimator = self._estimator.train(
             self._train_input_fn, hooks=hooks, max_steps=steps, saving_listeners=self._listeners
         )
+        return trained
 
     def _step(self) -> int:
         inside = getattr(self._estimator, "_inside", self._estimator)
@@ -135,9 +144,9 @@ def run(
     experiment_fn: Callable[..., Experiment],
     output_dir: PathLike | None = None,
     schedule: str | None = None,
-    run_config: Any = None,
-    hparams: Any = None,
-) -> Any:
+    run_config: RunConfig | None = None,
+    hparams: object = None,
+) -> object:
     """Makes an experiment by a function of a folder, or of a configuration and hyperparameters, and runs a schedule."""
     if (output_dir is None) == (run_config is None):
         raise InvalidArgumentError("Must set either output_dir or run_config, not both.")
@@ -152,7 +161,15 @@ def run(
     return getattr(experiment, wanted)()
 
 
-def tune(experiment_fn: Callable[..., Experiment], tuner: Any) -> None:
+class Tuner(Protocol):
+    """What tries sets of hyperparameters one after another."""
+
+    def next_trial(self) -> bool: ...
+
+    def run_experiment(self, experiment_fn: Callable[..., Experiment], /) -> object: ...
+
+
+def tune(experiment_fn: Callable[..., Experiment], tuner: Tuner) -> None:
     """Runs an experiment for each set of hyperparameters that a tuner gives."""
     while tuner.next_trial():
         tuner.run_experiment(experiment_fn)

@@ -12,16 +12,17 @@ from __future__ import annotations
 import logging
 import posixpath
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from copy import deepcopy
 from inspect import signature
-from typing import Any, ClassVar, Final
+from typing import TYPE_CHECKING, Any, ClassVar, Final, TypeAlias
 
 import numpy as np
 
 from tensorkeep.checkpoint.finding.latest import latest_checkpoint
 from tensorkeep.dtypes import RESOURCE, VARIANT
 from tensorkeep.errors import FailedPreconditionError, InvalidArgumentError, WrongTypeError
+from tensorkeep.graph.arguments import Fetches, TensorLike
 from tensorkeep.graph.building import building, current_graph
 from tensorkeep.graph.collections import GraphKeys, get_collection
 from tensorkeep.graph.graph import Tensor
@@ -40,6 +41,13 @@ from tensorkeep.tf1.training.loops.roles import GraphSaver, SummaryWriter, Train
 from tensorkeep.tf1.training.loops.scaffold import Scaffold
 from tensorkeep.tf1.variables.global_step import get_global_step
 
+if TYPE_CHECKING:
+    from tensorkeep.tf1.contrib.learn import estimators as contrib
+    from tensorkeep.tf1.estimators.estimator import Estimator
+
+EitherEstimator: TypeAlias = "contrib.Estimator | Estimator"
+"""An estimator of tf.contrib.learn, or of tf.estimator."""
+
 LOG: Final = logging.getLogger("tensorkeep")
 
 
@@ -57,7 +65,7 @@ class BaseMonitor:
     def run_on_all_workers(self) -> bool:
         return False
 
-    def set_estimator(self, estimator: Any) -> None:
+    def set_estimator(self, estimator: EitherEstimator) -> None:
         """Tells the monitor whose training it looks at."""
         if estimator is None:
             raise InvalidArgumentError("Missing estimator.")
@@ -308,7 +316,7 @@ class GraphDump(BaseMonitor):
 class NanLoss(EveryN):
     """Ends training when the loss is not a number, by an error or without one."""
 
-    def __init__(self, loss_tensor: Any, every_n_steps: int = 100, fail_on_nan_loss: bool = True) -> None:
+    def __init__(self, loss_tensor: Tensor | str, every_n_steps: int = 100, fail_on_nan_loss: bool = True) -> None:
         super().__init__(every_n_steps=every_n_steps)
         self._loss_tensor, self._fail_on_nan_loss = loss_tensor, fail_on_nan_loss
 
@@ -342,7 +350,7 @@ class _Writing(EveryN):
         if summary_writer is None and output_dir:
             self._summary_writer = FileWriterCache.get(output_dir)
 
-    def set_estimator(self, estimator: Any) -> None:
+    def set_estimator(self, estimator: EitherEstimator) -> None:
         super().set_estimator(estimator)
         if self._summary_writer is None:
             self._summary_writer = FileWriterCache.get(estimator.model_dir)
@@ -353,7 +361,7 @@ class SummarySaver(_Writing):
 
     def __init__(
         self,
-        summary_op: Any,
+        summary_op: Fetches,
         save_steps: int = 100,
         output_dir: PathLike | None = None,
         summary_writer: SummaryWriter | None = None,
@@ -480,9 +488,9 @@ class ValidationMonitor(EveryN):
 
     def __init__(
         self,
-        x: Any = None,
-        y: Any = None,
-        input_fn: Any = None,
+        x: TensorLike | None = None,
+        y: TensorLike | None = None,
+        input_fn: Callable[[], Any] | None = None,
         batch_size: int | None = None,
         eval_steps: int | None = None,
         every_n_steps: int = 100,
@@ -636,7 +644,7 @@ def _element(item: Any) -> Any:
 
 
 def replace_monitors_with_hooks(
-    monitors_or_hooks: Sequence[BaseMonitor | SessionRunHook] | None, estimator: Any
+    monitors_or_hooks: Sequence[BaseMonitor | SessionRunHook] | None, estimator: EitherEstimator
 ) -> list[SessionRunHook]:
     """The hooks, and one for the monitors, which are told of the estimator."""
     given = list(monitors_or_hooks or ())
@@ -652,8 +660,8 @@ def replace_monitors_with_hooks(
 
 
 def get_default_monitors(
-    loss_op: Any = None,
-    summary_op: Any = None,
+    loss_op: Tensor | None = None,
+    summary_op: Tensor | None = None,
     save_summary_steps: int = 100,
     output_dir: PathLike | None = None,
     summary_writer: SummaryWriter | None = None,

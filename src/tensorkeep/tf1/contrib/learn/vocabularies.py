@@ -10,7 +10,7 @@ import pickle
 import re
 import sys
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator
 from contextlib import closing
 from typing import Any, Final
 
@@ -48,7 +48,7 @@ class CategoricalVocabulary:
         """Takes no new things any more; or does again."""
         self._freeze = freeze
 
-    def get(self, category: Any) -> int:
+    def get(self, category: Hashable) -> int:
         """The number of a thing: a new one if it is new, or 0 if no new ones are taken."""
         if category not in self._mapping:
             if self._freeze:
@@ -58,7 +58,7 @@ class CategoricalVocabulary:
                 self._reverse_mapping.append(category)
         return self._mapping[category]
 
-    def add(self, category: Any, count: int = 1) -> None:
+    def add(self, category: Hashable, count: int = 1) -> None:
         """Has seen a thing so many times more."""
         if self.get(category) > 0:
             self._freq[category] += count
@@ -99,7 +99,7 @@ class VocabularyProcessor:
         self.vocabulary_ = vocabulary or CategoricalVocabulary()
         self._tokenizer = tokenizer_fn or tokenizer
 
-    def fit(self, raw_documents: Iterable[str], unused_y: Any = None) -> VocabularyProcessor:
+    def fit(self, raw_documents: Iterable[str], unused_y: object = None) -> VocabularyProcessor:
         """Learns the words of texts, and no more after that."""
         for tokens in self._tokenizer(raw_documents):
             for token in tokens:
@@ -109,7 +109,7 @@ class VocabularyProcessor:
         self.vocabulary_.freeze()
         return self
 
-    def fit_transform(self, raw_documents: Any, unused_y: Any = None) -> Iterator[Array]:
+    def fit_transform(self, raw_documents: Collection[str], unused_y: object = None) -> Iterator[Array]:
         """Learns the words of texts, and yields their rows."""
         self.fit(raw_documents)
         return self.transform(raw_documents)

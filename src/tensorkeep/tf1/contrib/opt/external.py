@@ -13,7 +13,7 @@ import numpy as np
 
 from tensorkeep.arrays import Array
 from tensorkeep.errors import FailedPreconditionError, InvalidArgumentError, UnimplementedError
-from tensorkeep.graph.arguments import Feeds
+from tensorkeep.graph.arguments import Feeds, SessionLike
 from tensorkeep.graph.composites import IndexedSlices
 from tensorkeep.graph.conversion import convert
 from tensorkeep.graph.graph import Tensor
@@ -40,7 +40,7 @@ class ExternalOptimizerInterface:
         equalities: Sequence[Tensor] | None = None,
         inequalities: Sequence[Tensor] | None = None,
         var_to_bounds: Mapping[Any, tuple[Any, Any]] | None = None,
-        **optimizer_kwargs: Any,
+        **optimizer_kwargs: object,
     ) -> None:
         self._loss, self.optimizer_kwargs = loss, optimizer_kwargs
         self._equalities, self._inequalities = list(equalities or ()), list(inequalities or ())
@@ -76,12 +76,12 @@ class ExternalOptimizerInterface:
 
     def minimize(
         self,
-        session: Any = None,
+        session: SessionLike | None = None,
         feed_dict: Feeds | None = None,
         fetches: Sequence[Any] | None = None,
         step_callback: Callable[[Array], None] | None = None,
         loss_callback: Callable[..., None] | None = None,
-        **run_kwargs: Any,
+        **run_kwargs: object,
     ) -> None:
         """Runs the algorithm in a session, and gives the variables the values that it found."""
         used = session or self.current_session()

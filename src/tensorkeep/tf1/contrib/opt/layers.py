@@ -42,7 +42,7 @@ class LARSOptimizer(MomentumOptimizer):
         self._weight_decay, self._eeta, self._epsilon = weight_decay, eeta, epsilon
         self._skipped = tuple(skip_list or ())
 
-    def compute_lr(self, grad: Any, var: Any) -> Any:
+    def compute_lr(self, grad: Tensor, var: Trained) -> Tensor:
         """The rate of one variable."""
         rate = convert(self._call_if_callable(self._learning_rate))
         if any(word in var.name for word in self._skipped):

@@ -22,7 +22,8 @@ from tensorkeep.tf1.functions.linear_algebra.products import matmul, tensordot
 from tensorkeep.tf1.functions.numbers.elementwise import cast, floormod, maximum, minimum, sqrt
 from tensorkeep.tf1.functions.numbers.elementwise import pow as power
 from tensorkeep.tf1.functions.numbers.reductions import reduce_min, reduce_sum
-from tensorkeep.tf1.training.optimizers.base import Optimizer, Trained, Update
+from tensorkeep.tf1.training.optimizers.base import Number, Optimizer, Trained, Update
+from tensorkeep.tf1.variables.global_step import Step
 
 
 def _sizes(var: Any) -> list[int]:
@@ -45,7 +46,7 @@ class GGTOptimizer(Optimizer):
 
     def __init__(
         self,
-        learning_rate: Any = 0.001,
+        learning_rate: Number = 0.001,
         beta1: float = 0.9,
         use_locking: bool = False,
         name: str = "GGT",
@@ -139,13 +140,13 @@ class ShampooOptimizer(Optimizer):
 
     def __init__(
         self,
-        global_step: Any = 0,
+        global_step: Step | int = 0,
         max_matrix_size: int = 768,
-        gbar_decay: Any = 0.0,
-        gbar_weight: Any = 1.0,
-        mat_gbar_decay: Any = 1.0,
-        mat_gbar_weight: Any = 1.0,
-        learning_rate: Any = 1.0,
+        gbar_decay: Number = 0.0,
+        gbar_weight: Number = 1.0,
+        mat_gbar_decay: Number = 1.0,
+        mat_gbar_weight: Number = 1.0,
+        learning_rate: Number = 1.0,
         svd_interval: int = 1,
         precond_update_interval: int = 1,
         epsilon: float = 0.1,

@@ -19,7 +19,7 @@ from tensorkeep.tf1.functions.arrays.shapes import where
 from tensorkeep.tf1.functions.arrays.slicing import gather
 from tensorkeep.tf1.functions.control.grouping import group
 from tensorkeep.tf1.functions.numbers.elementwise import cast, cos, exp, maximum, minimum, mod, sign
-from tensorkeep.tf1.training.optimizers.base import RuleOptimizer, Trained, Update
+from tensorkeep.tf1.training.optimizers.base import Number, RuleOptimizer, Trained, Update
 
 SignDecay: TypeAlias = Callable[[Any], Any]
 """A function of the step: how much signs count then."""
@@ -30,7 +30,9 @@ class _SignOptimizer(RuleOptimizer):
 
     _slot_arguments = {"m": "m"}  # noqa: RUF012
 
-    def __init__(self, learning_rate: Any, beta: float, decay: SignDecay | None, use_locking: bool, name: str) -> None:
+    def __init__(
+        self, learning_rate: Number, beta: float, decay: SignDecay | None, use_locking: bool, name: str
+    ) -> None:
         super().__init__(use_locking, name)
         self._lr, self._beta, self._sign_decay_fn = learning_rate, beta, decay
 
@@ -81,7 +83,7 @@ class PowerSignOptimizer(_SignOptimizer):
 
     def __init__(
         self,
-        learning_rate: Any = 0.1,
+        learning_rate: Number = 0.1,
         base: float = math.e,
         beta: float = 0.9,
         sign_decay_fn: SignDecay | None = None,
@@ -110,7 +112,7 @@ class AddSignOptimizer(_SignOptimizer):
 
     def __init__(
         self,
-        learning_rate: Any = 0.1,
+        learning_rate: Number = 0.1,
         alpha: float = 1.0,
         beta: float = 0.9,
         sign_decay_fn: SignDecay | None = None,

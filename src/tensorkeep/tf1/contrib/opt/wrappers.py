@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
 from tensorkeep.dtypes import FLOAT32
 from tensorkeep.errors import FailedPreconditionError, InvalidArgumentError, NotFoundError
+from tensorkeep.graph.arguments import TensorLike
 from tensorkeep.graph.building import control_dependencies, name_scope
 from tensorkeep.graph.composites import IndexedSlices
 from tensorkeep.graph.conversion import convert
@@ -20,12 +21,13 @@ from tensorkeep.tf1.functions.data.summaries import scalar
 from tensorkeep.tf1.functions.numbers.clipping import clip_by_global_norm, clip_by_norm
 from tensorkeep.tf1.functions.numbers.elementwise import cast
 from tensorkeep.tf1.functions.numbers.reductions import count_nonzero
+from tensorkeep.tf1.training.loops.roles import GraphSaver
 from tensorkeep.tf1.training.loops.scaffold import no_saver
-from tensorkeep.tf1.training.optimizers.base import Optimizer
+from tensorkeep.tf1.training.optimizers.base import Gradient, Number, Optimizer, Trained
 from tensorkeep.tf1.training.optimizers.moving_averages import ExponentialMovingAverage
 from tensorkeep.tf1.training.optimizers.standard import MomentumOptimizer
 from tensorkeep.tf1.variables.assignments import assign_add
-from tensorkeep.tf1.variables.global_step import get_global_step
+from tensorkeep.tf1.variables.global_step import Step, get_global_step
 from tensorkeep.tf1.variables.initializers import Zeros
 from tensorkeep.tf1.variables.listing import global_variables
 from tensorkeep.tf1.variables.scopes import get_variable
@@ -40,7 +42,7 @@ class MovingAverageOptimizer(Optimizer):
         self,
         opt: Optimizer,
         average_decay: float = 0.9999,
-        num_updates: Any = None,
+        num_updates: TensorLike | None = None,
         sequential_update: bool = True,
     ) -> None:
         super().__init__(use_locking=False, name="MovingAverageOptimizer")
@@ -52,7 +54,12 @@ class MovingAverageOptimizer(Optimizer):
     def compute_gradients(self, *args: Any, **kwargs: Any) -> Any:
         return self._optimizer.compute_gradients(*args, **kwargs)
 
-    def apply_gradients(self, grads_and_vars: Any, global_step: Any = None, name: str | None = None) -> Operation:
+    def apply_gradients(
+        self,
+        grads_and_vars: Iterable[tuple[Gradient | TensorLike | None, Trained]],
+        global_step: Step | None = None,
+        name: str | None = None,
+    ) -> Operation:
         pairs = list(grads_and_vars)
         applied = self._optimizer.apply_gradients(pairs, global_step=global_step, name=name)
         self._averaged = [item for _, item in pairs]
@@ -60,7 +67,9 @@ class MovingAverageOptimizer(Optimizer):
             averaged = self._ema.apply(self._averaged)
         return group(applied, averaged, name="train_with_avg")
 
-    def swapping_saver(self, var_list: Any = None, name: str = "swapping_saver", **kwargs: Any) -> Any:
+    def swapping_saver(
+        self, var_list: Sequence[Any] | Mapping[str, Any] | None = None, name: str = "swapping_saver", **kwargs: object
+    ) -> GraphSaver:
         """A saver that saves averages under the names of the variables, and so restores them."""
         if self._averaged is None:
             raise FailedPreconditionError("Must call apply_gradients or minimize before creating the swapping_saver")
@@ -73,7 +82,8 @@ class MovingAverageOptimizer(Optimizer):
                 missing = own if own not in stored else average
                 raise NotFoundError(f"Variable {missing} to swap is not part of variables to save.")
             swapped[own], swapped[average] = stored[average], stored[own]
-        return self.new_saver(swapped, name=name, **kwargs)
+        saver: GraphSaver = self.new_saver(swapped, name=name, **kwargs)
+        return saver
 
 
 class MultitaskOptimizerWrapper:
@@ -85,7 +95,12 @@ class MultitaskOptimizerWrapper:
     def __getattr__(self, name: str) -> Any:
         return getattr(self._optimizer, name)
 
-    def apply_gradients(self, grads_and_vars: Any, global_step: Any = None, name: str | None = None) -> Any:
+    def apply_gradients(
+        self,
+        grads_and_vars: Iterable[tuple[Gradient | TensorLike | None, Trained]],
+        global_step: Step | None = None,
+        name: str | None = None,
+    ) -> Operation:
         """One step; each variable is changed only if its gradient is not zero."""
         pairs = [(gradient, item) for gradient, item in grads_and_vars if gradient is not None]
         self._optimizer._create_slots([item for _, item in pairs])
@@ -110,7 +125,9 @@ class MultitaskOptimizerWrapper:
         return self.apply_gradients(pairs, global_step, name)
 
 
-def clip_gradients_by_global_norm(gradients_variables: Any, clip_norm: float = 20.0) -> Any:
+def clip_gradients_by_global_norm(
+    gradients_variables: Iterable[tuple[Gradient | None, Trained]], clip_norm: float = 20.0
+) -> tuple[tuple[Gradient | None, Trained], ...]:
     """Gradients scaled down together if they are longer than that."""
     pairs = list(gradients_variables)
     clipped, _ = clip_by_global_norm([gradient for gradient, _ in pairs], clip_norm)
@@ -120,20 +137,30 @@ def clip_gradients_by_global_norm(gradients_variables: Any, clip_norm: float = 2
 class DecoupledWeightDecayExtension:
     """What is mixed into an optimizer so that variables shrink by a share of themselves before each step."""
 
-    def __init__(self, weight_decay: Any, *args: Any, **kwargs: Any) -> None:
+    def __init__(self, weight_decay: Number, *args: object, **kwargs: object) -> None:
         self._weight_decay = weight_decay
         self._decay_var_list: list[Any] | None = None
         super().__init__(*args, **kwargs)
 
-    def minimize(self, loss: Any, *args: Any, decay_var_list: Any = None, **kwargs: Any) -> Any:
+    def minimize(
+        self, loss: Tensor, *args: object, decay_var_list: Iterable[Trained] | None = None, **kwargs: object
+    ) -> Operation:
         """One step; of the variables only those given shrink, or all."""
         self._decay_var_list = None if decay_var_list is None else list(decay_var_list)
-        return super().minimize(loss, *args, **kwargs)  # type: ignore[misc]
+        stepped: Operation = super().minimize(loss, *args, **kwargs)  # type: ignore[misc]
+        return stepped
 
-    def apply_gradients(self, grads_and_vars: Any, *args: Any, decay_var_list: Any = None, **kwargs: Any) -> Any:
+    def apply_gradients(
+        self,
+        grads_and_vars: Iterable[tuple[Gradient | TensorLike | None, Trained]],
+        *args: object,
+        decay_var_list: Iterable[Trained] | None = None,
+        **kwargs: object,
+    ) -> Operation:
         if decay_var_list is not None:
             self._decay_var_list = list(decay_var_list)
-        return super().apply_gradients(grads_and_vars, *args, **kwargs)  # type: ignore[misc]
+        applied: Operation = super().apply_gradients(grads_and_vars, *args, **kwargs)  # type: ignore[misc]
+        return applied
 
     def _shrunk(self, var: Any, indices: Any = None) -> list[Any]:
         if self._decay_var_list is not None and not any(var is item for item in self._decay_var_list):
@@ -161,7 +188,7 @@ class DecoupledWeightDecayExtension:
             return super()._resource_apply_sparse(grad, handle, indices)  # type: ignore[misc]
 
 
-def extend_with_decoupled_weight_decay(base_optimizer: type[Optimizer]) -> Any:
+def extend_with_decoupled_weight_decay(base_optimizer: type[Optimizer]) -> type[Any]:
     """The class of an optimizer whose first argument is the decay, and the others those of another optimizer."""
 
     class OptimizerWithDecoupledWeightDecay(DecoupledWeightDecayExtension, base_optimizer):  # type: ignore[valid-type,misc]
@@ -175,9 +202,9 @@ class MomentumWOptimizer(DecoupledWeightDecayExtension, MomentumOptimizer):
 
     def __init__(
         self,
-        weight_decay: Any,
-        learning_rate: Any,
-        momentum: Any,
+        weight_decay: Number,
+        learning_rate: Number,
+        momentum: Number,
         use_locking: bool = False,
         name: str = "MomentumW",
         use_nesterov: bool = False,
@@ -209,7 +236,7 @@ class VariableClippingOptimizer(_Around):
         self,
         opt: Optimizer,
         vars_to_clip_dims: Mapping[Any, Sequence[int]],
-        max_norm: Any,
+        max_norm: TensorLike,
         use_locking: bool = False,
         colocate_clip_ops_with_vars: bool = False,
         name: str = "VariableClipping",
@@ -218,7 +245,12 @@ class VariableClippingOptimizer(_Around):
         self._axes = {var: list(axes) for var, axes in vars_to_clip_dims.items()}
         self._max_norm = max_norm
 
-    def apply_gradients(self, grads_and_vars: Any, global_step: Any = None, name: str | None = None) -> Operation:
+    def apply_gradients(
+        self,
+        grads_and_vars: Iterable[tuple[Gradient | TensorLike | None, Trained]],
+        global_step: Step | None = None,
+        name: str | None = None,
+    ) -> Operation:
         pairs = list(grads_and_vars)
         with name_scope(name or self._name) as scope:
             applied = self._opt.apply_gradients(pairs, global_step=global_step)
@@ -257,7 +289,12 @@ class DropStaleGradientOptimizer(_Around):
         with control_dependencies([self._begun]):
             return self._opt.compute_gradients(identity(loss), *args, **kwargs)
 
-    def apply_gradients(self, grads_and_vars: Any, global_step: Any = None, name: str | None = None) -> Any:
+    def apply_gradients(
+        self,
+        grads_and_vars: Any,
+        global_step: Any = None,
+        name: str | None = None,
+    ) -> Any:
         if global_step is None:
             raise InvalidArgumentError("DropStaleGradientOptimizer needs global_step, by which it knows what is late")
         pairs = list(grads_and_vars)

@@ -15,7 +15,7 @@ from tensorkeep.tf1.functions.numbers.elementwise import tanh
 from tensorkeep.tf1.functions.numbers.reductions import reduce_sum
 from tensorkeep.tf1.functions.structures import flatten, is_nested
 from tensorkeep.tf1.layers.arguments import known_dimension
-from tensorkeep.tf1.layers.cells import CellLike, RNNCell, State, check_cell
+from tensorkeep.tf1.layers.cells import CellLike, RNNCell, Sizes, State, check_cell
 from tensorkeep.tf1.variables.scopes import get_variable, variable_scope
 
 
@@ -47,13 +47,14 @@ class AttentionCellWrapper(RNNCell):
         self._attn_length, self._input_size, self._state_is_tuple = attn_length, input_size, state_is_tuple
 
     @property
-    def state_size(self) -> Any:
+    def state_size(self) -> Sizes:
         sizes = (self._cell.state_size, self._attn_size, self._attn_size * self._attn_length)
         return sizes if self._state_is_tuple else sum(sizes)
 
     @property
-    def output_size(self) -> Any:
-        return self._attn_size
+    def output_size(self) -> Sizes:
+        size: Sizes = self._attn_size
+        return size
 
     def call(self, inputs: Tensor, state: State) -> tuple[Tensor, State]:
         """One step: the output, and the new state."""

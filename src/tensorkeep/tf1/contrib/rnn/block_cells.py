@@ -7,7 +7,7 @@ and the last state.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from tensorkeep.dtypes import INT32, INT64
@@ -63,11 +63,11 @@ class LSTMBlockCell(LayerRNNCell):
         self._cell_clip = -1.0 if cell_clip is None else cell_clip
 
     @property
-    def state_size(self) -> Any:
+    def state_size(self) -> LSTMStateTuple:
         return LSTMStateTuple(self._num_units, self._num_units)
 
     @property
-    def output_size(self) -> Any:
+    def output_size(self) -> int:
         return self._num_units
 
     def build(self, input_shape: TensorShape) -> None:
@@ -120,11 +120,11 @@ class GRUBlockCell(LayerRNNCell):
         self._num_units = num_units or cell_size or 0
 
     @property
-    def state_size(self) -> Any:
+    def state_size(self) -> int:
         return self._num_units
 
     @property
-    def output_size(self) -> Any:
+    def output_size(self) -> int:
         return self._num_units
 
     def build(self, input_shape: TensorShape) -> None:
@@ -160,8 +160,8 @@ class FusedRNNCell(ABC):
     @abstractmethod
     def __call__(
         self,
-        inputs: Any,
-        initial_state: Any = None,
+        inputs: Tensor | Sequence[Tensor],
+        initial_state: State | None = None,
         dtype: DTypeLike | None = None,
         sequence_length: TensorLike | None = None,
         scope: str | VariableScope | None = None,
@@ -177,8 +177,8 @@ class FusedRNNCellAdaptor(FusedRNNCell):
 
     def __call__(
         self,
-        inputs: Any,
-        initial_state: Any = None,
+        inputs: Tensor | Sequence[Tensor],
+        initial_state: State | None = None,
         dtype: DTypeLike | None = None,
         sequence_length: TensorLike | None = None,
         scope: str | VariableScope | None = None,
@@ -195,7 +195,7 @@ class FusedRNNCellAdaptor(FusedRNNCell):
                 scope=scope,
             )
             return (unstack(outputs, num=len(inputs)) if is_list else outputs), state
-        steps = inputs if is_list else unstack(inputs)
+        steps: Any = inputs if is_list else unstack(inputs)
         found, state = static_rnn(self._cell, steps, initial_state, dtype, sequence_length, scope=scope)
         return (found if is_list else stack(found)), state
 
@@ -215,8 +215,8 @@ class TimeReversedFusedRNN(FusedRNNCell):
 
     def __call__(
         self,
-        inputs: Any,
-        initial_state: Any = None,
+        inputs: Tensor | Sequence[Tensor],
+        initial_state: State | None = None,
         dtype: DTypeLike | None = None,
         sequence_length: TensorLike | None = None,
         scope: str | VariableScope | None = None,
@@ -228,7 +228,7 @@ class TimeReversedFusedRNN(FusedRNNCell):
         return map_structure_of(outputs, lambda value: self._turned(value, sequence_length)), state
 
 
-def map_structure_of(value: Any, change: Callable[[Any], Any]) -> Any:
+def map_structure_of(value: object, change: Callable[[Any], Any]) -> Any:
     """What a function makes of a value, or of each part of a tuple; a list is one value: the steps of a sequence."""
     return tuple(change(part) for part in value) if isinstance(value, tuple) else change(value)
 
@@ -247,7 +247,7 @@ class LSTMBlockWrapper(Layer, FusedRNNCell):
     ) -> tuple[Tensor, Tensor]:
         """The memories and the outputs of all steps."""
 
-    def __call__(self, inputs: Any, *args: Any, **kwargs: Any) -> Any:
+    def __call__(self, inputs: Tensor | Sequence[Tensor], *args: object, **kwargs: object) -> tuple[Any, Any]:
         is_list = isinstance(inputs, list)
         outputs, state = Layer.__call__(self, stack(inputs) if is_list else inputs, *args, **kwargs)
         return (unstack(outputs, num=len(inputs)) if is_list else outputs), state
@@ -255,7 +255,7 @@ class LSTMBlockWrapper(Layer, FusedRNNCell):
     def call(
         self,
         inputs: Tensor,
-        initial_state: Any = None,
+        initial_state: State | None = None,
         dtype: DTypeLike | None = None,
         sequence_length: TensorLike | None = None,
     ) -> tuple[Tensor, LSTMStateTuple]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypedDict
 
 from tensorkeep.errors import InvalidArgumentError
 from tensorkeep.graph.graph import Tensor
@@ -15,6 +15,20 @@ from tensorkeep.tf1.layers.cells import LSTMStateTuple, RNNCell, State
 from tensorkeep.tf1.variables.initializers import Constant
 from tensorkeep.tf1.variables.options import InitializerLike
 from tensorkeep.tf1.variables.scopes import get_variable
+
+if TYPE_CHECKING:
+    from typing_extensions import Required, Unpack  # in `typing` since Python 3.11
+
+    class ConvolutionOptions(TypedDict, total=False):
+        """What cells of a number of dimensions are told, as `ConvLSTMCell` takes it."""
+
+        input_shape: Required[Sequence[int]]
+        output_channels: Required[int]
+        kernel_shape: Required[Sequence[int]]
+        use_bias: bool
+        skip_connection: bool
+        forget_bias: float
+        initializers: InitializerLike
 
 
 class ConvLSTMCell(RNNCell):
@@ -44,11 +58,11 @@ class ConvLSTMCell(RNNCell):
         self._output = TensorShape([*shape[:-1], total])
 
     @property
-    def state_size(self) -> Any:
+    def state_size(self) -> LSTMStateTuple:
         return LSTMStateTuple(self._state, self._state)
 
     @property
-    def output_size(self) -> Any:
+    def output_size(self) -> TensorShape:
         return self._output
 
     def call(self, inputs: Tensor, state: State) -> tuple[Tensor, State]:
@@ -81,19 +95,19 @@ class ConvLSTMCell(RNNCell):
 class Conv1DLSTMCell(ConvLSTMCell):
     """An LSTM of rows."""
 
-    def __init__(self, name: str = "conv_1d_lstm_cell", **kwargs: Any) -> None:
+    def __init__(self, name: str = "conv_1d_lstm_cell", **kwargs: Unpack[ConvolutionOptions]) -> None:
         super().__init__(conv_ndims=1, name=name, **kwargs)
 
 
 class Conv2DLSTMCell(ConvLSTMCell):
     """An LSTM of images."""
 
-    def __init__(self, name: str = "conv_2d_lstm_cell", **kwargs: Any) -> None:
+    def __init__(self, name: str = "conv_2d_lstm_cell", **kwargs: Unpack[ConvolutionOptions]) -> None:
         super().__init__(conv_ndims=2, name=name, **kwargs)
 
 
 class Conv3DLSTMCell(ConvLSTMCell):
     """An LSTM of volumes."""
 
-    def __init__(self, name: str = "conv_3d_lstm_cell", **kwargs: Any) -> None:
+    def __init__(self, name: str = "conv_3d_lstm_cell", **kwargs: Unpack[ConvolutionOptions]) -> None:
         super().__init__(conv_ndims=3, name=name, **kwargs)

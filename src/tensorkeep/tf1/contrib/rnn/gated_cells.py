@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any
 
 from tensorkeep.dtypes import FLOAT32
@@ -35,7 +36,7 @@ class UGRNNCell(RNNCell):
         num_units: int,
         initializer: InitializerLike = None,
         forget_bias: float = 1.0,
-        activation: Any = tanh,
+        activation: Callable[..., Tensor] = tanh,
         reuse: bool | None = None,
     ) -> None:
         super().__init__(_reuse=reuse)
@@ -43,11 +44,11 @@ class UGRNNCell(RNNCell):
         self._forget_bias, self._activation = forget_bias, activation
 
     @property
-    def state_size(self) -> Any:
+    def state_size(self) -> int:
         return self._num_units
 
     @property
-    def output_size(self) -> Any:
+    def output_size(self) -> int:
         return self._num_units
 
     def call(self, inputs: Tensor, state: State) -> tuple[Tensor, State]:
@@ -81,11 +82,11 @@ class MinimalRNNCell(LayerRNNCell):
         self.bias_initializer = initializer_of(bias_initializer)
 
     @property
-    def state_size(self) -> Any:
+    def state_size(self) -> int:
         return self.units
 
     @property
-    def output_size(self) -> Any:
+    def output_size(self) -> int:
         return self.units
 
     def build(self, input_shape: TensorShape) -> None:
@@ -116,7 +117,7 @@ class IntersectionRNNCell(RNNCell):
         num_in_proj: int | None = None,
         initializer: InitializerLike = None,
         forget_bias: float = 1.0,
-        y_activation: Any = relu,
+        y_activation: Callable[..., Tensor] = relu,
         reuse: bool | None = None,
     ) -> None:
         super().__init__(_reuse=reuse)
@@ -125,11 +126,11 @@ class IntersectionRNNCell(RNNCell):
         self._y_activation = y_activation
 
     @property
-    def state_size(self) -> Any:
+    def state_size(self) -> int:
         return self._num_units
 
     @property
-    def output_size(self) -> Any:
+    def output_size(self) -> int:
         return self._num_units
 
     def call(self, inputs: Tensor, state: State) -> tuple[Tensor, State]:
@@ -171,14 +172,14 @@ class PhasedLSTMCell(RNNCell):
         self._periods = math.log(period_init_min), math.log(period_init_max)
 
     @property
-    def state_size(self) -> Any:
+    def state_size(self) -> LSTMStateTuple:
         return LSTMStateTuple(self._num_units, self._num_units)
 
     @property
-    def output_size(self) -> Any:
+    def output_size(self) -> int:
         return self._num_units
 
-    def call(self, inputs: Any, state: State) -> tuple[Tensor, State]:
+    def call(self, inputs: tuple[Tensor, Tensor], state: State) -> tuple[Tensor, State]:
         """One step: the output, and the new state."""
         c_before, h_before = state
         time, x = inputs
@@ -226,7 +227,7 @@ class GLSTMCell(RNNCell):
         num_proj: int | None = None,
         number_of_groups: int = 1,
         forget_bias: float = 1.0,
-        activation: Any = tanh,
+        activation: Callable[..., Tensor] = tanh,
         reuse: bool | None = None,
     ) -> None:
         super().__init__(_reuse=reuse)
@@ -240,11 +241,11 @@ class GLSTMCell(RNNCell):
             )
 
     @property
-    def state_size(self) -> Any:
+    def state_size(self) -> LSTMStateTuple:
         return LSTMStateTuple(self._num_units, self.output_size)
 
     @property
-    def output_size(self) -> Any:
+    def output_size(self) -> int:
         return self._num_proj or self._num_units
 
     def call(self, inputs: Tensor, state: State) -> tuple[Tensor, State]:

@@ -9,7 +9,7 @@ names of variables, and the order of gates, states and outputs, are those of Ten
 from __future__ import annotations
 
 from collections import namedtuple
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from tensorkeep.errors import InvalidArgumentError
@@ -22,7 +22,7 @@ from tensorkeep.tf1.functions.linear_algebra.products import matmul
 from tensorkeep.tf1.functions.nn.activations import bias_add
 from tensorkeep.tf1.functions.numbers.clipping import clip_by_value
 from tensorkeep.tf1.functions.numbers.elementwise import sigmoid, tanh
-from tensorkeep.tf1.layers.cells import RNNCell, State
+from tensorkeep.tf1.layers.cells import RNNCell, Sizes, State
 from tensorkeep.tf1.variables.initializers import Zeros
 from tensorkeep.tf1.variables.options import InitializerLike
 from tensorkeep.tf1.variables.scopes import get_variable, variable_scope
@@ -73,11 +73,11 @@ class TimeFreqLSTMCell(RNNCell):
         self._feature_size, self._frequency_skip = feature_size, frequency_skip
 
     @property
-    def state_size(self) -> Any:
+    def state_size(self) -> int:
         return 2 * self._num_units
 
     @property
-    def output_size(self) -> Any:
+    def output_size(self) -> int:
         return self._num_units
 
     def call(self, inputs: Tensor, state: State) -> tuple[Tensor, State]:
@@ -182,18 +182,19 @@ class GridLSTMCell(RNNCell):
             self._state_tuple_type = None
 
     @property
-    def state_size(self) -> Any:
+    def state_size(self) -> Sizes:
         sizes = [self._num_units, self._num_units] * sum(self._blocks)
         return self._state_tuple_type(*sizes) if self._state_is_tuple else sum(sizes)
 
     @property
-    def output_size(self) -> Any:
+    def output_size(self) -> int:
         return 2 * self._num_units * sum(self._blocks)
 
     @property
-    def state_tuple_type(self) -> Any:
+    def state_tuple_type(self) -> Callable[..., tuple[Any, ...]] | None:
         """The class of states, with a memory and an output of each window of each block; None if they are a tensor."""
-        return self._state_tuple_type
+        found: Callable[..., tuple[Any, ...]] | None = self._state_tuple_type
+        return found
 
     def call(self, inputs: Tensor, state: State) -> tuple[Tensor, State]:
         """One step: the outputs in time and in frequency of each window, and the new state."""
@@ -320,11 +321,12 @@ class BidirectionalGridLSTMCell(GridLSTMCell):
         self._state_tuple_type = _state_tuple("BidirectionalGridLSTMStateTuple", prefixes, self._blocks)
 
     @property
-    def state_size(self) -> Any:
-        return self._state_tuple_type(*[self._num_units] * (4 * sum(self._blocks)))
+    def state_size(self) -> Sizes:
+        sizes: Sizes = self._state_tuple_type(*[self._num_units] * (4 * sum(self._blocks)))
+        return sizes
 
     @property
-    def output_size(self) -> Any:
+    def output_size(self) -> int:
         return 4 * self._num_units * sum(self._blocks)
 
     def call(self, inputs: Tensor, state: State) -> tuple[Tensor, State]:

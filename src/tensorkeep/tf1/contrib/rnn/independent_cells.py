@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from tensorkeep.dtypes import FLOAT32
@@ -13,7 +14,7 @@ from tensorkeep.tf1.functions.linear_algebra.matrices import matmul
 from tensorkeep.tf1.functions.nn.activations import bias_add
 from tensorkeep.tf1.functions.numbers.elementwise import sigmoid, tanh
 from tensorkeep.tf1.layers.arguments import LayerOption, known_dimension
-from tensorkeep.tf1.layers.cells import LayerRNNCell, LSTMStateTuple, State
+from tensorkeep.tf1.layers.cells import LayerRNNCell, LSTMStateTuple, Sizes, State
 from tensorkeep.tf1.layers.input_spec import InputSpec
 from tensorkeep.tf1.variables.initializers import Constant, RandomUniform, Zeros
 from tensorkeep.tf1.variables.options import InitializerLike
@@ -22,18 +23,20 @@ from tensorkeep.tf1.variables.options import InitializerLike
 class _Units(LayerRNNCell):
     """What the cells below share: units, inputs that are rows, and a weight for each unit's own past."""
 
-    def __init__(self, num_units: int, activation: Any, reuse: Any, name: Any, dtype: Any, **kwargs: Any) -> None:
+    def __init__(
+        self, num_units: int, activation: Callable[..., Tensor] | None, reuse: Any, name: Any, dtype: Any, **kwargs: Any
+    ) -> None:
         super().__init__(_reuse=reuse, name=name, dtype=dtype, **kwargs)
         self.input_spec = InputSpec(ndim=2)
         self._num_units = num_units
         self._activation: Any = activation or tanh
 
     @property
-    def state_size(self) -> Any:
+    def state_size(self) -> Sizes:
         return self._num_units
 
     @property
-    def output_size(self) -> Any:
+    def output_size(self) -> int:
         return self._num_units
 
     def _own_weights(self, input_shape: Any, prefix: str, count: int, kernel: Any, bias: Any) -> tuple[Any, Any, Any]:
@@ -59,7 +62,7 @@ class IndRNNCell(_Units):
     def __init__(
         self,
         num_units: int,
-        activation: Any = None,
+        activation: Callable[..., Tensor] | None = None,
         reuse: bool | None = None,
         name: str | None = None,
         dtype: DTypeLike | None = None,
@@ -82,7 +85,7 @@ class IndyGRUCell(_Units):
     def __init__(
         self,
         num_units: int,
-        activation: Any = None,
+        activation: Callable[..., Tensor] | None = None,
         reuse: bool | None = None,
         kernel_initializer: InitializerLike = None,
         bias_initializer: InitializerLike = None,
@@ -115,7 +118,7 @@ class IndyLSTMCell(_Units):
         self,
         num_units: int,
         forget_bias: float = 1.0,
-        activation: Any = None,
+        activation: Callable[..., Tensor] | None = None,
         reuse: bool | None = None,
         kernel_initializer: InitializerLike = None,
         bias_initializer: InitializerLike = None,
@@ -127,7 +130,7 @@ class IndyLSTMCell(_Units):
         self._kernel_initializer, self._bias_initializer = kernel_initializer, bias_initializer
 
     @property
-    def state_size(self) -> Any:
+    def state_size(self) -> LSTMStateTuple:
         return LSTMStateTuple(self._num_units, self._num_units)
 
     def build(self, input_shape: TensorShape) -> None:
@@ -151,7 +154,7 @@ class SRUCell(LayerRNNCell):
     def __init__(
         self,
         num_units: int,
-        activation: Any = None,
+        activation: Callable[..., Tensor] | None = None,
         reuse: bool | None = None,
         name: str | None = None,
         **kwargs: LayerOption,
@@ -162,11 +165,11 @@ class SRUCell(LayerRNNCell):
         self._activation: Any = activation or tanh
 
     @property
-    def state_size(self) -> Any:
+    def state_size(self) -> int:
         return self._num_units
 
     @property
-    def output_size(self) -> Any:
+    def output_size(self) -> int:
         return self._num_units
 
     def build(self, input_shape: TensorShape) -> None:

@@ -12,11 +12,13 @@ from tensorkeep.tf1.functions.linear_algebra.matrices import matmul
 from tensorkeep.tf1.functions.nn.activations import bias_add
 from tensorkeep.tf1.variables.initializers import Constant
 from tensorkeep.tf1.variables.options import InitializerLike
+from tensorkeep.tf1.variables.partitioned import PartitionedVariable
 from tensorkeep.tf1.variables.scopes import get_variable, get_variable_scope, variable_scope
+from tensorkeep.tf1.variables.variable import Variable
 
 
 def linear(
-    args: Any,
+    args: TensorLike,
     output_size: int,
     bias: bool,
     bias_initializer: InitializerLike = None,
@@ -43,7 +45,9 @@ def biased_sum(outputs: Tensor, output_size: int, initializer: InitializerLike =
         return bias_add(outputs, get_variable("bias", [output_size], dtype=outputs.dtype, initializer=begin))
 
 
-def kernel_for(inputs: list[Any], output_size: int, initializer: InitializerLike = None) -> Any:
+def kernel_for(
+    inputs: list[Any], output_size: int, initializer: InitializerLike = None
+) -> Variable | PartitionedVariable:
     """The kernel of inputs that are rows of known lengths."""
     depth = 0
     for item in inputs:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, Final
 
 from tensorkeep.errors import InvalidArgumentError
+from tensorkeep.graph.arguments import DTypeLike, TensorLike
 from tensorkeep.graph.building import control_dependencies
 from tensorkeep.graph.graph import Tensor
 from tensorkeep.graph.tensor_shape import TensorShape
@@ -18,7 +20,7 @@ from tensorkeep.tf1.functions.nn.normalization import l2_normalize
 from tensorkeep.tf1.functions.numbers.clipping import clip_by_value
 from tensorkeep.tf1.functions.numbers.elementwise import sigmoid, tanh
 from tensorkeep.tf1.layers.arguments import LayerOption, known_dimension
-from tensorkeep.tf1.layers.cells import LayerRNNCell, LSTMStateTuple, RNNCell, State
+from tensorkeep.tf1.layers.cells import LayerRNNCell, LSTMStateTuple, RNNCell, Sizes, State
 from tensorkeep.tf1.variables.initializers import Constant, GlorotUniform, Zeros
 from tensorkeep.tf1.variables.options import InitializerLike
 from tensorkeep.tf1.variables.scope import get_variable_scope
@@ -30,17 +32,19 @@ _WEIGHT_NORM_SCOPE: Final = "wn_lstm_cell"
 class _LSTM(RNNCell):
     """What the cells below share: units, and a state of a memory and an output."""
 
-    def __init__(self, num_units: int, activation: Any, reuse: bool | None, **kwargs: Any) -> None:
+    def __init__(
+        self, num_units: int, activation: Callable[..., Tensor] | None, reuse: bool | None, **kwargs: Any
+    ) -> None:
         super().__init__(_reuse=reuse, **kwargs)
         self._num_units = num_units
         self._activation: Any = activation or tanh
 
     @property
-    def state_size(self) -> Any:
+    def state_size(self) -> Sizes:
         return LSTMStateTuple(self._num_units, self._num_units)
 
     @property
-    def output_size(self) -> Any:
+    def output_size(self) -> int:
         return self._num_units
 
 
@@ -61,7 +65,7 @@ class LayerNormBasicLSTMCell(_LSTM):
         num_units: int,
         forget_bias: float = 1.0,
         input_size: int | None = None,
-        activation: Any = tanh,
+        activation: Callable[..., Tensor] = tanh,
         layer_norm: bool = True,
         norm_gain: float = 1.0,
         norm_shift: float = 0.0,
@@ -110,7 +114,7 @@ class LayerNormLSTMCell(_LSTM):
         num_proj: int | None = None,
         proj_clip: float | None = None,
         forget_bias: float = 1.0,
-        activation: Any = None,
+        activation: Callable[..., Tensor] | None = None,
         layer_norm: bool = False,
         norm_gain: float = 1.0,
         norm_shift: float = 0.0,
@@ -125,11 +129,11 @@ class LayerNormLSTMCell(_LSTM):
         self._norm_gain, self._norm_shift = norm_gain, norm_shift
 
     @property
-    def state_size(self) -> Any:
+    def state_size(self) -> LSTMStateTuple:
         return LSTMStateTuple(self._num_units, self.output_size)
 
     @property
-    def output_size(self) -> Any:
+    def output_size(self) -> int:
         return self._num_proj or self._num_units
 
     def _gates(self, inputs: Any, m: Any) -> list[Any]:
@@ -168,12 +172,12 @@ class LayerNormLSTMCell(_LSTM):
         return m, LSTMStateTuple(c, m)
 
 
-def peephole(name: str, units: int, dtype: Any) -> Any:
+def peephole(name: str, units: int, dtype: DTypeLike | None) -> Any:
     """The weights by which a gate sees the memory."""
     return get_variable(name, shape=[units], dtype=dtype)
 
 
-def sharded_variable(name: str, shape: list[int], dtype: Any, count: int) -> Any:
+def sharded_variable(name: str, shape: list[int], dtype: DTypeLike | None, count: int) -> TensorLike:
     """A variable in pieces of rows, called name_0, name_1 and so on, as one tensor."""
     if count > shape[0]:
         raise InvalidArgumentError(f"Too many shards: shape={shape}, num_shards={count}")
@@ -198,7 +202,7 @@ class CoupledInputForgetGateLSTMCell(_LSTM):
         num_proj_shards: int = 1,
         forget_bias: float = 1.0,
         state_is_tuple: bool = True,
-        activation: Any = tanh,
+        activation: Callable[..., Tensor] = tanh,
         reuse: bool | None = None,
         layer_norm: bool = False,
         norm_gain: float = 1.0,
@@ -213,12 +217,12 @@ class CoupledInputForgetGateLSTMCell(_LSTM):
         self._norm_gain, self._norm_shift = norm_gain, norm_shift
 
     @property
-    def state_size(self) -> Any:
+    def state_size(self) -> LSTMStateTuple | int:
         sizes = LSTMStateTuple(self._num_units, self.output_size)
         return sizes if self._state_is_tuple else sum(sizes)
 
     @property
-    def output_size(self) -> Any:
+    def output_size(self) -> int:
         return self._num_proj or self._num_units
 
     def _normalized(self, value: Any, scope: str) -> Any:
@@ -273,7 +277,7 @@ class WeightNormLSTMCell(_LSTM):
         num_proj: int | None = None,
         proj_clip: float | None = None,
         forget_bias: float = 1,
-        activation: Any = None,
+        activation: Callable[..., Tensor] | None = None,
         reuse: bool | None = None,
     ) -> None:
         super().__init__(num_units, activation, reuse)
@@ -284,18 +288,18 @@ class WeightNormLSTMCell(_LSTM):
         self._forget_bias = forget_bias
 
     @property
-    def state_size(self) -> Any:
+    def state_size(self) -> LSTMStateTuple:
         return LSTMStateTuple(self._num_units, self.output_size)
 
     @property
-    def output_size(self) -> Any:
+    def output_size(self) -> int:
         return self._num_proj or self._num_units
 
     def _set_scope(self, scope: Any) -> None:
         super()._set_scope(_WEIGHT_NORM_SCOPE)
 
     def _weighted(self, inputs: list[Any], output_size: int) -> Tensor:
-        kernel = kernel_for(inputs, output_size)
+        kernel: TensorLike = kernel_for(inputs, output_size)
         if not self._norm:
             return weighted_sum(inputs, kernel)
         with control_dependencies(None):  # once for all steps of a loop
@@ -347,11 +351,11 @@ class NASCell(LayerRNNCell):
         self._num_units, self._num_proj, self._use_bias = num_units, num_proj, use_bias
 
     @property
-    def state_size(self) -> Any:
+    def state_size(self) -> LSTMStateTuple:
         return LSTMStateTuple(self._num_units, self.output_size)
 
     @property
-    def output_size(self) -> Any:
+    def output_size(self) -> int:
         return self._num_proj or self._num_units
 
     def build(self, input_shape: TensorShape) -> None:

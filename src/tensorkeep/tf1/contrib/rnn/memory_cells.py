@@ -24,7 +24,7 @@ from tensorkeep.tf1.functions.numbers.clipping import clip_by_value
 from tensorkeep.tf1.functions.numbers.elementwise import equal, exp, pow, sigmoid, sqrt, square, tanh
 from tensorkeep.tf1.functions.numbers.reductions import reduce_sum
 from tensorkeep.tf1.layers.arguments import known_dimension
-from tensorkeep.tf1.layers.cells import LayerRNNCell, State, check_cell
+from tensorkeep.tf1.layers.cells import CellLike, LayerRNNCell, State, check_cell
 from tensorkeep.tf1.variables.initializers import Constant, GlorotUniform, TruncatedNormal
 
 _SMALL: Final = 1e-8
@@ -51,7 +51,7 @@ class NTMCell(LayerRNNCell):
 
     def __init__(
         self,
-        controller: Any,
+        controller: CellLike,
         memory_size: int,
         memory_vector_dim: int,
         read_head_num: int,
@@ -69,7 +69,7 @@ class NTMCell(LayerRNNCell):
                 f"memory_size={memory_size} is too small for shift_range={shift_range}: heads that move by that many "
                 f"places need at least {2 * shift_range + 1}"
             )
-        self.controller = controller
+        self.controller: Any = controller
         self.memory_size, self.memory_vector_dim = memory_size, memory_vector_dim
         self.read_head_num, self.write_head_num = read_head_num, write_head_num
         self.num_heads = read_head_num + write_head_num
@@ -80,7 +80,7 @@ class NTMCell(LayerRNNCell):
         )
 
     @property
-    def state_size(self) -> Any:
+    def state_size(self) -> NTMControllerState:
         return NTMControllerState(
             controller_state=self.controller.state_size,
             read_vector_list=[self.memory_vector_dim for _ in range(self.read_head_num)],

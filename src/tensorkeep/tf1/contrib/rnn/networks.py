@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from tensorkeep.errors import InvalidArgumentError
-from tensorkeep.graph.arguments import DTypeLike, TensorLike
+from tensorkeep.graph.arguments import DTypeLike, Structure, TensorLike
 from tensorkeep.tf1.functions.arrays.shapes import concat
-from tensorkeep.tf1.layers.cells import CellLike
+from tensorkeep.tf1.layers.cells import CellLike, State
 from tensorkeep.tf1.layers.recurrent import bidirectional_dynamic_rnn, dynamic_rnn, static_bidirectional_rnn
 from tensorkeep.tf1.variables.scope import VariableScope
 from tensorkeep.tf1.variables.scopes import variable_scope
@@ -96,9 +96,9 @@ def stack_bidirectional_dynamic_rnn(
 
 def functional_rnn(
     cell: CellLike,
-    inputs: Any,
+    inputs: Structure,
     sequence_length: TensorLike | None = None,
-    initial_state: Any = None,
+    initial_state: State | None = None,
     dtype: DTypeLike | None = None,
     time_major: bool = False,
     scope: str | VariableScope | None = None,
@@ -111,9 +111,9 @@ def functional_rnn(
 def bidirectional_functional_rnn(
     cell_fw: CellLike,
     cell_bw: CellLike,
-    inputs: Any,
-    initial_state_fw: Any = None,
-    initial_state_bw: Any = None,
+    inputs: Structure,
+    initial_state_fw: State | None = None,
+    initial_state_bw: State | None = None,
     dtype: DTypeLike | None = None,
     sequence_length: TensorLike | None = None,
     time_major: bool = False,

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any
 
 from tensorkeep.errors import InvalidArgumentError
-from tensorkeep.graph.arguments import DTypeLike
+from tensorkeep.graph.arguments import DTypeLike, Structure
 from tensorkeep.graph.building import device, name_scope
 from tensorkeep.graph.graph import Tensor
 from tensorkeep.tf1.contrib.rnn.linear_maps import linear
@@ -15,7 +16,7 @@ from tensorkeep.tf1.functions.embedding.lookups import embedding_lookup
 from tensorkeep.tf1.functions.nn.activations import xw_plus_b
 from tensorkeep.tf1.functions.numbers.elementwise import sigmoid
 from tensorkeep.tf1.functions.structures import assert_same_structure, flatten, map_structure
-from tensorkeep.tf1.layers.cells import CellLike, RNNCell, State, check_cell
+from tensorkeep.tf1.layers.cells import CellLike, RNNCell, Sizes, State, check_cell
 from tensorkeep.tf1.variables.initializers import Constant, RandomUniform
 from tensorkeep.tf1.variables.options import InitializerLike
 from tensorkeep.tf1.variables.scope import VariableScope, get_variable_scope
@@ -31,12 +32,14 @@ class _Around(RNNCell):
         self._cell: Any = cell
 
     @property
-    def state_size(self) -> Any:
-        return self._cell.state_size
+    def state_size(self) -> Sizes:
+        sizes: Sizes = self._cell.state_size
+        return sizes
 
     @property
-    def output_size(self) -> Any:
-        return self._cell.output_size
+    def output_size(self) -> Sizes:
+        sizes: Sizes = self._cell.output_size
+        return sizes
 
     def zero_state(self, batch_size: Tensor | int, dtype: DTypeLike) -> State:
         with name_scope(f"{type(self).__name__}ZeroState"):
@@ -82,7 +85,7 @@ class InputProjectionWrapper(_Around):
         self,
         cell: CellLike,
         num_proj: int,
-        activation: Any = None,
+        activation: Callable[..., Tensor] | None = None,
         input_size: int | None = None,
         reuse: bool | None = None,
     ) -> None:
@@ -99,14 +102,20 @@ class InputProjectionWrapper(_Around):
 class OutputProjectionWrapper(_Around):
     """A cell whose outputs are projected."""
 
-    def __init__(self, cell: CellLike, output_size: int, activation: Any = None, reuse: bool | None = None) -> None:
+    def __init__(
+        self,
+        cell: CellLike,
+        output_size: int,
+        activation: Callable[..., Tensor] | None = None,
+        reuse: bool | None = None,
+    ) -> None:
         super().__init__(cell, reuse)
         if output_size < 1:
             raise InvalidArgumentError(f"Parameter output_size must be > 0: {output_size}.")
         self._output_size, self._activation = output_size, activation
 
     @property
-    def output_size(self) -> Any:
+    def output_size(self) -> int:
         return self._output_size
 
     def call(self, inputs: Tensor, state: State) -> tuple[Tensor, State]:
@@ -123,7 +132,7 @@ class HighwayWrapper(_Around):
         super().__init__(cell)
         self._is_coupled, self._bias = couple_carry_transform_gates, carry_bias_init
 
-    def __call__(self, inputs: Any, state: State, scope: str | VariableScope | None = None) -> tuple[Any, Any]:
+    def __call__(self, inputs: Structure, state: State, scope: str | VariableScope | None = None) -> tuple[Any, Any]:
         outputs, new_state = self._cell(inputs, state, scope=scope)
         assert_same_structure(inputs, outputs)
         return map_structure(self._mixed, inputs, outputs), new_state
@@ -146,6 +155,6 @@ class CompiledWrapper(_Around):
     def __init__(self, cell: CellLike, compile_stateful: bool = False) -> None:
         super().__init__(cell)
 
-    def __call__(self, inputs: Any, state: State, scope: str | VariableScope | None = None) -> tuple[Any, Any]:
+    def __call__(self, inputs: Structure, state: State, scope: str | VariableScope | None = None) -> tuple[Any, Any]:
         found: tuple[Any, Any] = self._cell(inputs, state, scope=scope)
         return found

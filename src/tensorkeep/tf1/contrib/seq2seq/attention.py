@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -38,19 +38,28 @@ class AttentionMechanism:
     """Says where to attend to in memories."""
 
     @property
-    def alignments_size(self) -> Tensor:
+    def alignments_size(self) -> Tensor | int:
         """How many places there are."""
         raise UnimplementedError("Abstract method")
 
     @property
-    def state_size(self) -> Any:
+    def state_size(self) -> Tensor | int:
         """How wide the state is."""
         raise UnimplementedError("Abstract method")
 
 
-def prepared_memory(memory: Any, lengths: Any, checks_depth: bool) -> Any:
+class Attending(Protocol):
+    """What a cell needs of a mechanism: the memories, and where a query attends to in them, with the next state."""
+
+    @property
+    def values(self) -> Tensor: ...
+
+    def __call__(self, query: Tensor, state: Tensor) -> tuple[Any, Any]: ...
+
+
+def prepared_memory(memory: TensorLike, lengths: Tensor | None, checks_depth: bool) -> Tensor:
     """Memories with zeros after the ends of sequences."""
-    found = map_structure(lambda item: convert(item, name="memory"), memory)
+    found: Tensor = map_structure(lambda item: convert(item, name="memory"), memory)
     if checks_depth:
         for item in flatten(found):
             if not item.get_shape()[2:].is_fully_defined():
@@ -68,10 +77,11 @@ def prepared_memory(memory: Any, lengths: Any, checks_depth: bool) -> Any:
         result.set_shape(item.get_shape())
         return result
 
-    return map_structure(masked, found)
+    kept: Tensor = map_structure(masked, found)
+    return kept
 
 
-def masked_score(score: Tensor, lengths: Any, value: Any) -> Tensor:
+def masked_score(score: Tensor, lengths: Tensor | None, value: float) -> Tensor:
     """Scores, with a value after the ends of sequences, which must have at least one element."""
     if lengths is None:
         return score
@@ -86,11 +96,11 @@ class BaseAttentionMechanism(AttentionMechanism):
 
     def __init__(
         self,
-        query_layer: Any,
-        memory: Any,
+        query_layer: Layer | None,
+        memory: TensorLike,
         probability_fn: Callable[[Any, Any], Any],
         memory_sequence_length: TensorLike | None = None,
-        memory_layer: Any = None,
+        memory_layer: Layer | None = None,
         check_inner_dims_defined: bool = True,
         score_mask_value: float | None = None,
         custom_key_value_fn: Callable[[Any, Any], tuple[Any, Any]] | None = None,
@@ -112,7 +122,7 @@ class BaseAttentionMechanism(AttentionMechanism):
                 masked_score(score, lengths, mask_value), before
             )
             self._values = prepared_memory(memory, lengths, check_inner_dims_defined)
-            self._keys = self._values if memory_layer is None else memory_layer(self._values)
+            self._keys: Tensor = self._values if memory_layer is None else memory_layer(self._values)
             if custom_key_value_fn is not None:
                 self._keys, self._values = custom_key_value_fn(self._keys, self._values)
             shape = self._keys.get_shape()
@@ -120,31 +130,31 @@ class BaseAttentionMechanism(AttentionMechanism):
             self._alignments_size = shape[1].value or shape_of(self._keys)[1]
 
     @property
-    def memory_layer(self) -> Any:
+    def memory_layer(self) -> Layer | None:
         return self._memory_layer
 
     @property
-    def query_layer(self) -> Any:
+    def query_layer(self) -> Layer | None:
         return self._query_layer
 
     @property
-    def values(self) -> Any:
+    def values(self) -> Tensor:
         return self._values
 
     @property
-    def keys(self) -> Any:
+    def keys(self) -> Tensor:
         return self._keys
 
     @property
-    def batch_size(self) -> Tensor:
+    def batch_size(self) -> Tensor | int:
         return self._batch_size
 
     @property
-    def alignments_size(self) -> Tensor:
+    def alignments_size(self) -> Tensor | int:
         return self._alignments_size
 
     @property
-    def state_size(self) -> Any:
+    def state_size(self) -> Tensor | int:
         return self._alignments_size
 
     def initial_alignments(self, batch_size: TensorLike, dtype: DTypeLike) -> Tensor:

@@ -2,23 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 from tensorkeep.dtypes import INT32
 from tensorkeep.errors import InvalidArgumentError, WrongTypeError
-from tensorkeep.graph.arguments import DTypeLike
+from tensorkeep.graph.arguments import DTypeLike, Structure
 from tensorkeep.graph.building import control_dependencies, name_scope
 from tensorkeep.graph.graph import Tensor
 from tensorkeep.graph.tensor_shape import TensorShape
-from tensorkeep.tf1.contrib.seq2seq.attention import AttentionMechanism
+from tensorkeep.tf1.contrib.seq2seq.attention import Attending, AttentionMechanism
 from tensorkeep.tf1.functions.arrays.shapes import concat, expand_dims, identity, squeeze, zeros
 from tensorkeep.tf1.functions.arrays.shapes import shape as shape_of
 from tensorkeep.tf1.functions.control.assertions import assert_equal
 from tensorkeep.tf1.functions.control.tensor_array import TensorArray
 from tensorkeep.tf1.functions.linear_algebra.matrices import matmul
 from tensorkeep.tf1.functions.structures import flatten, map_structure
-from tensorkeep.tf1.layers.cells import CellLike, RNNCell, check_cell, joined_shape
+from tensorkeep.tf1.layers.base import Layer
+from tensorkeep.tf1.layers.cells import CellLike, RNNCell, Sizes, State, check_cell, joined_shape
 from tensorkeep.tf1.layers.core import Dense
 
 
@@ -32,7 +33,7 @@ class AttentionWrapperState(NamedTuple):
     alignment_history: Any
     attention_state: Any
 
-    def clone(self, **kwargs: Any) -> AttentionWrapperState:
+    def clone(self, **kwargs: object) -> AttentionWrapperState:
         """A copy of the state with some parts replaced, whose shapes must fit."""
 
         def fitting(old: Any, new: Any) -> Any:
@@ -53,14 +54,14 @@ class AttentionWrapper(RNNCell):
     def __init__(
         self,
         cell: CellLike,
-        attention_mechanism: Any,
-        attention_layer_size: Any = None,
+        attention_mechanism: AttentionMechanism | Sequence[AttentionMechanism],
+        attention_layer_size: int | Sequence[int] | None = None,
         alignment_history: bool = False,
         cell_input_fn: Callable[[Any, Any], Any] | None = None,
         output_attention: bool = True,
-        initial_cell_state: Any = None,
+        initial_cell_state: State | None = None,
         name: str | None = None,
-        attention_layer: Any = None,
+        attention_layer: Layer | Sequence[Layer] | None = None,
         attention_fn: Callable[..., tuple[Any, Any, Any]] | None = None,
     ) -> None:
         super().__init__(name=name)
@@ -122,11 +123,12 @@ class AttentionWrapper(RNNCell):
         return found if self._is_multi else found[0]
 
     @property
-    def output_size(self) -> Any:
-        return self._attention_layer_size if self._output_attention else self._cell.output_size
+    def output_size(self) -> Sizes:
+        size: Sizes = self._attention_layer_size if self._output_attention else self._cell.output_size
+        return size
 
     @property
-    def state_size(self) -> Any:
+    def state_size(self) -> AttentionWrapperState:
         mechanisms = self._attention_mechanisms
         return AttentionWrapperState(
             cell_state=self._cell.state_size,
@@ -139,7 +141,7 @@ class AttentionWrapper(RNNCell):
             ),
         )
 
-    def zero_state(self, batch_size: Tensor | int, dtype: DTypeLike) -> Any:
+    def zero_state(self, batch_size: Tensor | int, dtype: DTypeLike) -> AttentionWrapperState:
         """The first state: that of the cell or the one given, attending to nothing."""
         with name_scope(f"{type(self).__name__}ZeroState"):
             cell_state = self._initial_cell_state
@@ -165,7 +167,7 @@ class AttentionWrapper(RNNCell):
                 alignment_history=self._item_or_tuple(histories),
             )
 
-    def call(self, inputs: Any, state: Any) -> tuple[Any, Any]:
+    def call(self, inputs: Structure, state: State) -> tuple[Any, Any]:
         """One step: what is attended to, or the output of the cell, and the new state."""
         if not isinstance(state, AttentionWrapperState):
             raise WrongTypeError(f"Expected state to be instance of AttentionWrapperState. Received type {type(state)}")
@@ -196,7 +198,7 @@ class AttentionWrapper(RNNCell):
 
 
 def compute_attention(
-    attention_mechanism: Any, cell_output: Tensor, attention_state: Any, attention_layer: Any
+    attention_mechanism: Attending, cell_output: Tensor, attention_state: Tensor, attention_layer: Layer | None
 ) -> tuple[Any, Any, Any]:
     """What is attended to, where, and the next state of the mechanism."""
     alignments, next_state = attention_mechanism(cell_output, state=attention_state)

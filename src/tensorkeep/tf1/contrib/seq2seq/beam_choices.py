@@ -32,6 +32,7 @@ from tensorkeep.tf1.functions.numbers.elementwise import (
 from tensorkeep.tf1.functions.numbers.elementwise import range as number_range
 from tensorkeep.tf1.functions.numbers.reductions import reduce_sum
 from tensorkeep.tf1.functions.structures import map_structure
+from tensorkeep.tf1.layers.cells import State
 
 
 class BeamSearchDecoderState(NamedTuple):
@@ -84,7 +85,7 @@ def _attention_states(state: Any) -> list[AttentionWrapperState]:
     return []
 
 
-def length_penalty(lengths: Tensor, weight: Any) -> Any:
+def length_penalty(lengths: Tensor, weight: Tensor | float) -> Tensor | float:
     """By what the score of a sequence is divided: more for a longer one."""
     if not isinstance(weight, Tensor) and weight == 0:
         return 1.0
@@ -92,7 +93,7 @@ def length_penalty(lengths: Tensor, weight: Any) -> Any:
     return div((5.0 + cast(lengths, FLOAT32)) ** factor, (5.0 + 1.0) ** factor)
 
 
-def scores_of(log_probs: Tensor, lengths: Tensor, search: Search, finished: Any, attended: Any) -> Tensor:
+def scores_of(log_probs: Tensor, lengths: Tensor, search: Search, finished: Tensor, attended: Tensor) -> Tensor:
     """The scores of sequences, with the penalties for their lengths and for what they did not attend to."""
     penalty = length_penalty(lengths, search.length_penalty_weight)
     scores: Any = log_probs / (cast(penalty, log_probs.dtype) if isinstance(penalty, Tensor) else penalty)
@@ -102,7 +103,7 @@ def scores_of(log_probs: Tensor, lengths: Tensor, search: Search, finished: Any,
     return scores + expand_dims(missed * search.coverage_penalty_weight, 2)  # type: ignore[no-any-return]
 
 
-def masked_probs(probs: Tensor, end_token: Any, finished: Tensor) -> Tensor:
+def masked_probs(probs: Tensor, end_token: Tensor, finished: Tensor) -> Tensor:
     """Probabilities of next tokens; of sequences that have ended only the end token."""
     words = shape_of(probs)[2]
     lowest = float(np.finfo(probs.dtype.as_numpy_dtype).min)
@@ -111,7 +112,7 @@ def masked_probs(probs: Tensor, end_token: Any, finished: Tensor) -> Tensor:
     return where(tile(expand_dims(finished, 2), [1, 1, words]), only_end, probs)
 
 
-def picked_values(indices: Tensor, values: Any, search: Search) -> Tensor:
+def picked_values(indices: Tensor, values: Tensor, search: Search) -> Tensor:
     """Of each batch the values at some places, for all of its beams."""
     rows = expand_dims(number_range(search.batch_size), 1)
     places = stack([tile(rows, [1, search.beam_width]), indices], axis=2)
@@ -121,7 +122,7 @@ def picked_values(indices: Tensor, values: Any, search: Search) -> Tensor:
 
 
 def beam_search_step(
-    logits: Tensor, next_cell_state: Any, state: BeamSearchDecoderState, search: Search
+    logits: Tensor, next_cell_state: State, state: BeamSearchDecoderState, search: Search
 ) -> tuple[BeamSearchDecoderOutput, BeamSearchDecoderState]:
     """The best beams after one more token of each."""
     is_open = logical_not(state.finished)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -9,9 +10,10 @@ import numpy as np
 
 from tensorkeep.dtypes import BOOL, INT32, INT64
 from tensorkeep.errors import InvalidArgumentError, WrongTypeError
-from tensorkeep.graph.arguments import TensorLike
+from tensorkeep.graph.arguments import Structure, TensorLike
 from tensorkeep.graph.building import name_scope
 from tensorkeep.graph.conversion import convert
+from tensorkeep.graph.graph import Tensor
 from tensorkeep.graph.tensor_shape import TensorShape
 from tensorkeep.tf1.contrib.seq2seq.beam_choices import (
     BeamSearchDecoderOutput,
@@ -21,6 +23,7 @@ from tensorkeep.tf1.contrib.seq2seq.beam_choices import (
     beam_search_step,
 )
 from tensorkeep.tf1.contrib.seq2seq.decoders import Decoder
+from tensorkeep.tf1.contrib.seq2seq.helpers import EmbeddingLike
 from tensorkeep.tf1.contrib.seq2seq.tiling import gather_tree, gather_tree_from_array
 from tensorkeep.tf1.functions.arrays.shapes import concat, expand_dims, one_hot, reshape, size, stack, tile, zeros
 from tensorkeep.tf1.functions.arrays.shapes import shape as shape_of
@@ -30,7 +33,7 @@ from tensorkeep.tf1.functions.embedding.lookups import embedding_lookup
 from tensorkeep.tf1.functions.numbers.elementwise import cast
 from tensorkeep.tf1.functions.numbers.reductions import reduce_all, reduce_max
 from tensorkeep.tf1.functions.structures import flatten, map_structure
-from tensorkeep.tf1.layers.cells import CellLike, check_cell
+from tensorkeep.tf1.layers.cells import CellLike, State, check_cell
 
 
 class FinalBeamSearchDecoderOutput(NamedTuple):
@@ -49,12 +52,12 @@ class BeamSearchDecoder(Decoder):
     def __init__(
         self,
         cell: CellLike,
-        embedding: Any,
+        embedding: EmbeddingLike,
         start_tokens: TensorLike,
         end_token: TensorLike,
-        initial_state: Any,
+        initial_state: State,
         beam_width: int,
-        output_layer: Any = None,
+        output_layer: Callable[..., Tensor] | None = None,
         length_penalty_weight: float = 0.0,
         coverage_penalty_weight: float = 0.0,
         reorder_tensor_arrays: bool = True,
@@ -82,7 +85,7 @@ class BeamSearchDecoder(Decoder):
         )
 
     @property
-    def batch_size(self) -> Any:
+    def batch_size(self) -> Tensor:
         return self._batch_size
 
     @property
@@ -114,15 +117,16 @@ class BeamSearchDecoder(Decoder):
         )
         return self._finished, self._start_inputs, state
 
-    def step(self, time: Any, inputs: Any, state: Any, name: str | None = None) -> tuple[Any, Any, Any, Any]:
+    def step(self, time: Tensor, inputs: Structure, state: State, name: str | None = None) -> tuple[Any, Any, Any, Any]:
         with name_scope(name or "BeamSearchDecoderStep"):
-            cell_state = map_structure(self._maybe_merge_batch_beams, state.cell_state)
+            beams: Any = state
+            cell_state = map_structure(self._maybe_merge_batch_beams, beams.cell_state)
             outputs, next_cell_state = self._cell(map_structure(self._maybe_merge_batch_beams, inputs), cell_state)
             outputs = map_structure(self._maybe_split_batch_beams, outputs)
             next_cell_state = map_structure(self._maybe_split_batch_beams, next_cell_state)
             if self._output_layer is not None:
                 outputs = self._output_layer(outputs)
-            found, new_state = beam_search_step(outputs, next_cell_state, state, self._search)
+            found, new_state = beam_search_step(outputs, next_cell_state, beams, self._search)
             tokens = found.predicted_ids
             next_inputs = cond(
                 reduce_all(new_state.finished), lambda: self._start_inputs, lambda: self._embedding_fn(tokens)

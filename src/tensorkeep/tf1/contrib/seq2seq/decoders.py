@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from tensorkeep.dtypes import INT32
 from tensorkeep.errors import InvalidArgumentError, WrongTypeError
-from tensorkeep.graph.arguments import TensorLike
+from tensorkeep.graph.arguments import Structure, TensorLike
 from tensorkeep.graph.building import current_graph, name_scope
 from tensorkeep.graph.constants import constant_value
 from tensorkeep.graph.conversion import convert
@@ -23,7 +23,8 @@ from tensorkeep.tf1.functions.control.tensor_array import TensorArray
 from tensorkeep.tf1.functions.numbers.elementwise import greater_equal, less_equal, logical_not, logical_or
 from tensorkeep.tf1.functions.numbers.reductions import reduce_all
 from tensorkeep.tf1.functions.structures import assert_same_structure, flatten, map_structure
-from tensorkeep.tf1.layers.cells import CellLike, check_cell, joined_shape
+from tensorkeep.tf1.layers.base import Layer
+from tensorkeep.tf1.layers.cells import CellLike, Sizes, State, check_cell, joined_shape
 from tensorkeep.tf1.layers.recurrent import with_batch_and_time_exchanged
 from tensorkeep.tf1.variables.scope import VariableScope
 from tensorkeep.tf1.variables.scopes import variable_scope
@@ -34,17 +35,17 @@ class Decoder(ABC):
 
     @property
     @abstractmethod
-    def batch_size(self) -> Any:
+    def batch_size(self) -> Tensor:
         """How many sequences are decoded."""
 
     @property
     @abstractmethod
-    def output_size(self) -> Any:
+    def output_size(self) -> Structure:
         """The sizes of the outputs of a step, without the batch."""
 
     @property
     @abstractmethod
-    def output_dtype(self) -> Any:
+    def output_dtype(self) -> Structure:
         """The types of the outputs of a step."""
 
     @abstractmethod
@@ -52,10 +53,10 @@ class Decoder(ABC):
         """Which sequences have ended before they begin, the first inputs, and the first state."""
 
     @abstractmethod
-    def step(self, time: Any, inputs: Any, state: Any, name: str | None = None) -> tuple[Any, Any, Any, Any]:
+    def step(self, time: Tensor, inputs: Structure, state: State, name: str | None = None) -> tuple[Any, Any, Any, Any]:
         """The outputs of a step, the next state, the next inputs, and which sequences have ended."""
 
-    def finalize(self, outputs: Any, final_state: Any, sequence_lengths: Any) -> tuple[Any, Any]:
+    def finalize(self, outputs: Structure, final_state: State, sequence_lengths: Tensor) -> tuple[Any, Any]:
         """The outputs of all steps and the last state, as the program gets them."""
         return outputs, final_state
 
@@ -75,7 +76,7 @@ class BasicDecoderOutput(NamedTuple):
 class BasicDecoder(Decoder):
     """Runs a cell, and has a helper sample and say what is next."""
 
-    def __init__(self, cell: CellLike, helper: Any, initial_state: Any, output_layer: Any = None) -> None:
+    def __init__(self, cell: CellLike, helper: Helper, initial_state: State, output_layer: Layer | None = None) -> None:
         check_cell("cell", cell)
         if not isinstance(helper, Helper):
             raise WrongTypeError(f"helper must be a Helper, received: {type(helper)}")
@@ -85,7 +86,7 @@ class BasicDecoder(Decoder):
         self._output_layer = output_layer
 
     @property
-    def batch_size(self) -> Any:
+    def batch_size(self) -> Tensor:
         return self._helper.batch_size
 
     def _rnn_output_size(self) -> Any:
@@ -105,7 +106,7 @@ class BasicDecoder(Decoder):
         finished, inputs = self._helper.initialize()
         return finished, inputs, self._initial_state
 
-    def step(self, time: Any, inputs: Any, state: Any, name: str | None = None) -> tuple[Any, Any, Any, Any]:
+    def step(self, time: Tensor, inputs: Structure, state: State, name: str | None = None) -> tuple[Any, Any, Any, Any]:
         with name_scope(name or "BasicDecoderStep"):
             outputs, new_state = self._cell(inputs, state)
             if self._output_layer is not None:
@@ -117,14 +118,15 @@ class BasicDecoder(Decoder):
         return BasicDecoderOutput(outputs, sampled), next_state, next_inputs, finished
 
 
-def layer_size(cell: Any, layer: Any) -> Any:
+def layer_size(cell: CellLike, layer: Layer | None) -> Sizes:
     """How wide the outputs of a cell are, after a layer if there is one."""
     if layer is None:
         return cell.output_size
     if hasattr(layer, "units"):
         return TensorShape([layer.units])
-    rows = TensorShape([None]).concatenate(TensorShape(cell.output_size))
-    return layer.compute_output_shape(rows)[1:]
+    size: Any = cell.output_size
+    found: Sizes = layer.compute_output_shape(TensorShape([None]).concatenate(TensorShape(size)))[1:]
+    return found
 
 
 # ---------------------------------------------------------------------------------------------------- The loop
@@ -215,7 +217,7 @@ class _Loop:
         return new if new.get_shape().rank == 0 else where(finished, old, new)
 
 
-def zero_outputs(sizes: Any, dtypes: Any, batch: Any) -> Any:
+def zero_outputs(sizes: object, dtypes: object, batch: Tensor) -> Any:
     def zero(size: Any, dtype: Any) -> Tensor:
         return zeros(joined_shape(batch, size), dtype=dtype)
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from functools import partial
-from typing import Any
+from typing import Any, TypeAlias
 
 from tensorkeep.dtypes import BOOL, INT32, DType
 from tensorkeep.errors import FailedPreconditionError, InvalidArgumentError, WrongTypeError
-from tensorkeep.graph.arguments import DTypeLike, ShapeLike, TensorLike
+from tensorkeep.graph.arguments import DTypeLike, ShapeLike, Structure, TensorLike
 from tensorkeep.graph.building import name_scope
 from tensorkeep.graph.conversion import convert
 from tensorkeep.graph.graph import Tensor
@@ -32,7 +32,11 @@ from tensorkeep.tf1.functions.numbers.elementwise import (
 from tensorkeep.tf1.functions.numbers.reductions import argmax, reduce_all, reduce_any
 from tensorkeep.tf1.functions.random.numbers import multinomial, random_uniform
 from tensorkeep.tf1.functions.structures import map_structure
+from tensorkeep.tf1.layers.cells import State
 from tensorkeep.tf1.layers.recurrent import with_batch_and_time_exchanged
+
+EmbeddingLike: TypeAlias = "Callable[..., Tensor] | TensorLike"
+"""What makes inputs of numbers: a function, or a table with a row for each."""
 
 
 class Helper(ABC):
@@ -40,7 +44,7 @@ class Helper(ABC):
 
     @property
     @abstractmethod
-    def batch_size(self) -> Any:
+    def batch_size(self) -> Tensor:
         """How many sequences there are."""
 
     @property
@@ -58,12 +62,12 @@ class Helper(ABC):
         """Which sequences have ended before they begin, and the first inputs."""
 
     @abstractmethod
-    def sample(self, time: Any, outputs: Any, state: Any, name: str | None = None) -> Any:
+    def sample(self, time: Tensor, outputs: TensorLike, state: State, name: str | None = None) -> Tensor:
         """Samples drawn of the outputs of a decoder's step, one for each sequence of the batch."""
 
     @abstractmethod
     def next_inputs(
-        self, time: Any, outputs: Any, state: Any, sample_ids: Any, name: str | None = None
+        self, time: Tensor, outputs: TensorLike, state: State, sample_ids: Tensor, name: str | None = None
     ) -> tuple[Any, Any, Any]:
         """Which sequences have ended, the next inputs, and the next state."""
 
@@ -74,18 +78,18 @@ class CustomHelper(Helper):
     def __init__(
         self,
         initialize_fn: Callable[[], tuple[Any, Any]],
-        sample_fn: Callable[..., Any],
+        sample_fn: Callable[..., Tensor],
         next_inputs_fn: Callable[..., tuple[Any, Any, Any]],
         sample_ids_shape: ShapeLike = None,
         sample_ids_dtype: DTypeLike | None = None,
     ) -> None:
         self._initialize_fn, self._sample_fn, self._next_inputs_fn = initialize_fn, sample_fn, next_inputs_fn
-        self._batch_size: Any = None
+        self._batch_size: Tensor | None = None
         self._sample_ids_shape = TensorShape([] if sample_ids_shape is None else sample_ids_shape)
         self._sample_ids_dtype = DType.of(INT32 if sample_ids_dtype is None else sample_ids_dtype)
 
     @property
-    def batch_size(self) -> Any:
+    def batch_size(self) -> Tensor:
         if self._batch_size is None:
             raise FailedPreconditionError("batch_size accessed before initialize was called")
         return self._batch_size
@@ -105,12 +109,12 @@ class CustomHelper(Helper):
                 self._batch_size = size(finished)
             return finished, inputs
 
-    def sample(self, time: Any, outputs: Any, state: Any, name: str | None = None) -> Any:
+    def sample(self, time: Tensor, outputs: TensorLike, state: State, name: str | None = None) -> Tensor:
         with name_scope(name or "CustomHelperSample"):
             return self._sample_fn(time=time, outputs=outputs, state=state)
 
     def next_inputs(
-        self, time: Any, outputs: Any, state: Any, sample_ids: Any, name: str | None = None
+        self, time: Tensor, outputs: TensorLike, state: State, sample_ids: Tensor, name: str | None = None
     ) -> tuple[Any, Any, Any]:
         with name_scope(name or "CustomHelperNextInputs"):
             return self._next_inputs_fn(time=time, outputs=outputs, state=state, sample_ids=sample_ids)
@@ -120,10 +124,10 @@ class TrainingHelper(Helper):
     """Feeds the inputs of data, whatever was sampled."""
 
     def __init__(
-        self, inputs: Any, sequence_length: TensorLike, time_major: bool = False, name: str | None = None
+        self, inputs: Structure, sequence_length: TensorLike, time_major: bool = False, name: str | None = None
     ) -> None:
         with name_scope(name or "TrainingHelper"):
-            self._inputs = map_structure(convert, inputs)
+            self._inputs: Structure = map_structure(convert, inputs)
             if not time_major:
                 self._inputs = map_structure(with_batch_and_time_exchanged, self._inputs)
             self._input_tas = map_structure(unstacked_array, self._inputs)
@@ -136,7 +140,7 @@ class TrainingHelper(Helper):
             self._batch_size = shape_of(self._sequence_length)[0]
 
     @property
-    def inputs(self) -> Any:
+    def inputs(self) -> Structure:
         return self._inputs
 
     @property
@@ -144,7 +148,7 @@ class TrainingHelper(Helper):
         return self._sequence_length
 
     @property
-    def batch_size(self) -> Any:
+    def batch_size(self) -> Tensor:
         return self._batch_size
 
     def initialize(self, name: str | None = None) -> tuple[Any, Any]:
@@ -159,12 +163,12 @@ class TrainingHelper(Helper):
             lambda: map_structure(lambda array: array.read(time), self._input_tas),
         )
 
-    def sample(self, time: Any, outputs: Any, state: Any, name: str | None = None) -> Any:
+    def sample(self, time: Tensor, outputs: TensorLike, state: State, name: str | None = None) -> Tensor:
         with name_scope(name or "TrainingHelperSample"):
             return cast(argmax(outputs, axis=-1), INT32)
 
     def next_inputs(
-        self, time: Any, outputs: Any, state: Any, sample_ids: Any, name: str | None = None
+        self, time: Tensor, outputs: TensorLike, state: State, sample_ids: Tensor, name: str | None = None
     ) -> tuple[Any, Any, Any]:
         with name_scope(name or "TrainingHelperNextInputs"):
             following = time + 1
@@ -172,7 +176,7 @@ class TrainingHelper(Helper):
             return finished, self._inputs_at(following, finished), state
 
 
-def unstacked_array(value: Any) -> TensorArray:
+def unstacked_array(value: Tensor) -> TensorArray:
     shape = value.get_shape()
     array = TensorArray(value.dtype, size=shape_of(value)[0], element_shape=shape[1:])
     return array.unstack(value)
@@ -183,9 +187,9 @@ class ScheduledEmbeddingTrainingHelper(TrainingHelper):
 
     def __init__(
         self,
-        inputs: Any,
+        inputs: Structure,
         sequence_length: TensorLike,
-        embedding: Any,
+        embedding: EmbeddingLike,
         sampling_probability: TensorLike,
         time_major: bool = False,
         seed: int | None = None,
@@ -193,7 +197,9 @@ class ScheduledEmbeddingTrainingHelper(TrainingHelper):
         name: str | None = None,
     ) -> None:
         with name_scope(name or "ScheduledEmbeddingSamplingWrapper"):
-            self._embedding_fn = embedding if callable(embedding) else partial(embedding_lookup, embedding)
+            self._embedding_fn: Callable[..., Tensor] = (
+                embedding if callable(embedding) else partial(embedding_lookup, embedding)
+            )
             self._sampling_probability = convert(sampling_probability, name="sampling_probability")
             if self._sampling_probability.get_shape().rank not in (0, 1):
                 raise InvalidArgumentError(
@@ -203,14 +209,14 @@ class ScheduledEmbeddingTrainingHelper(TrainingHelper):
             self._seed, self._scheduling_seed = seed, scheduling_seed
             super().__init__(inputs, sequence_length, time_major, name=name)
 
-    def sample(self, time: Any, outputs: Any, state: Any, name: str | None = None) -> Any:
+    def sample(self, time: Tensor, outputs: TensorLike, state: State, name: str | None = None) -> Tensor:
         with name_scope(name or "ScheduledEmbeddingTrainingHelperSample"):
             chosen = bernoulli(self._sampling_probability, self.batch_size, self._scheduling_seed, BOOL)
             sampled = categorical_sample(outputs, self._seed)
             return where(chosen, sampled, fill([self.batch_size], -1))
 
     def next_inputs(
-        self, time: Any, outputs: Any, state: Any, sample_ids: Any, name: str | None = None
+        self, time: Tensor, outputs: TensorLike, state: State, sample_ids: Tensor, name: str | None = None
     ) -> tuple[Any, Any, Any]:
         with name_scope(name or "ScheduledEmbeddingTrainingHelperNextInputs"):
             finished, base, next_state = super().next_inputs(time, outputs, state, sample_ids)
@@ -231,13 +237,13 @@ class ScheduledOutputTrainingHelper(TrainingHelper):
 
     def __init__(
         self,
-        inputs: Any,
+        inputs: Structure,
         sequence_length: TensorLike,
         sampling_probability: TensorLike,
         time_major: bool = False,
         seed: int | None = None,
         next_inputs_fn: Callable[[Any], Any] | None = None,
-        auxiliary_inputs: Any = None,
+        auxiliary_inputs: Structure = None,
         name: str | None = None,
     ) -> None:
         with name_scope(name or "ScheduledOutputTrainingHelper"):
@@ -258,12 +264,12 @@ class ScheduledOutputTrainingHelper(TrainingHelper):
             self._seed, self._next_inputs_fn = seed, next_inputs_fn
             super().__init__(whole, sequence_length, time_major, name=name)
 
-    def sample(self, time: Any, outputs: Any, state: Any, name: str | None = None) -> Any:
+    def sample(self, time: Tensor, outputs: TensorLike, state: State, name: str | None = None) -> Tensor:
         with name_scope(name or "ScheduledOutputTrainingHelperSample"):
             return bernoulli(self._sampling_probability, self.batch_size, self._seed, INT32)
 
     def next_inputs(
-        self, time: Any, outputs: Any, state: Any, sample_ids: Any, name: str | None = None
+        self, time: Tensor, outputs: TensorLike, state: State, sample_ids: Tensor, name: str | None = None
     ) -> tuple[Any, Any, Any]:
         with name_scope(name or "ScheduledOutputTrainingHelperNextInputs"):
             finished, base, next_state = super().next_inputs(time, outputs, state, sample_ids)
@@ -283,8 +289,10 @@ class ScheduledOutputTrainingHelper(TrainingHelper):
 class GreedyEmbeddingHelper(Helper):
     """Feeds the rows of what is most likely, until the end token."""
 
-    def __init__(self, embedding: Any, start_tokens: TensorLike, end_token: TensorLike) -> None:
-        self._embedding_fn = embedding if callable(embedding) else partial(embedding_lookup, embedding)
+    def __init__(self, embedding: EmbeddingLike, start_tokens: TensorLike, end_token: TensorLike) -> None:
+        self._embedding_fn: Callable[..., Tensor] = (
+            embedding if callable(embedding) else partial(embedding_lookup, embedding)
+        )
         self._start_tokens = convert(start_tokens, INT32, name="start_tokens")
         self._end_token = convert(end_token, INT32, name="end_token")
         if self._start_tokens.get_shape().rank != 1:
@@ -295,19 +303,19 @@ class GreedyEmbeddingHelper(Helper):
         self._start_inputs = self._embedding_fn(self._start_tokens)
 
     @property
-    def batch_size(self) -> Any:
+    def batch_size(self) -> Tensor:
         return self._batch_size
 
     def initialize(self, name: str | None = None) -> tuple[Any, Any]:
         return tile([False], [self._batch_size]), self._start_inputs
 
-    def sample(self, time: Any, outputs: Any, state: Any, name: str | None = None) -> Any:
+    def sample(self, time: Tensor, outputs: TensorLike, state: State, name: str | None = None) -> Tensor:
         if not isinstance(outputs, Tensor):
             raise WrongTypeError(f"Expected outputs to be a single Tensor, got: {type(outputs)}")
         return argmax(outputs, axis=-1, output_type=INT32)
 
     def next_inputs(
-        self, time: Any, outputs: Any, state: Any, sample_ids: Any, name: str | None = None
+        self, time: Tensor, outputs: TensorLike, state: State, sample_ids: Tensor, name: str | None = None
     ) -> tuple[Any, Any, Any]:
         finished = equal(sample_ids, self._end_token)
         inputs = cond(reduce_all(finished), lambda: self._start_inputs, lambda: self._embedding_fn(sample_ids))
@@ -319,7 +327,7 @@ class SampleEmbeddingHelper(GreedyEmbeddingHelper):
 
     def __init__(
         self,
-        embedding: Any,
+        embedding: EmbeddingLike,
         start_tokens: TensorLike,
         end_token: TensorLike,
         softmax_temperature: TensorLike | None = None,
@@ -328,7 +336,7 @@ class SampleEmbeddingHelper(GreedyEmbeddingHelper):
         super().__init__(embedding, start_tokens, end_token)
         self._softmax_temperature, self._seed = softmax_temperature, seed
 
-    def sample(self, time: Any, outputs: Any, state: Any, name: str | None = None) -> Any:
+    def sample(self, time: Tensor, outputs: TensorLike, state: State, name: str | None = None) -> Tensor:
         if not isinstance(outputs, Tensor):
             raise WrongTypeError(f"Expected outputs to be a single Tensor, got: {type(outputs)}")
         logits = outputs if self._softmax_temperature is None else outputs / self._softmax_temperature
@@ -340,7 +348,7 @@ class InferenceHelper(Helper):
 
     def __init__(
         self,
-        sample_fn: Callable[[Any], Any],
+        sample_fn: Callable[[Any], Tensor],
         sample_shape: ShapeLike,
         sample_dtype: DTypeLike,
         start_inputs: TensorLike,
@@ -353,7 +361,7 @@ class InferenceHelper(Helper):
         self._batch_size = shape_of(self._start_inputs)[0]
 
     @property
-    def batch_size(self) -> Any:
+    def batch_size(self) -> Tensor:
         return self._batch_size
 
     @property
@@ -367,11 +375,11 @@ class InferenceHelper(Helper):
     def initialize(self, name: str | None = None) -> tuple[Any, Any]:
         return tile([False], [self._batch_size]), self._start_inputs
 
-    def sample(self, time: Any, outputs: Any, state: Any, name: str | None = None) -> Any:
+    def sample(self, time: Tensor, outputs: TensorLike, state: State, name: str | None = None) -> Tensor:
         return self._sample_fn(outputs)
 
     def next_inputs(
-        self, time: Any, outputs: Any, state: Any, sample_ids: Any, name: str | None = None
+        self, time: Tensor, outputs: TensorLike, state: State, sample_ids: Tensor, name: str | None = None
     ) -> tuple[Any, Any, Any]:
         following = sample_ids if self._next_inputs_fn is None else self._next_inputs_fn(sample_ids)
         return self._end_fn(sample_ids), following, state
@@ -380,12 +388,12 @@ class InferenceHelper(Helper):
 # ---------------------------------------------------------------------------------------------------- Chance
 
 
-def categorical_sample(logits: Tensor, seed: int | None) -> Tensor:
+def categorical_sample(logits: TensorLike, seed: int | None) -> Tensor:
     """One class for each row, drawn as likely as the logits say."""
     return reshape(multinomial(logits, 1, seed=seed, output_dtype=INT32), [-1])
 
 
-def bernoulli(probability: Tensor, count: Any, seed: int | None, dtype: DType) -> Tensor:
+def bernoulli(probability: Tensor, count: Tensor, seed: int | None, dtype: DType) -> Tensor:
     """For each sequence whether something happens that does so with a probability."""
     drawn = random_uniform(expand_dims(count, 0), seed=seed, dtype=probability.dtype)
     return cast(less(drawn, probability), dtype)

@@ -67,7 +67,7 @@ class BahdanauAttention(BaseAttentionMechanism):
     def __init__(
         self,
         num_units: int,
-        memory: Any,
+        memory: TensorLike,
         memory_sequence_length: TensorLike | None = None,
         normalize: bool = False,
         probability_fn: Callable[[Any], Any] | None = None,
@@ -89,7 +89,7 @@ class BahdanauAttention(BaseAttentionMechanism):
         )
         self._num_units, self._normalize, self._name = num_units, normalize, name
 
-    def __call__(self, query: Tensor, state: Any) -> tuple[Any, Any]:
+    def __call__(self, query: Tensor, state: Tensor) -> tuple[Any, Any]:
         """Where a query attends to, which is the next state too."""
         with variable_scope(None, "bahdanau_attention", [query]):
             asked = self.query_layer(query) if self.query_layer else query
@@ -104,7 +104,7 @@ class LuongAttention(BaseAttentionMechanism):
     def __init__(
         self,
         num_units: int,
-        memory: Any,
+        memory: TensorLike,
         memory_sequence_length: TensorLike | None = None,
         scale: bool = False,
         probability_fn: Callable[[Any], Any] | None = None,
@@ -125,7 +125,7 @@ class LuongAttention(BaseAttentionMechanism):
         )
         self._num_units, self._scale, self._name = num_units, scale, name
 
-    def __call__(self, query: Tensor, state: Any) -> tuple[Any, Any]:
+    def __call__(self, query: Tensor, state: Tensor) -> tuple[Any, Any]:
         """Where a query attends to, which is the next state too."""
         with variable_scope(None, "luong_attention", [query]):
             score = luong_score(query, self._keys, self._scale)
@@ -166,7 +166,7 @@ class BahdanauMonotonicAttention(_Monotonic):
     def __init__(
         self,
         num_units: int,
-        memory: Any,
+        memory: TensorLike,
         memory_sequence_length: TensorLike | None = None,
         normalize: bool = False,
         score_mask_value: float | None = None,
@@ -189,7 +189,7 @@ class BahdanauMonotonicAttention(_Monotonic):
         )
         self._num_units, self._normalize, self._begin = num_units, normalize, score_bias_init
 
-    def __call__(self, query: Tensor, state: Any) -> tuple[Any, Any]:
+    def __call__(self, query: Tensor, state: Tensor) -> tuple[Any, Any]:
         """Where a query attends to, which is the next state too."""
         with variable_scope(None, "bahdanau_monotonic_attention", [query]):
             asked = self.query_layer(query) if self.query_layer else query
@@ -205,7 +205,7 @@ class LuongMonotonicAttention(_Monotonic):
     def __init__(
         self,
         num_units: int,
-        memory: Any,
+        memory: TensorLike,
         memory_sequence_length: TensorLike | None = None,
         scale: bool = False,
         score_mask_value: float | None = None,
@@ -227,7 +227,7 @@ class LuongMonotonicAttention(_Monotonic):
         )
         self._num_units, self._scale, self._begin = num_units, scale, score_bias_init
 
-    def __call__(self, query: Tensor, state: Any) -> tuple[Any, Any]:
+    def __call__(self, query: Tensor, state: Tensor) -> tuple[Any, Any]:
         """Where a query attends to, which is the next state too."""
         with variable_scope(None, "luong_monotonic_attention", [query]):
             score = _biased_score(luong_score(query, self._keys, self._scale), self._begin)

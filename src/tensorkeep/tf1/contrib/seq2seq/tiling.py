@@ -6,7 +6,7 @@ from typing import Any
 
 from tensorkeep.dtypes import INT32
 from tensorkeep.errors import InvalidArgumentError
-from tensorkeep.graph.arguments import TensorLike
+from tensorkeep.graph.arguments import Structure, TensorLike
 from tensorkeep.graph.building import name_scope
 from tensorkeep.graph.conversion import convert
 from tensorkeep.graph.graph import Tensor
@@ -21,7 +21,7 @@ from tensorkeep.tf1.functions.numbers.reductions import reduce_max
 from tensorkeep.tf1.functions.structures import map_structure
 
 
-def tile_batch(t: Any, multiplier: int, name: str | None = None) -> Any:
+def tile_batch(t: Structure, multiplier: int, name: str | None = None) -> Any:
     """Tensors in which every row is there several times, one after the other."""
     with name_scope(name or "tile_batch"):
         return map_structure(lambda item: _tile_tensor(item, multiplier), t)

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from tensorkeep.graph.graph import Graph
+from tensorkeep.graph.graph import Graph, Tensor
+from tensorkeep.tf1.variables.variable import Variable
 
 
-def tensor_description(var: Any) -> str:
+def tensor_description(var: Tensor | Variable) -> str:
     """The type and shape of a tensor or variable: "(float32 3x4)"."""
     sizes = "x".join(str(size) for size in var.get_shape())
     return f"({var.dtype.name} {sizes})"

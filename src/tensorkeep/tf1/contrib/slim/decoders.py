@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, Protocol
 
 from tensorkeep.dtypes import INT64
 from tensorkeep.errors import InvalidArgumentError
@@ -30,7 +30,7 @@ class DataDecoder(ABC):
     """Makes items of records."""
 
     @abstractmethod
-    def decode(self, data: Any, items: Sequence[str] | None = None) -> list[Any]:
+    def decode(self, data: TensorLike, items: Sequence[str] | None = None) -> list[Any]:
         """The items that are wanted, in that order."""
 
     @abstractmethod
@@ -49,7 +49,7 @@ class ItemHandler(ABC):
         return self._keys
 
     @abstractmethod
-    def tensors_to_item(self, keys_to_tensors: Mapping[str, Any]) -> Tensor:
+    def tensors_to_item(self, keys_to_tensors: Mapping[str, Any]) -> Tensor | SparseTensor:
         """The item, of features by key."""
 
 
@@ -60,8 +60,9 @@ class ItemHandlerCallback(ItemHandler):
         super().__init__(keys)
         self._func = func
 
-    def tensors_to_item(self, keys_to_tensors: Mapping[str, Any]) -> Any:
-        return self._func(keys_to_tensors)
+    def tensors_to_item(self, keys_to_tensors: Mapping[str, Any]) -> Tensor | SparseTensor:
+        item: Tensor | SparseTensor = self._func(keys_to_tensors)
+        return item
 
 
 class TensorHandler(ItemHandler):
@@ -71,7 +72,7 @@ class TensorHandler(ItemHandler):
         self,
         tensor_key: str,
         shape_keys: str | Sequence[str] | None = None,
-        shape: Any = None,
+        shape: ShapeLike = None,
         default_value: TensorLike = 0,
     ) -> None:
         if shape_keys and shape is not None:
@@ -83,8 +84,9 @@ class TensorHandler(ItemHandler):
         self._shape = shape
         self._default_value = default_value
 
-    def tensors_to_item(self, keys_to_tensors: Mapping[str, Any]) -> Any:
-        tensor, shape = keys_to_tensors[self._tensor_key], self._shape
+    def tensors_to_item(self, keys_to_tensors: Mapping[str, Any]) -> Tensor | SparseTensor:
+        tensor: Any = keys_to_tensors[self._tensor_key]
+        shape: Any = self._shape
         if self._shape_keys:
             sizes = [_dense(keys_to_tensors[key]) for key in self._shape_keys]
             shape = reshape(stack(sizes), [-1])
@@ -99,13 +101,19 @@ def _dense(value: Any) -> Any:
     return sparse_tensor_to_dense(value) if isinstance(value, SparseTensor) else value
 
 
+class LookupTable(Protocol):
+    """What finds values by keys."""
+
+    def lookup(self, keys: Any, /) -> Any: ...
+
+
 class LookupTensor(TensorHandler):
     """A feature that is looked up in a table."""
 
     def __init__(
         self,
         tensor_key: str,
-        table: Any,
+        table: LookupTable,
         shape_keys: str | Sequence[str] | None = None,
         shape: ShapeLike = None,
         default_value: TensorLike = "",
@@ -113,8 +121,9 @@ class LookupTensor(TensorHandler):
         self._table = table
         super().__init__(tensor_key, shape_keys, shape, default_value)
 
-    def tensors_to_item(self, keys_to_tensors: Mapping[str, Any]) -> Any:
-        return self._table.lookup(super().tensors_to_item(keys_to_tensors))
+    def tensors_to_item(self, keys_to_tensors: Mapping[str, Any]) -> Tensor | SparseTensor:
+        found: Tensor | SparseTensor = self._table.lookup(super().tensors_to_item(keys_to_tensors))
+        return found
 
 
 class BackupHandler(ItemHandler):
@@ -127,13 +136,14 @@ class BackupHandler(ItemHandler):
         super().__init__(handler.keys + backup.keys)
         self._handler, self._backup = handler, backup
 
-    def tensors_to_item(self, keys_to_tensors: Mapping[str, Any]) -> Any:
+    def tensors_to_item(self, keys_to_tensors: Mapping[str, Any]) -> Tensor | SparseTensor:
         item = self._handler.tensors_to_item(keys_to_tensors)
-        return cond(
+        found: Tensor | SparseTensor = cond(
             equal(reduce_prod(shape_of(item)), 0),
             lambda: self._backup.tensors_to_item(keys_to_tensors),
             lambda: item,
         )
+        return found
 
 
 class SparseTensorHandler(ItemHandler):
@@ -153,7 +163,7 @@ class SparseTensorHandler(ItemHandler):
         self._shape_key, self._shape = shape_key, shape
         self._densify, self._default_value = densify, default_value
 
-    def tensors_to_item(self, keys_to_tensors: Mapping[str, Any]) -> Any:
+    def tensors_to_item(self, keys_to_tensors: Mapping[str, Any]) -> Tensor | SparseTensor:
         indices, values = keys_to_tensors[self._indices_key], keys_to_tensors[self._values_key]
         shape: Any = self._shape or indices.dense_shape
         if self._shape_key:

@@ -67,10 +67,11 @@ class Image(ItemHandler):
         self._repeated = repeated
         self._dct_method = dct_method
 
-    def tensors_to_item(self, keys_to_tensors: Mapping[str, Any]) -> Any:
+    def tensors_to_item(self, keys_to_tensors: Mapping[str, Any]) -> Tensor | SparseTensor:
         data, kind = keys_to_tensors[self._image_key], keys_to_tensors[self._format_key]
         if self._repeated:
-            return map_fn(lambda item: self._decoded(item, kind), data, dtype=self._dtype)
+            images: Tensor = map_fn(lambda item: self._decoded(item, kind), data, dtype=self._dtype)
+            return images
         return self._decoded(data, kind)
 
     def _decoded(self, data: Tensor, kind: Tensor) -> Tensor:
@@ -92,7 +93,9 @@ class Image(ItemHandler):
         return image if self._shape is None else reshape(image, self._shape)
 
 
-def _side_by_side(keys: Sequence[str], features: Mapping[str, Any], default_value: Any, is_dense: bool) -> Any:
+def _side_by_side(
+    keys: Sequence[str], features: Mapping[str, Any], default_value: Any, is_dense: bool
+) -> Tensor | SparseTensor:
     """Sparse features as the last dimension of one tensor."""
     parts = []
     for key in keys:
@@ -103,7 +106,7 @@ def _side_by_side(keys: Sequence[str], features: Mapping[str, Any], default_valu
     return sparse_tensor_to_dense(joined, default_value=default_value) if is_dense else joined
 
 
-def shape_of_sparse(value: Any) -> Tensor:
+def shape_of_sparse(value: SparseTensor) -> Tensor:
     """The shape of a sparse tensor, as a tensor."""
     shape: Tensor = value.dense_shape
     return shape
@@ -122,7 +125,7 @@ class BoundingBoxSequence(ItemHandler):
         super().__init__(_prefixed_keys(keys, _SIDES, prefix, "BoundingBoxSequence"))
         self._return_dense, self._default_value = return_dense, default_value
 
-    def tensors_to_item(self, keys_to_tensors: Mapping[str, Any]) -> Any:
+    def tensors_to_item(self, keys_to_tensors: Mapping[str, Any]) -> Tensor | SparseTensor:
         return _side_by_side(self.keys, keys_to_tensors, self._default_value, self._return_dense)
 
 
@@ -139,7 +142,7 @@ class KeypointsSequence(ItemHandler):
         super().__init__(_prefixed_keys(keys, ("y", "x"), prefix, "KeypointsSequence"))
         self._return_dense, self._default_value = return_dense, default_value
 
-    def tensors_to_item(self, keys_to_tensors: Mapping[str, Any]) -> Any:
+    def tensors_to_item(self, keys_to_tensors: Mapping[str, Any]) -> Tensor | SparseTensor:
         return _side_by_side(self.keys, keys_to_tensors, self._default_value, self._return_dense)
 
 

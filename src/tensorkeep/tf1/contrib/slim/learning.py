@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Final
 
 from tensorkeep.errors import AbortedError, InvalidArgumentError, OutOfRangeError, UnimplementedError
+from tensorkeep.graph.arguments import SessionLike
 from tensorkeep.graph.building import building, current_graph, name_scope
+from tensorkeep.graph.graph import Operation, Tensor
 from tensorkeep.tf1.contrib.training.gradient_steps import (
     USE_GLOBAL_STEP,
+    Gradients,
     add_gradients_summaries,
     clip_gradient_norms,
     create_train_op,
@@ -23,7 +26,7 @@ from tensorkeep.tf1.functions.data.lookup_tables import tables_initializer
 from tensorkeep.tf1.functions.data.summaries import merge_all
 from tensorkeep.tf1.functions.numbers.elementwise import equal, greater_equal, mod
 from tensorkeep.tf1.training.optimizers.base import Optimizer
-from tensorkeep.tf1.variables.global_step import get_or_create_global_step
+from tensorkeep.tf1.variables.global_step import Step, get_or_create_global_step
 from tensorkeep.tf1.variables.listing import (
     global_variables_initializer,
     local_variables_initializer,
@@ -36,19 +39,19 @@ USE_DEFAULT: Final = 0
 
 
 def create_slim_train_op(
-    total_loss: Any,
-    optimizer: Any,
-    global_step: Any = USE_GLOBAL_STEP,
-    update_ops: Any = None,
+    total_loss: Tensor,
+    optimizer: Optimizer,
+    global_step: Step | int | None = USE_GLOBAL_STEP,
+    update_ops: Iterable[Any] | None = None,
     variables_to_train: Sequence[Any] | None = None,
     clip_gradient_norm: float = 0,
     summarize_gradients: bool = False,
     gate_gradients: int = Optimizer.GATE_OP,
-    aggregation_method: Any = None,
+    aggregation_method: int | None = None,
     colocate_gradients_with_ops: bool = False,
     gradient_multipliers: Mapping[Any, Any] | None = None,
     check_numerics: bool = True,
-) -> Any:
+) -> Tensor:
     """The loss, which also takes a step of training; gradients are multiplied and clipped one by one if so told."""
 
     def transformed(gradients: Any) -> Any:
@@ -75,12 +78,14 @@ def create_slim_train_op(
     )
 
 
-def add_slim_gradients_summaries(grads_and_vars: Any) -> list[Any]:
+def add_slim_gradients_summaries(grads_and_vars: Gradients) -> list[Any]:
     """A histogram of each gradient, and its length."""
     return add_gradients_summaries(grads_and_vars, joined_by="/")
 
 
-def train_step(sess: Any, train_op: Any, global_step: Any, train_step_kwargs: Mapping[str, Any]) -> tuple[Any, bool]:
+def train_step(
+    sess: SessionLike, train_op: Tensor | Operation, global_step: Step, train_step_kwargs: Mapping[str, Any]
+) -> tuple[Any, bool]:
     """One step of training: the loss, and whether it was the last; what else is done is told by the last argument."""
     start = time.perf_counter()
     loss, step = sess.run([train_op, global_step])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, TypeAlias
 
 from tensorkeep.dtypes import FLOAT32, STRING
 from tensorkeep.errors import InvalidArgumentError, WrongTypeError
@@ -11,11 +11,15 @@ from tensorkeep.graph.arguments import TensorLike
 from tensorkeep.graph.building import name_scope
 from tensorkeep.graph.graph import Tensor
 from tensorkeep.io.files.gfile import glob
-from tensorkeep.tf1.functions.data.queues import FIFOQueue, QueueBase, RandomShuffleQueue
+from tensorkeep.tf1.contrib.slim.decoders import DataDecoder
+from tensorkeep.tf1.functions.data.queues import FIFOQueue, QueueBase, QueueElement, RandomShuffleQueue
 from tensorkeep.tf1.functions.data.summaries import scalar
 from tensorkeep.tf1.functions.numbers.elementwise import add_n, cast
 from tensorkeep.tf1.training.inputs.input_producers import string_input_producer
 from tensorkeep.tf1.training.inputs.queue_runner import QueueRunner, add_queue_runner
+
+DataSources: TypeAlias = "str | list[DataSources] | tuple[DataSources, ...]"
+"""Files by their paths, or by patterns."""
 
 
 class Dataset:
@@ -23,12 +27,12 @@ class Dataset:
 
     def __init__(
         self,
-        data_sources: Any,
-        reader: Any,
-        decoder: Any,
+        data_sources: DataSources,
+        reader: Callable[..., Any],
+        decoder: DataDecoder,
         num_samples: int,
         items_to_descriptions: Mapping[str, str],
-        **kwargs: Any,
+        **kwargs: object,
     ) -> None:
         self.data_sources = data_sources
         self.reader = reader
@@ -67,7 +71,7 @@ class DatasetDataProvider(DataProvider):
 
     def __init__(
         self,
-        dataset: Any,
+        dataset: Dataset,
         num_readers: int = 1,
         reader_kwargs: Mapping[str, Any] | None = None,
         shuffle: bool = True,
@@ -78,7 +82,7 @@ class DatasetDataProvider(DataProvider):
         seed: int | None = None,
         scope: str | None = None,
     ) -> None:
-        key, data = parallel_read(
+        record: Any = parallel_read(
             dataset.data_sources,
             reader_class=dataset.reader,
             num_epochs=num_epochs,
@@ -90,6 +94,7 @@ class DatasetDataProvider(DataProvider):
             seed=seed,
             scope=scope,
         )
+        key, data = record
         items = dataset.decoder.list_items()
         found = dict(zip(items, dataset.decoder.decode(data, items), strict=True))
         if record_key in found:
@@ -122,12 +127,12 @@ class ParallelReader:
     def common_queue(self) -> QueueBase:
         return self._common_queue
 
-    def read(self, queue: QueueBase, name: str | None = None) -> Any:
+    def read(self, queue: QueueBase, name: str | None = None) -> QueueElement:
         """The key and the value of a record."""
         self._read_from(queue)
         return self._common_queue.dequeue(name=name)
 
-    def read_up_to(self, queue: QueueBase, num_records: TensorLike, name: str | None = None) -> Any:
+    def read_up_to(self, queue: QueueBase, num_records: TensorLike, name: str | None = None) -> QueueElement:
         """The keys and the values of several records."""
         self._read_from(queue)
         return self._common_queue.dequeue_up_to(num_records, name)
@@ -144,7 +149,7 @@ class ParallelReader:
 
 
 def parallel_read(
-    data_sources: Any,
+    data_sources: DataSources,
     reader_class: Callable[..., Any],
     num_epochs: int | None = None,
     num_readers: int = 4,
@@ -155,7 +160,7 @@ def parallel_read(
     min_after_dequeue: int = 128,
     seed: int | None = None,
     scope: str | None = None,
-) -> Any:
+) -> QueueElement:
     """The key and the value of a record of some files, which several readers read, shuffled or in order."""
     files = get_data_files(data_sources)
     with name_scope(scope or "parallel_read"):
@@ -173,19 +178,20 @@ def parallel_read(
 
 
 def single_pass_read(
-    data_sources: Any,
+    data_sources: DataSources,
     reader_class: Callable[..., Any],
     reader_kwargs: Mapping[str, Any] | None = None,
     scope: str | None = None,
-) -> Any:
+) -> QueueElement:
     """The key and the value of a record of some files, each of which is read once and in order."""
     files = get_data_files(data_sources)
     with name_scope(scope or "single_pass_read"):
         names = string_input_producer(files, num_epochs=1, shuffle=False, capacity=1, name="filenames")
-        return reader_class(**(reader_kwargs or {})).read(names)
+        record: QueueElement = reader_class(**(reader_kwargs or {})).read(names)
+        return record
 
 
-def get_data_files(data_sources: Any) -> list[str]:
+def get_data_files(data_sources: DataSources) -> list[str]:
     """The files that paths and patterns name."""
     if isinstance(data_sources, list | tuple):
         found = [path for source in data_sources for path in get_data_files(source)]

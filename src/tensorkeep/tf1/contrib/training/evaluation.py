@@ -10,7 +10,7 @@ from typing import Any, Final
 from tensorkeep.checkpoint.finding.waiting import Waiting, next_checkpoint
 from tensorkeep.dtypes import INT64
 from tensorkeep.errors import InvalidArgumentError
-from tensorkeep.graph.arguments import Feeds
+from tensorkeep.graph.arguments import Feeds, Fetches
 from tensorkeep.graph.building import current_graph
 from tensorkeep.graph.collections import GraphKeys, get_collection
 from tensorkeep.io.files.filesystem import PathLike
@@ -80,7 +80,7 @@ class SummaryAtEndHook(SessionRunHook):
         self,
         log_dir: PathLike | None = None,
         summary_writer: SummaryWriter | None = None,
-        summary_op: Any = None,
+        summary_op: Fetches | None = None,
         feed_dict: Feeds | None = None,
     ) -> None:
         if log_dir is None and summary_writer is None:
@@ -110,7 +110,7 @@ class SummaryAtEndHook(SessionRunHook):
             self._summary_writer.flush()
 
 
-def counted_ops(eval_ops: Any, hooks: Sequence[SessionRunHook]) -> Any:
+def counted_ops(eval_ops: Fetches, hooks: Sequence[SessionRunHook]) -> Fetches:
     """The operations of an evaluation, and one that counts it, which hooks are told of."""
     step = assign_add(get_or_create_eval_step(), 1)
     for hook in hooks:

@@ -18,8 +18,8 @@ from tensorkeep.tf1.functions.control.grouping import no_op, with_dependencies
 from tensorkeep.tf1.functions.control.logging import check_numerics as nn_check_numerics
 from tensorkeep.tf1.functions.data.summaries import histogram, scalar
 from tensorkeep.tf1.functions.numbers.clipping import clip_by_norm, global_norm
-from tensorkeep.tf1.training.optimizers.base import Optimizer
-from tensorkeep.tf1.variables.global_step import get_or_create_global_step
+from tensorkeep.tf1.training.optimizers.base import Gradient, Optimizer
+from tensorkeep.tf1.variables.global_step import Step, get_or_create_global_step
 from tensorkeep.tf1.variables.listing import trainable_variables
 
 Gradients: TypeAlias = "list[tuple[Any, Any]]"
@@ -28,7 +28,7 @@ USE_GLOBAL_STEP: Final = 0
 _log = logging.getLogger(__name__)
 
 
-def changed_values(gradient: Any, change: Callable[[Any], Any]) -> Any:
+def changed_values(gradient: Gradient | None, change: Callable[[Any], Any]) -> Gradient | None:
     """A gradient with its values changed; None if there is none."""
     if isinstance(gradient, IndexedSlices):
         return IndexedSlices(change(gradient.values), gradient.indices, gradient.dense_shape)
@@ -91,13 +91,13 @@ def add_gradients_summaries(grads_and_vars: Gradients, joined_by: str = "_") -> 
 def create_train_op(
     total_loss: Tensor,
     optimizer: Optimizer,
-    global_step: Any = USE_GLOBAL_STEP,
+    global_step: Step | int | None = USE_GLOBAL_STEP,
     update_ops: Iterable[Any] | None = None,
     variables_to_train: Sequence[Any] | None = None,
     transform_grads_fn: Callable[[Gradients], Gradients] | None = None,
     summarize_gradients: bool = False,
     gate_gradients: int = Optimizer.GATE_OP,
-    aggregation_method: Any = None,
+    aggregation_method: int | None = None,
     colocate_gradients_with_ops: bool = False,
     check_numerics: bool = True,
 ) -> Tensor:
@@ -105,7 +105,7 @@ def create_train_op(
 
     Operations in the collection of updates run before it, unless others are given.
     """
-    step = get_or_create_global_step() if global_step is USE_GLOBAL_STEP else global_step
+    step: Any = get_or_create_global_step() if global_step is USE_GLOBAL_STEP else global_step
     updates = _updates(update_ops)
     if updates:
         with control_dependencies(updates):

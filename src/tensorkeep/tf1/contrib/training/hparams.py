@@ -22,7 +22,7 @@ _INTEGERS: Final = (int, np.integer)
 class HParams:
     """A set of hyperparameters, which are attributes. Each keeps the type of the value that it began with."""
 
-    def __init__(self, model_structure: Any = None, **kwargs: Any) -> None:
+    def __init__(self, model_structure: object = None, **kwargs: object) -> None:
         self._hparam_types: dict[str, tuple[type, bool]] = {}
         self._model_structure = model_structure
         for name, value in kwargs.items():
@@ -80,7 +80,7 @@ class HParams:
         """As `override_from_dict`, under its old name."""
         return self.override_from_dict(values_map)
 
-    def set_model_structure(self, model_structure: Any) -> None:
+    def set_model_structure(self, model_structure: object) -> None:
         self._model_structure = model_structure
 
     def get_model_structure(self) -> Any:

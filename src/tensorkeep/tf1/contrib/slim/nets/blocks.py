@@ -17,7 +17,7 @@ from typing import Any, TypeAlias
 
 from tensorkeep.errors import InvalidArgumentError
 from tensorkeep.graph.graph import Tensor
-from tensorkeep.tf1.contrib.framework.arg_scopes import arg_scope
+from tensorkeep.tf1.contrib.framework.arg_scopes import Scope, arg_scope
 from tensorkeep.tf1.contrib.layers.batch_norms import batch_norm
 from tensorkeep.tf1.contrib.layers.convolutions import convolution2d
 from tensorkeep.tf1.contrib.layers.dense import dropout, fully_connected
@@ -117,7 +117,7 @@ def window_within(net: Tensor, sizes: Sequence[int]) -> list[int]:
     return [min(int(size or 0), wanted) for size, wanted in zip(known, sizes, strict=True)]
 
 
-def inception_arg_scope(weight_decay: float, normalizer_params: Mapping[str, Any] | None, collection: str) -> Any:
+def inception_arg_scope(weight_decay: float, normalizer_params: Mapping[str, Any] | None, collection: str) -> Scope:
     """The arguments of layers that Inception networks are trained with; without a normalizer if it has no arguments."""
     params = None
     if normalizer_params is not None:

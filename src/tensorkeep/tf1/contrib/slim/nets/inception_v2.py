@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Final
+from typing import Final
 
 from tensorkeep.errors import InvalidArgumentError
 from tensorkeep.graph.collections import GraphKeys
 from tensorkeep.graph.graph import Tensor
-from tensorkeep.tf1.contrib.framework.arg_scopes import arg_scope
+from tensorkeep.tf1.contrib.framework.arg_scopes import Scope, arg_scope
 from tensorkeep.tf1.contrib.layers.batch_norms import batch_norm
 from tensorkeep.tf1.contrib.layers.convolutions import convolution2d, separable_convolution2d
 from tensorkeep.tf1.contrib.layers.dense import dropout
@@ -126,7 +126,7 @@ def inception_v2(
 inception_v2.default_image_size = 224  # type: ignore[attr-defined]
 
 
-def inception_v2_arg_scope(weight_decay: float = 0.00004, batch_norm_var_collection: str = "moving_vars") -> Any:
+def inception_v2_arg_scope(weight_decay: float = 0.00004, batch_norm_var_collection: str = "moving_vars") -> Scope:
     """The arguments of layers that the network is trained with."""
     params = {"decay": 0.9997, "epsilon": 0.001, "updates_collections": GraphKeys.UPDATE_OPS}
     return inception_arg_scope(weight_decay, params, batch_norm_var_collection)

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Final
+from typing import Final
 
 from tensorkeep.errors import InvalidArgumentError
 from tensorkeep.graph.collections import GraphKeys
 from tensorkeep.graph.graph import Tensor
-from tensorkeep.tf1.contrib.framework.arg_scopes import arg_scope
+from tensorkeep.tf1.contrib.framework.arg_scopes import Scope, arg_scope
 from tensorkeep.tf1.contrib.layers.batch_norms import batch_norm
 from tensorkeep.tf1.contrib.layers.convolutions import convolution2d
 from tensorkeep.tf1.contrib.layers.dense import dropout
@@ -179,7 +179,7 @@ def inception_v3_arg_scope(
     batch_norm_epsilon: float = 0.001,
     updates_collections: CollectionNames | None = GraphKeys.UPDATE_OPS,
     use_fused_batchnorm: bool = True,
-) -> Any:
+) -> Scope:
     """The arguments of layers that the network is trained with."""
     params = {
         "decay": batch_norm_decay,

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, TypeAlias
 
 from tensorkeep.graph.graph import Tensor
-from tensorkeep.tf1.contrib.framework.arg_scopes import arg_scope
+from tensorkeep.tf1.contrib.framework.arg_scopes import Scope, arg_scope
 from tensorkeep.tf1.contrib.layers.collecting import convert_collection_to_dict
 from tensorkeep.tf1.contrib.layers.convolutions import convolution2d
 from tensorkeep.tf1.contrib.layers.dense import dropout, fully_connected
@@ -21,6 +21,7 @@ from tensorkeep.tf1.functions.arrays.shapes import squeeze
 from tensorkeep.tf1.functions.nn.activations import relu
 from tensorkeep.tf1.layers.arguments import Training
 from tensorkeep.tf1.variables.initializers import Constant, TruncatedNormal, Zeros
+from tensorkeep.tf1.variables.options import InitializerLike
 from tensorkeep.tf1.variables.scope import VariableScope
 from tensorkeep.tf1.variables.scopes import variable_scope
 
@@ -28,7 +29,7 @@ Step: TypeAlias = "Callable[[Tensor], Tensor]"
 """A layer of a network."""
 
 
-def plain_arg_scope(weight_decay: float, biases: Any, pools_are_valid: bool = True) -> Any:
+def plain_arg_scope(weight_decay: float, biases: InitializerLike, pools_are_valid: bool = True) -> Scope:
     """The arguments of layers that such networks are trained with."""
     with (
         arg_scope(
@@ -74,7 +75,7 @@ def finish_network(net: Tensor, scope: VariableScope, collection: str, spatial_s
     return net, ends
 
 
-def alexnet_v2_arg_scope(weight_decay: float = 0.0005) -> Any:
+def alexnet_v2_arg_scope(weight_decay: float = 0.0005) -> Scope:
     """The arguments of layers that the network is trained with."""
     return plain_arg_scope(weight_decay, Constant(0.1))
 
@@ -109,7 +110,7 @@ def alexnet_v2(
 alexnet_v2.default_image_size = 224  # type: ignore[attr-defined]
 
 
-def overfeat_arg_scope(weight_decay: float = 0.0005) -> Any:
+def overfeat_arg_scope(weight_decay: float = 0.0005) -> Scope:
     """The arguments of layers that the network is trained with."""
     return plain_arg_scope(weight_decay, Zeros())
 

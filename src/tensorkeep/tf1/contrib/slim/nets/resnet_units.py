@@ -9,7 +9,7 @@ from typing import Any, Final, NamedTuple
 from tensorkeep.errors import InvalidArgumentError
 from tensorkeep.graph.collections import GraphKeys
 from tensorkeep.graph.graph import Tensor
-from tensorkeep.tf1.contrib.framework.arg_scopes import add_arg_scope, arg_scope
+from tensorkeep.tf1.contrib.framework.arg_scopes import Scope, add_arg_scope, arg_scope
 from tensorkeep.tf1.contrib.layers.batch_norms import batch_norm
 from tensorkeep.tf1.contrib.layers.collecting import collect_named_outputs, convert_collection_to_dict
 from tensorkeep.tf1.contrib.layers.convolutions import convolution2d
@@ -87,7 +87,7 @@ def resnet_arg_scope(
     batch_norm_decay: float = 0.997,
     batch_norm_epsilon: float = 1e-5,
     batch_norm_scale: bool = True,
-) -> Any:
+) -> Scope:
     """The arguments of layers that residual networks are trained with."""
     params = {
         "decay": batch_norm_decay,
@@ -166,7 +166,9 @@ SIZES: Final = {50: (3, 4, 6, 3), 101: (3, 4, 23, 3), 152: (3, 8, 36, 3), 200: (
 """By the number of layers, how many units the four blocks have."""
 
 
-def of_size(network: Callable[..., Any], bottleneck: Callable[..., Tensor], name: str, layers: int) -> Any:
+def of_size(
+    network: Callable[..., Any], bottleneck: Callable[..., Tensor], name: str, layers: int
+) -> Callable[..., tuple[Tensor, Any]]:
     """The network of that many layers, as a function."""
 
     def function(

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from tensorkeep.graph.graph import Tensor
-from tensorkeep.tf1.contrib.framework.arg_scopes import arg_scope
+from tensorkeep.tf1.contrib.framework.arg_scopes import Scope, arg_scope
 from tensorkeep.tf1.contrib.layers.convolutions import convolution2d
 from tensorkeep.tf1.contrib.layers.dense import fully_connected, repeat
 from tensorkeep.tf1.contrib.layers.pools import max_pool2d
@@ -19,7 +19,7 @@ from tensorkeep.tf1.variables.scopes import variable_scope
 _DEPTHS: Final = (64, 128, 256, 512, 512)
 
 
-def vgg_arg_scope(weight_decay: float = 0.0005) -> Any:
+def vgg_arg_scope(weight_decay: float = 0.0005) -> Scope:
     """The arguments of layers that the networks are trained with."""
     return plain_arg_scope(weight_decay, Zeros(), pools_are_valid=False)
 
