@@ -42,7 +42,7 @@ class CupyFramework:
             return f"CuPy {cupy.__version__} has no {dtype.array_dtype} ({error})"
         return None
 
-    def place(self, wanted: object) -> Any:
+    def place(self, wanted: object) -> int:
         """The number of a device."""
         if isinstance(wanted, cupy.cuda.Device):
             wanted = f"cuda:{wanted.id}"
@@ -60,7 +60,7 @@ class CupyFramework:
             raise NotFoundError(f'CuPy has no device "cuda:{found}"; it has {there}')
         return found
 
-    def boxes(self, place: Any, shape: tuple[int, ...]) -> list[tuple[Box, Any]]:
+    def boxes(self, place: int, shape: tuple[int, ...]) -> list[tuple[Box, Any]]:
         return [(whole_box(shape), place)]
 
     def require_room(self, needed: Mapping[Any, int]) -> None:
@@ -70,7 +70,7 @@ class CupyFramework:
         memory: Bytes = cupyx.empty_pinned((size,), np.uint8)
         return memory
 
-    def target(self, device: Any, dtype: DType, shape: tuple[int, ...]) -> Target:
+    def target(self, device: int, dtype: DType, shape: tuple[int, ...]) -> Target:
         with cupy.cuda.Device(device):
             array = cupy.empty(shape, dtype.array_dtype)
             if device not in self._streams:
@@ -79,7 +79,7 @@ class CupyFramework:
             self._streams[device].wait_event(before)
             return CupyTarget(array, device, self._streams[device])
 
-    def assembled(self, place: Any, shape: tuple[int, ...], targets: Sequence[Target]) -> Any:
+    def assembled(self, place: int, shape: tuple[int, ...], targets: Sequence[Target]) -> cupy.ndarray:
         (target,) = targets
         assert isinstance(target, CupyTarget)
         return target.array
@@ -92,7 +92,7 @@ class CupyFramework:
 class CupyTarget:
     """An array of CuPy, and the stream that fills it."""
 
-    def __init__(self, array: Any, device: int, stream: Any) -> None:
+    def __init__(self, array: cupy.ndarray, device: int, stream: cupy.cuda.Stream) -> None:
         self.array = array
         self._bytes: Any = array.reshape(-1).view(cupy.uint8) if array.size else None  # nothing is ever put there
         self._device = device

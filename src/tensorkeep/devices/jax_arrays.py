@@ -41,7 +41,7 @@ class JaxFramework:
             return None
         return f'JAX holds {dtype} as {held} unless it is told: jax.config.update("jax_enable_x64", True)'
 
-    def place(self, wanted: object) -> Any:
+    def place(self, wanted: object) -> jax.Device | jax.sharding.Sharding:
         """A device, or a sharding, which is checked when shapes are known."""
         if wanted is None:
             wanted = jax.config.jax_default_device or jax.local_devices()[0]
@@ -56,7 +56,7 @@ class JaxFramework:
             f'device: expected text such as "gpu:0", a device of JAX or a jax.sharding.Sharding, got {wanted!r}'
         )
 
-    def boxes(self, place: Any, shape: tuple[int, ...]) -> list[tuple[Box, Any]]:
+    def boxes(self, place: jax.Device | jax.sharding.Sharding, shape: tuple[int, ...]) -> list[tuple[Box, Any]]:
         if not isinstance(place, jax.sharding.Sharding):
             return [(whole_box(shape), place)]
         try:
@@ -75,10 +75,12 @@ class JaxFramework:
     def buffer(self, size: int) -> Bytes:
         return np.empty(size, np.uint8)  # JAX offers no pinned memory that can be written again and again
 
-    def target(self, device: Any, dtype: DType, shape: tuple[int, ...]) -> Target:
+    def target(self, device: jax.Device, dtype: DType, shape: tuple[int, ...]) -> Target:
         return JaxTarget(device, dtype.array_dtype, shape)
 
-    def assembled(self, place: Any, shape: tuple[int, ...], targets: Sequence[Target]) -> Any:
+    def assembled(
+        self, place: jax.Device | jax.sharding.Sharding, shape: tuple[int, ...], targets: Sequence[Target]
+    ) -> jax.Array:
         arrays = [target.array().block_until_ready() for target in targets if isinstance(target, JaxTarget)]
         if not isinstance(place, jax.sharding.Sharding):
             return arrays[0]
@@ -96,7 +98,7 @@ def is_exhaustion(error: BaseException) -> bool:
 class JaxTarget:
     """An array on one device of JAX."""
 
-    def __init__(self, device: Any, dtype: np.dtype[Any], shape: tuple[int, ...]) -> None:
+    def __init__(self, device: jax.Device, dtype: np.dtype[Any], shape: tuple[int, ...]) -> None:
         self._device = device
         self._dtype = dtype
         self._shape = shape
@@ -120,7 +122,7 @@ class JaxTarget:
             raise
         return lambda: arrived.block_until_ready()
 
-    def array(self) -> Any:
+    def array(self) -> jax.Array:
         """The array with the pieces that have come so far; zeros elsewhere."""
         if self._array is None:
             self._array = jnp.zeros(self._shape, self._dtype, device=self._device)
@@ -163,7 +165,7 @@ def _require_device_memory(sharding: Any) -> None:
         )
 
 
-def require_here(array: Any) -> None:
+def require_here(array: jax.Array) -> None:
     """An error for an array that is being traced, was given away, or has parts that this process does not see."""
     if isinstance(array, jax.core.Tracer):
         raise InvalidArgumentError("it is being traced by JAX, and has no values yet: save outside of the function")
@@ -176,7 +178,7 @@ def require_here(array: Any) -> None:
 class JaxPieces:
     """The elements of an array of JAX in their order, as arrays of NumPy of up to so many bytes."""
 
-    def __init__(self, array: Any, size: int) -> None:
+    def __init__(self, array: jax.Array, size: int) -> None:
         self._array = array
         self._count = max(1, size // max(array.dtype.itemsize, 1))
 

@@ -39,7 +39,7 @@ class TorchFramework:
             return None
         return f"PyTorch {torch.__version__} has no {dtype.array_dtype}"
 
-    def place(self, wanted: object) -> Any:
+    def place(self, wanted: object) -> torch.device:
         try:
             device = torch.device("cpu" if wanted is None else wanted)
         except (RuntimeError, TypeError) as error:
@@ -55,7 +55,7 @@ class TorchFramework:
             raise NotFoundError(f'PyTorch has no device "{device}" that can be loaded to; it has {there}')
         return torch.device("cuda", number)
 
-    def boxes(self, place: Any, shape: tuple[int, ...]) -> list[tuple[Box, Any]]:
+    def boxes(self, place: torch.device, shape: tuple[int, ...]) -> list[tuple[Box, Any]]:
         return [(whole_box(shape), place)]
 
     def require_room(self, needed: Mapping[Any, int]) -> None:
@@ -66,7 +66,7 @@ class TorchFramework:
         memory: Bytes = pinned.numpy()  # which keeps the tensor
         return memory
 
-    def target(self, device: Any, dtype: DType, shape: tuple[int, ...]) -> Target:
+    def target(self, device: torch.device, dtype: DType, shape: tuple[int, ...]) -> Target:
         tensor = torch.empty(shape, dtype=_torch_dtype(dtype), device=device)
         if device.type == "cpu":
             return TorchTarget(tensor, None)
@@ -75,7 +75,7 @@ class TorchFramework:
         tensor.record_stream(stream)
         return TorchTarget(tensor, stream)
 
-    def assembled(self, place: Any, shape: tuple[int, ...], targets: Sequence[Target]) -> Any:
+    def assembled(self, place: torch.device, shape: tuple[int, ...], targets: Sequence[Target]) -> torch.Tensor:
         (target,) = targets
         assert isinstance(target, TorchTarget)
         return target.tensor
@@ -88,7 +88,7 @@ class TorchFramework:
 class TorchTarget:
     """A tensor of PyTorch, and the stream that fills it if it is not on the CPU."""
 
-    def __init__(self, tensor: Any, stream: Any) -> None:
+    def __init__(self, tensor: torch.Tensor, stream: torch.cuda.Stream | None) -> None:
         self.tensor = tensor
         self._bytes = tensor.reshape(-1).view(torch.uint8)
         self._stream = stream

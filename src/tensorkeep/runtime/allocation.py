@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import prod
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
+import numpy.typing as npt
 
 from tensorkeep.errors import InvalidArgumentError, ResourceExhaustedError
 from tensorkeep.io.machine.resources import available_memory
@@ -17,7 +18,7 @@ _UNQUESTIONED: Final = 1 << 28  # bytes
 _SMALL: Final = 1 << 10  # bytes; nobody's limit is below that
 
 
-def check_allocation(shape: Sequence[int], dtype: Any, copies: int = 1) -> None:
+def check_allocation(shape: Sequence[int], dtype: npt.DTypeLike, copies: int = 1) -> None:
     """Raises unless an array of this shape, and what making it takes besides, fits into the memory that is there.
 
     A negative size is an InvalidArgumentError, too large a size a ResourceExhaustedError. To be called before

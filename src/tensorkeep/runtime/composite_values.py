@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from tensorkeep.arrays import Array
 from tensorkeep.errors import InvalidArgumentError, WrongTypeError
 from tensorkeep.graph.graph import Tensor
 
@@ -33,7 +34,7 @@ class RaggedTensorValue:
     values: Any
     row_splits: Any
 
-    def __init__(self, values: Any, row_splits: Any) -> None:
+    def __init__(self, values: Array | RaggedTensorValue, row_splits: Array) -> None:
         is_vector = isinstance(row_splits, np.ndarray | np.generic) and row_splits.ndim == 1
         if not is_vector or row_splits.dtype not in (np.int64, np.int32):
             raise WrongTypeError("row_splits must be a 1D int32 or int64 numpy array")

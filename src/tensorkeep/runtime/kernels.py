@@ -70,7 +70,7 @@ class Kernels:
             context = self._contexts[op] = KernelContext(op, self._surroundings)
         return context
 
-    def lasting_resource(self, op: Operation) -> Any:
+    def lasting_resource(self, op: Operation) -> object:
         """The resource that an operation gives in every run; None if it cannot be had now."""
         kernel = self.of(op)
         try:
@@ -78,7 +78,7 @@ class Kernels:
         except TensorKeepError:
             return None  # it will fail again when it runs, where the error is explained
 
-    def shared_resource(self, op: Operation) -> Any:
+    def shared_resource(self, op: Operation) -> object:
         """The resource that an operation gives in every run, by the name it is shared by: a variable, a table.
 
         None of an operation that gives no such thing, or takes inputs.

@@ -109,7 +109,7 @@ class VariableResource:
         if self.changes is not None:
             self.changes.note(None)
 
-    def store(self, value: Any) -> None:
+    def store(self, value: object) -> None:
         """Replaces the value by a copy of an array; by one that is promised, in its own place where that is possible.
 
         Hold `lock` meanwhile. If a promise is not kept, the value is the old one or partly the new one.

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from datetime import datetime_CAPI
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 from weakref import ReferenceType, ref
 
 import numpy as np
@@ -36,6 +36,9 @@ from tensorkeep.runtime.resources import ResourceManager
 from tensorkeep.runtime.session_tensors import TensorHandle
 from tensorkeep.runtime.timing import OperationTime
 from tensorkeep.shapes import Shape
+
+if TYPE_CHECKING:
+    from tensorkeep.graph.arguments import Fetches
 
 _ANY_THREADS: Final = nullcontext()
 _EVERYTHING: Final = frozenset(Capability) - {Capability.CALLS_PYTHON}
@@ -159,7 +162,7 @@ class Session:
         """Within, there are as many threads as runs of this session may use."""
         return _ANY_THREADS if self.threads is None else using_threads(self.threads)
 
-    def run_timed(self, fetches: Any, feeds: Mapping[Any, Any] | None = None) -> tuple[Any, list[OperationTime]]:
+    def run_timed(self, fetches: Fetches, feeds: Mapping[Any, Any] | None = None) -> tuple[Any, list[OperationTime]]:
         """As `run`; also gives when each operation began and ended. It takes longer than a plain run."""
         plan = self._fetch_plan(fetches)
         keys, values = self._fed(feeds) if feeds else ((), ())
@@ -169,7 +172,7 @@ class Session:
             results, times = program.timed(*values)
         return plan.rebuild(dict(zip(plan.tensors, map(_handed_out, results), strict=True))), times
 
-    def partial_run_setup(self, fetches: Any, feeds: Any = ()) -> str:
+    def partial_run_setup(self, fetches: Fetches, feeds: object = ()) -> str:
         """Begins a run whose feeds come in several steps: its handle. All that will be fed and fetched is named here.
 
         An engine has no part in it.
@@ -219,7 +222,7 @@ class Session:
 
     def make_callable(
         self,
-        fetches: Any,
+        fetches: Fetches,
         feed_list: Sequence[Any] = (),
         *,
         checked: Sequence[tuple[DType, Shape]] = (),

@@ -41,7 +41,7 @@ class TensorHandle(bytes):
         value = self._store.find(self)[0]
         return value.copy()[()] if isinstance(value, np.ndarray) else value
 
-    def value_as(self, dtype: DType) -> Any:
+    def value_as(self, dtype: DType) -> object:
         """The value, to be fed to a tensor of a type."""
         value, kept = self._store.find(self)
         if kept is not dtype:

@@ -227,7 +227,7 @@ class CellCall:
             table[:, at] = firsts[kind] + number, place.column, step
         return table[0], table[1], table[2]
 
-    def __call__(self, packs: Packs | None, *values: Any) -> tuple[Array, ...] | None:
+    def __call__(self, packs: Packs | None, *values: object) -> tuple[Array, ...] | None:
         """`packs` keeps matrices in order from round to round of a loop; None if they are not to be kept."""
         compiled = functions()
         first = values[self._given.rows[0].at]

@@ -6,10 +6,10 @@ Reshape(x, Pack([Shape(x)[0], 26, …]))        sizes of x itself by their axes,
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
+from tensorkeep.arrays import Array
 from tensorkeep.graph.constants import constant_value
 from tensorkeep.graph.graph import Operation, Tensor
 from tensorkeep.runtime.plans.blocks import Block
@@ -25,7 +25,7 @@ class Flattening:
     sizes: tuple[tuple[int | None, int], ...]
 
 
-def flatten_array(x: Any, sizes: tuple[tuple[int | None, int], ...]) -> Any:
+def flatten_array(x: object, sizes: tuple[tuple[int | None, int], ...]) -> Array | None:
     """The array with these sizes; None if its operations have to run one by one, or to say what is wrong."""
     if type(x) is not np.ndarray:
         return None

@@ -15,6 +15,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from tensorkeep.arrays import Array
 from tensorkeep.dtypes import FLOAT32
 from tensorkeep.graph.graph import Operation, Tensor
 from tensorkeep.runtime.fusions.cells import may_change_memory, operations_of
@@ -76,21 +77,21 @@ class Pending:
 
     __slots__ = ("_depth", "_lefts", "_multiply", "_rights", "total")
 
-    def __init__(self, total: Any, multiply: Callable[..., Any]) -> None:
+    def __init__(self, total: Array, multiply: Callable[..., Any]) -> None:
         self.total = total
         self._multiply = multiply
         self._lefts: list[Any] = []
         self._rights: list[Any] = []
         self._depth = 0
 
-    def add(self, left: Any, right: Any) -> None:
+    def add(self, left: Array, right: Array) -> None:
         self._lefts.append(left)
         self._rights.append(right)
         self._depth += len(left)
         if self._depth >= _DEEPEST:
             self.finish()
 
-    def finish(self) -> Any:
+    def finish(self) -> Array:
         """The sum of all that has been added so far."""
         if self._lefts:
             lefts, rights = np.concatenate(self._lefts), np.concatenate(self._rights)

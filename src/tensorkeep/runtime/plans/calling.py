@@ -47,7 +47,7 @@ class Function:
         self._program: Program | None = None
         self._arguments = 0
 
-    def __call__(self, *arguments: Any) -> Sequence[Any]:
+    def __call__(self, *arguments: object) -> Sequence[Any]:
         program = self._program or self._compiled(arguments)
         if len(arguments) != self._arguments:
             raise InvalidArgumentError(

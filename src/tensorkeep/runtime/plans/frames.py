@@ -150,7 +150,7 @@ class TokenMachine:
         run.begin()
         return run
 
-    def run(self, *feeds: Any) -> tuple[Any, ...]:
+    def run(self, *feeds: object) -> tuple[Any, ...]:
         """The values of the fetches; an error if one is dead."""
         run = _Run(self._nodes, self._entries, self._plan, self._fed, feeds)
         run.begin()
@@ -187,7 +187,7 @@ class SteppedRun:
                 self._run.give(op, index, value)
         self._run.go_on()
 
-    def value(self, index: int) -> Any:
+    def value(self, index: int) -> object:
         """The value of a fetch that can be computed from what was fed; an error if it is dead."""
         return self._run.value(index)
 

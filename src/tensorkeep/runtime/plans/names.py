@@ -15,6 +15,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from tensorkeep.arrays import Array
 from tensorkeep.graph.constants import constant_value
 from tensorkeep.graph.graph import PLACEHOLDERS, Operation, Tensor
 from tensorkeep.runtime.allocation import check_allocation
@@ -54,7 +55,7 @@ class Names:
         self._objects: dict[int, str] = {}
         self._held: list[Any] = []  # so that no two values share an id
 
-    def name(self, prefix: str, value: Any) -> str:
+    def name(self, prefix: str, value: object) -> str:
         """A name of the function's module for a value, which stays alive with it."""
         self._held.append(value)
         name = self._objects.get(id(value))
@@ -183,7 +184,7 @@ class Names:
                 return True
         return False
 
-    def constant(self, value: Any) -> str:
+    def constant(self, value: Array) -> str:
         """The name of a constant."""
         name = self.name("c", value)
         self.ranks[name] = value.ndim

@@ -38,7 +38,7 @@ class Program:
         )
         """Whether an engine runs all of it that computes with numbers, so that no kernel of ours gives warnings."""
 
-    def __call__(self, *feeds: Any) -> tuple[Any, ...]:
+    def __call__(self, *feeds: object) -> tuple[Any, ...]:
         try:
             return self.function(*feeds)  # type: ignore[no-any-return]
         except Exception as error:
@@ -46,7 +46,7 @@ class Program:
         finally:
             spare_memory_after_run()
 
-    def timed(self, *feeds: Any) -> tuple[tuple[Any, ...], list[OperationTime]]:
+    def timed(self, *feeds: object) -> tuple[tuple[Any, ...], list[OperationTime]]:
         """The same, and when its operations ran."""
         try:
             return time_operations(self.function, self._code, self._lines, feeds)

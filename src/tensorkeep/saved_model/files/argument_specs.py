@@ -44,7 +44,7 @@ def write_argument_spec(proto: FunctionSpec, spec: ArgumentSpec, input_signature
     encode_structure(None if input_signature is None else tuple(input_signature), proto.input_signature)
 
 
-def encode_structure(value: Any, proto: StructuredValue) -> None:
+def encode_structure(value: object, proto: StructuredValue) -> None:
     """Writes a structure: containers, plain values of Python, types, shapes, and tensors by what is known of them."""
     if value is None:
         proto.none_value.SetInParent()

@@ -7,15 +7,18 @@ order of their own.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from tensorkeep.io.coding.varint import encode_varint
+
+if TYPE_CHECKING:
+    from google.protobuf.message import Message
 
 _BYTES: Final = 2  # the wire type of what has a length
 _NUMBER: Final = 0
 
 
-def canonical_bytes(message: Any) -> bytes | None:
+def canonical_bytes(message: Message) -> bytes | None:
     """The message in canonical form; None if it has fields that are not known here, whose place is not known either."""
     data = b"".join(_fields(message))
     return data if len(data) == message.ByteSize() else None

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from tensorkeep.errors import InvalidArgumentError, NotFoundError
-from tensorkeep.graph.graph import Graph, Tensor
+from tensorkeep.graph.graph import Graph, Operation, Tensor
 from tensorkeep.proto.messages import DataType, SignatureDef, TensorInfo
 from tensorkeep.saved_model.files.constants import (
     CLASSIFY_INPUTS,
@@ -75,7 +75,7 @@ def predict_signature_def(inputs: Tensors, outputs: Tensors) -> SignatureDef:
     )
 
 
-def classification_signature_def(examples: Any, classes: Any, scores: Any) -> SignatureDef:
+def classification_signature_def(examples: Tensor, classes: Tensor | None, scores: Tensor | None) -> SignatureDef:
     """A signature from serialized examples to classes, to scores, or to both."""
     if examples is None:
         raise InvalidArgumentError("Classification `examples` cannot be None.")
@@ -98,7 +98,7 @@ def classification_signature_def(examples: Any, classes: Any, scores: Any) -> Si
     return build_signature_def({CLASSIFY_INPUTS: inputs}, outputs, CLASSIFY_METHOD_NAME)
 
 
-def regression_signature_def(examples: Any, predictions: Any) -> SignatureDef:
+def regression_signature_def(examples: Tensor, predictions: Tensor) -> SignatureDef:
     """A signature from serialized examples to numbers."""
     if examples is None:
         raise InvalidArgumentError("Regression `examples` cannot be None.")
@@ -150,14 +150,14 @@ def _typed_info(tensor: Any, wanted: int, complaint: str) -> TensorInfo:
 # ----------------------------------------------------------------------------------------------------------- operations
 
 
-def op_signature_def(op: Any, key: str) -> SignatureDef:
+def op_signature_def(op: Operation, key: str) -> SignatureDef:
     """A signature whose one output is an operation."""
     return build_signature_def(outputs={key: build_tensor_info_from_op(op)})
 
 
 def load_op_from_signature_def(
     signature_def: SignatureDef, key: str, graph: Graph, import_scope: str | None = None
-) -> Any:
+) -> Tensor | Operation:
     """The operation of a graph that such a signature names."""
     try:
         return get_element_from_tensor_info(signature_def.outputs[key], graph, import_scope)

@@ -181,7 +181,7 @@ _DECODERS: Final[dict[str, Callable[[Any], Any]]] = {
 # ------------------------------------------------------------------------------------------------------------ walking
 
 
-def tensors_of(structure: Any) -> Iterator[TensorSpec]:
+def tensors_of(structure: object) -> Iterator[TensorSpec]:
     """The tensors of a structure, in their order."""
     if isinstance(structure, TensorSpec):
         yield structure
@@ -210,7 +210,7 @@ def pack(structure: Any, values: Iterator[Any]) -> Any:
     return structure
 
 
-def flat_values(structure: Any, value: Any, exact: bool) -> list[Any] | None:
+def flat_values(structure: object, value: object, exact: bool) -> list[Any] | None:
     """The arrays of a value of that structure, in their order; None if it is none.
 
     `exact` takes arrays of the very types only; otherwise numbers are converted where nothing of them is lost.
@@ -260,7 +260,7 @@ def _is_same(wanted: Any, value: Any) -> bool:
     return bool(value == wanted) and isinstance(value, bool) == isinstance(wanted, bool)
 
 
-def structure_text(structure: Any) -> str:
+def structure_text(structure: object) -> str:
     """A structure in a line."""
     if isinstance(structure, Mapping):
         return "{" + ", ".join(f"{key}: {structure_text(structure[key])}" for key in sorted(structure)) + "}"

@@ -13,7 +13,7 @@ from typing import Any, Final
 from tensorkeep.dtypes import DType, dtype_in_graph
 from tensorkeep.errors import DataLossError, InvalidArgumentError
 from tensorkeep.graph.composites import IndexedSlices, SparseTensor
-from tensorkeep.graph.graph import Graph, Tensor
+from tensorkeep.graph.graph import Graph, Operation, Tensor
 from tensorkeep.graph.scopes import prepend_name_scope
 from tensorkeep.graph.tensor_shape import TensorShape
 from tensorkeep.proto.messages import DataType, TensorInfo, TensorShapeProto, TypeSpecProto
@@ -38,7 +38,7 @@ def build_tensor_info(tensor: Tensor) -> TensorInfo:
     return info
 
 
-def build_tensor_info_from_op(op: Any) -> TensorInfo:
+def build_tensor_info_from_op(op: Operation) -> TensorInfo:
     """An operation by name, in the form of a tensor that has no dtype."""
     return TensorInfo(dtype=DataType.DT_INVALID, tensor_shape=_SHAPE_OF_OPERATION, name=op.name)
 
@@ -134,9 +134,12 @@ def get_tensor_from_tensor_info(tensor_info: TensorInfo, graph: Graph, import_sc
     )
 
 
-def get_element_from_tensor_info(tensor_info: TensorInfo, graph: Graph, import_scope: str | None = None) -> Any:
+def get_element_from_tensor_info(
+    tensor_info: TensorInfo, graph: Graph, import_scope: str | None = None
+) -> Tensor | Operation:
     """The tensor or operation of a graph that a TensorInfo names; NotFoundError if the graph does not have it."""
-    return element_of(graph, prepend_name_scope(tensor_info.name, import_scope))
+    found: Tensor | Operation = element_of(graph, prepend_name_scope(tensor_info.name, import_scope))
+    return found
 
 
 # ----------------------------------------------------------------------------------------------------------- properties

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Protocol, TypeAlias
+from typing import Protocol, TypeAlias
 
 import numpy as np
 
@@ -39,7 +39,7 @@ def array_of(value: object, ranks: tuple[int, ...], what: str) -> Array:
     return found
 
 
-def optional_array(value: Any, ranks: tuple[int, ...], what: str) -> Array | None:
+def optional_array(value: object, ranks: tuple[int, ...], what: str) -> Array | None:
     return None if value is None else array_of(value, ranks, what)
 
 
@@ -54,7 +54,7 @@ def check_sizes(what: str, wanted: int, **arrays: Array | None) -> None:
         raise InvalidArgumentError(f"{what}: {', '.join(wrong)}; the last dimension must be {wanted}")
 
 
-def set_fields(layer: object, **values: Any) -> None:
+def set_fields(layer: object, **values: object) -> None:
     """Gives a frozen value its fields in the form in which they are kept."""
     for name, value in values.items():
         object.__setattr__(layer, name, value)
@@ -82,6 +82,6 @@ def known_sizes(layer: object, x: Tensor) -> Sizes:
     return tuple(x.shape.as_list())
 
 
-def weight(value: Array, dtype: DType, name: str) -> Any:
+def weight(value: Array, dtype: DType, name: str) -> Variable:
     """A variable of the graph being built, of this type, whose first value is an array."""
     return Variable(value.astype(dtype.array_dtype), name=name, use_resource=True)

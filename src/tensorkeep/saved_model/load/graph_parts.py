@@ -83,7 +83,7 @@ def signature_ends(spec: SignatureSpec) -> tuple[dict[str, TensorSpec], dict[str
     return named_components(spec.inputs), named_components(spec.outputs)
 
 
-def argument_names(structure: Any, parameters: Sequence[str]) -> list[str]:
+def argument_names(structure: tuple[Sequence[Any], Mapping[str, Any]], parameters: Sequence[str]) -> list[str]:
     """A name for each tensor that a function takes: what it was traced with, or what the parameter is called."""
     positional, named = structure
     names = [*parameters, *(f"args_{number}" for number in range(len(parameters), len(positional)))]
@@ -91,7 +91,7 @@ def argument_names(structure: Any, parameters: Sequence[str]) -> list[str]:
     return unique_names([found for name, item in pairs for found in _names_in(item, name, by_spec=True)])
 
 
-def result_names(structure: Any) -> list[str]:
+def result_names(structure: object) -> list[str]:
     """A name for each tensor that a function gives: its key in a dict, or its place among them."""
     if isinstance(structure, Mapping):
         found = [name for key in sorted(structure) for name in _names_in(structure[key], str(key))]

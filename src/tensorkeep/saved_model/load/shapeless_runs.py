@@ -9,13 +9,14 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from tensorkeep.graph.arguments import Fetches
 from tensorkeep.graph.graph import Tensor
 from tensorkeep.runtime.session import Session, fits_shape
 from tensorkeep.saved_model.load.signature import Run
 
 
 def run_of_any_shapes(
-    fetches: Any,
+    fetches: Fetches,
     feeds: Sequence[Tensor],
     session: Session,
     open_doubting: Callable[[], Session],

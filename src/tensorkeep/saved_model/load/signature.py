@@ -144,7 +144,7 @@ class Signature:
             self._run = run
         return self._run
 
-    def __call__(self, /, **values: Any) -> dict[str, Any]:
+    def __call__(self, /, **values: object) -> dict[str, Any]:
         run = self._run or self.prepare()
         results = run(self._arguments(values))
         if self._gives_plain:

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from tensorkeep.arrays import Array
 from tensorkeep.dtypes import RESOURCE, STRING, VARIANT, DType
 from tensorkeep.errors import InvalidArgumentError
 from tensorkeep.shapes import Shape
@@ -94,7 +95,7 @@ def _converted_value(value: Any, dtype: DType) -> Any:
     return made
 
 
-def string_array(value: Any) -> Any:
+def string_array(value: object) -> Array:
     """Texts and bytes, in any nesting of lists, as an array of bytes objects."""
     try:
         array = np.asarray(value, None if isinstance(value, np.ndarray) else object)

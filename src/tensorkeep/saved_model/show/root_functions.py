@@ -127,7 +127,7 @@ def _quoted_value(value: Any) -> str:
 # ---------------------------------------------------------------------------------------------------------- structures
 
 
-def decode_structure(proto: StructuredValue, depth: int = 0) -> Any:
+def decode_structure(proto: StructuredValue, depth: int = 0) -> object:
     """A structure with TensorFlow's things in it as they are shown."""
     if depth > _DEEPEST:
         raise DataLossError(f"a structure is more than {_DEEPEST} levels deep")

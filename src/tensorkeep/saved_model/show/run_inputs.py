@@ -98,7 +98,7 @@ def _extend(feature: Any, values: list[Any]) -> None:
         raise WrongTypeError(f"the values of a feature must be of one type: {error}") from None
 
 
-def load_input(path: str, name: str | None, fs: FileSystem, allow_pickle: bool, warn: Warn) -> Any:
+def load_input(path: str, name: str | None, fs: FileSystem, allow_pickle: bool, warn: Warn) -> object:
     """The array of an input in a file."""
     try:
         found = read_numpy_file(path, fs, allow_pickle)

@@ -52,7 +52,7 @@ _BINARY: Final[dict[type[ast.operator], Callable[[Any, Any], Any]]] = {
 _NAMES: Final[dict[str, Any]] = {"float": float, "int": int, "bool": bool}
 
 
-def evaluate(text: str) -> Any:
+def evaluate(text: str) -> object:
     """The value of an expression; InvalidArgumentError if it is not one of the grammar above."""
     if len(text) > _LONGEST:
         raise InvalidArgumentError(f"the expression has {len(text)} characters, more than {_LONGEST}")

@@ -190,7 +190,7 @@ def _parts(value: Any) -> dict[str, Any]:
     return {}
 
 
-def plain_value(value: Any) -> Any:
+def plain_value(value: object) -> object:
     """A value for JSON. Bytes are text if they are that, and otherwise escaped; so are numbers that JSON has not.
 
     Ragged values are lists of lists, sparse ones objects of their parts.

@@ -67,7 +67,7 @@ class FeatureColumn(ABC):
         """How to parse the features that it reads, by their names."""
 
     @abstractmethod
-    def transform(self, inputs: Features) -> Any:
+    def transform(self, inputs: Features) -> object:
         """Builds what is made of the features before any variable is used."""
 
     def create_state(self, state: ColumnState) -> None:

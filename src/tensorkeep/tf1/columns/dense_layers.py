@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, MutableMapping
+from collections.abc import Iterable, Mapping, MutableMapping
 from typing import Any
 
 from tensorkeep.errors import InvalidArgumentError
@@ -12,7 +12,7 @@ from tensorkeep.graph.composites import SparseTensor
 from tensorkeep.graph.conversion import convert
 from tensorkeep.graph.graph import Tensor
 from tensorkeep.runtime.composite_values import SparseTensorValue
-from tensorkeep.tf1.columns.column import Features, by_name, check_batch_sizes, listed_columns
+from tensorkeep.tf1.columns.column import FeatureColumn, Features, by_name, check_batch_sizes, listed_columns
 from tensorkeep.tf1.columns.input_layer import check_dense_columns, flat_tensor
 from tensorkeep.tf1.columns.sequence import check_sequence_columns, equal_lengths, sequence_of
 from tensorkeep.tf1.columns.state import LayerState
@@ -76,7 +76,7 @@ class DenseFeatures(_FeaturesLayer):
 
     def __init__(
         self,
-        feature_columns: Any,
+        feature_columns: FeatureColumn | Iterable[FeatureColumn],
         trainable: bool = True,
         name: str | None = None,
         partitioner: Partitioner | None = None,
@@ -108,7 +108,9 @@ class DenseFeatures(_FeaturesLayer):
 class SequenceFeatures(_FeaturesLayer):
     """`tf.keras.experimental.SequenceFeatures`: sequences of all columns side by side, and how long they are."""
 
-    def __init__(self, feature_columns: Any, trainable: bool = True, name: str | None = None) -> None:
+    def __init__(
+        self, feature_columns: FeatureColumn | Iterable[FeatureColumn], trainable: bool = True, name: str | None = None
+    ) -> None:
         super().__init__(feature_columns, trainable, name)
         check_sequence_columns(self._columns)
 

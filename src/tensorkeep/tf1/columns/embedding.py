@@ -27,7 +27,7 @@ from tensorkeep.tf1.columns.keyed import (
     MultiHashVariableCategoricalColumn,
 )
 from tensorkeep.tf1.columns.sequence import SequenceCategoricalColumn
-from tensorkeep.tf1.columns.state import ColumnState, Weights
+from tensorkeep.tf1.columns.state import ColumnState, Table, Weights
 from tensorkeep.tf1.functions.arrays.shapes import concat, one_hot
 from tensorkeep.tf1.functions.arrays.slicing import scatter_nd
 from tensorkeep.tf1.functions.embedding.combining import safe_adaptive_embedding_lookup_sparse
@@ -48,7 +48,7 @@ class Lookup:
     max_norm: float | None
     use_safe_embedding_lookup: bool
 
-    def rows(self, table: Any, pair: IdWeightPair, name: str) -> Tensor:
+    def rows(self, table: Table, pair: IdWeightPair, name: str) -> Tensor:
         """Builds the combined rows of each example."""
         ids = pair.id_tensor
         dims = ids.dense_shape.static_shape.dims
@@ -103,7 +103,7 @@ class EmbeddingColumn(DenseColumn, SequenceDenseColumn):
         """The name of DeepRec's group of lookups, or nothing."""
         return "" if self.scope is None else self.scope.name
 
-    def transform(self, inputs: Features) -> Any:
+    def transform(self, inputs: Features) -> object:
         return inputs.get(self.categorical_column)
 
     def create_state(self, state: ColumnState) -> None:
@@ -121,7 +121,7 @@ class EmbeddingColumn(DenseColumn, SequenceDenseColumn):
         pair = self.categorical_column.sparse(inputs)
         return TensorSequenceLengthPair(self._rows(inputs, pair), sequence_lengths(pair.id_tensor))
 
-    def weights(self, inputs: Features) -> Any:
+    def weights(self, inputs: Features) -> Table:
         """The table of a column that has one, for lookups together with others."""
         wanted = self._wanted()
         if len(wanted) > 1:
@@ -168,20 +168,20 @@ class EmbeddingColumn(DenseColumn, SequenceDenseColumn):
             return _combine_tensors(column.operation, found)
         return look.rows(tables[0], pair, name)
 
-    def _restored(self, table: Any) -> Any:
+    def _restored(self, table: Table) -> Table:
         """The table, which begins as a tensor of a checkpoint if the column says so."""
         if self.ckpt_to_load_from is not None and self.tensor_name_in_ckpt is not None:
             start_from_checkpoint(table, self.ckpt_to_load_from, self.tensor_name_in_ckpt)
         return table
 
 
-def start_from_checkpoint(table: Any, checkpoint: str, tensor: str) -> None:
+def start_from_checkpoint(table: Table, checkpoint: str, tensor: str) -> None:
     """Lets a table begin as a tensor of a checkpoint."""
     parts = list(table) if isinstance(table, PartitionedVariable) else table
     init_from_checkpoint(checkpoint, {tensor: parts})
 
 
-def without_wrapping(column: Any) -> Any:
+def without_wrapping(column: CategoricalColumn) -> CategoricalColumn:
     """A categorical column without the weights and sequences around it."""
     while isinstance(column, WeightedCategoricalColumn | SequenceCategoricalColumn):
         column = column.categorical_column
@@ -294,7 +294,7 @@ def embedding_column(
 
 
 def checked_initializer(
-    dimension: Any, initializer: InitializerLike, checkpoint: str | None, tensor: str | None, name: str
+    dimension: int | None, initializer: InitializerLike, checkpoint: str | None, tensor: str | None, name: str
 ) -> InitializerLike:
     """The initializer of an embedding: by default a truncated normal, the narrower the longer its rows are."""
     if dimension is None or dimension < 1:

@@ -15,10 +15,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from tensorkeep.errors import InvalidArgumentError
 from tensorkeep.graph.building import current_graph
+
+if TYPE_CHECKING:
+    from tensorkeep.tf1.columns.column import FeatureColumn
 
 _OPENED: ContextVar[tuple[LookupScope, ...]] = ContextVar("lookup scopes", default=())
 _NUMBERS: Final = object()  # the key of the number of groups without a name, in `graph.extras`
@@ -31,7 +34,7 @@ class LookupScope:
         self.name = name
         self.embedding_columns: list[Any] = []
 
-    def add_column(self, column: Any) -> None:
+    def add_column(self, column: FeatureColumn) -> None:
         """One more column, whose name none of the others has."""
         if any(column.name == other.name for other in self.embedding_columns):
             raise InvalidArgumentError(f"column {column.name} already exists in {self.name}: {column}")

@@ -155,7 +155,7 @@ class InputLayer:
 
     def __init__(
         self,
-        feature_columns: Any,
+        feature_columns: Iterable[FeatureColumn],
         weight_collections: Sequence[str] | None = None,
         trainable: bool = True,
         cols_to_vars: MutableMapping[Any, Any] | None = None,

@@ -21,7 +21,7 @@ from tensorkeep.tf1.columns.column import (
 )
 from tensorkeep.tf1.columns.input_layer import column_collections, flat_tensor
 from tensorkeep.tf1.columns.keyed import EmbeddingCategoricalColumn
-from tensorkeep.tf1.columns.state import ScopeState, Weights
+from tensorkeep.tf1.columns.state import ScopeState, Table, Weights
 from tensorkeep.tf1.functions.arrays.shapes import shape as shape_of
 from tensorkeep.tf1.functions.embedding.lookups import safe_embedding_lookup_sparse
 from tensorkeep.tf1.functions.linear_algebra.products import matmul
@@ -117,7 +117,7 @@ def column_weights(column: Any, units: int) -> Weights:
     return Weights("weights", (column.variable_shape.num_elements(), units), Zeros())
 
 
-def weighted_sum(column: Any, inputs: Features, weights: Any, combiner: str) -> Tensor:
+def weighted_sum(column: DenseColumn | CategoricalColumn, inputs: Features, weights: Table, combiner: str) -> Tensor:
     """The sum of what a column gives, each times its weight."""
     if not isinstance(column, CategoricalColumn):
         return matmul(flat_tensor(column, column.dense(inputs)), weights, name="weighted_sum")

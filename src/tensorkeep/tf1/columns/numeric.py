@@ -8,6 +8,7 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from tensorkeep.dtypes import FLOAT32, INT64, DType
 from tensorkeep.errors import InvalidArgumentError, WrongTypeError
@@ -108,7 +109,7 @@ class BucketizedColumn(DenseColumn, CategoricalColumn):
 def numeric_column(
     key: str,
     shape: int | Sequence[int] = (1,),
-    default_value: Any = None,
+    default_value: npt.ArrayLike | None = None,
     dtype: DTypeLike = FLOAT32,
     normalizer_fn: Normalizer | None = None,
 ) -> NumericColumn:

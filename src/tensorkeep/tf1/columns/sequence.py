@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -22,6 +22,7 @@ from tensorkeep.tf1.columns.categorical import (
 )
 from tensorkeep.tf1.columns.column import (
     CategoricalColumn,
+    FeatureColumn,
     Features,
     IdWeightPair,
     SequenceDenseColumn,
@@ -42,6 +43,7 @@ from tensorkeep.tf1.functions.numbers.reductions import reduce_prod
 from tensorkeep.tf1.functions.parsing.feature_configs import VarLenFeature
 from tensorkeep.tf1.functions.sparse.tensors import sparse_reshape, sparse_tensor_to_dense
 from tensorkeep.tf1.variables.embedding_variables.options import EmbeddingVariableOption
+from tensorkeep.tf1.variables.scope import VariableScope
 from tensorkeep.tf1.variables.scopes import variable_scope
 
 
@@ -63,7 +65,7 @@ class SequenceCategoricalColumn(CategoricalColumn):
     def num_buckets(self) -> int:
         return self.categorical_column.num_buckets
 
-    def transform(self, inputs: Features) -> Any:
+    def transform(self, inputs: Features) -> object:
         return self.categorical_column.transform(inputs)
 
     def sparse(self, inputs: Features) -> IdWeightPair:
@@ -186,10 +188,10 @@ def sequence_numeric_column(
 
 def sequence_input_layer(
     features: Mapping[str, Any],
-    feature_columns: Any,
+    feature_columns: Iterable[FeatureColumn],
     weight_collections: Sequence[str] | None = None,
     trainable: bool = True,
-    scope: Any = None,
+    scope: str | VariableScope | None = None,
 ) -> tuple[Tensor, Tensor]:
     """`tf.contrib.feature_column.sequence_input_layer`: [batch, longest, numbers of all columns], and the lengths."""
     columns = by_name(listed_columns(feature_columns))

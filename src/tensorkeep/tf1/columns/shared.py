@@ -28,7 +28,7 @@ from tensorkeep.tf1.columns.column import (
 from tensorkeep.tf1.columns.embedding import Lookup, checked_initializer, start_from_checkpoint, without_wrapping
 from tensorkeep.tf1.columns.keyed import EmbeddingCategoricalColumn
 from tensorkeep.tf1.columns.sequence import SequenceCategoricalColumn
-from tensorkeep.tf1.columns.state import Weights
+from tensorkeep.tf1.columns.state import Table, Weights
 from tensorkeep.tf1.variables.options import InitializerLike
 from tensorkeep.tf1.variables.scopes import get_variable
 
@@ -56,7 +56,7 @@ class SharedTable:
             )
         return Weights("embedding_weights", shape, self.initializer, self.trainable)
 
-    def start(self, table: Any) -> None:
+    def start(self, table: Table) -> None:
         """Lets it begin as a tensor of a checkpoint, if the columns say so."""
         if self.ckpt_to_load_from is not None and self.tensor_name_in_ckpt is not None:
             start_from_checkpoint(table, self.ckpt_to_load_from, self.tensor_name_in_ckpt)

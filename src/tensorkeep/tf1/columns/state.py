@@ -8,16 +8,24 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeAlias, TypeVar
 
 from tensorkeep.dtypes import FLOAT32
 from tensorkeep.graph.building import current_graph
+from tensorkeep.tf1.variables.embedding_variables.handle import EmbeddingVariable
 from tensorkeep.tf1.variables.embedding_variables.options import EmbeddingVariableOption
 from tensorkeep.tf1.variables.embedding_variables.store import get_embedding_variable
 from tensorkeep.tf1.variables.options import InitializerLike, Partitioner
+from tensorkeep.tf1.variables.partitioned import PartitionedVariable
 from tensorkeep.tf1.variables.partitioners import fixed_size_partitioner
 from tensorkeep.tf1.variables.scope import VariableScope
 from tensorkeep.tf1.variables.scopes import get_variable, variable_scope
+from tensorkeep.tf1.variables.variable import Variable
+
+Vocabulary = TypeVar("Vocabulary")
+
+Table: TypeAlias = Variable | PartitionedVariable | EmbeddingVariable
+"""What a column keeps: a variable, one in parts, or one of rows by key."""
 
 
 @dataclass(frozen=True)
@@ -35,7 +43,7 @@ class Weights:
         """What cuts it, if the column says into how many parts."""
         return None if self.partition_num is None else fixed_size_partitioner(self.partition_num)
 
-    def made(self, trainable: bool, collections: Sequence[str] | None, use_resource: bool | None = None) -> Any:
+    def made(self, trainable: bool, collections: Sequence[str] | None, use_resource: bool | None = None) -> Table:
         """The variable in the scope being built, found or made."""
         if self.ev_option is not None:
             return get_embedding_variable(
@@ -62,10 +70,10 @@ class Weights:
 class ColumnState(Protocol):
     """What gives a column its variables and tables, in whichever scope or layer they belong."""
 
-    def variable(self, column: Hashable, weights: Weights) -> Any:
+    def variable(self, column: Hashable, weights: Weights) -> Table:
         """The variable of a column."""
 
-    def table(self, column: Hashable, make: Callable[[], Any]) -> Any:
+    def table(self, column: Hashable, make: Callable[[], Vocabulary]) -> Vocabulary:
         """The vocabulary of a column."""
 
     def outside(self) -> AbstractContextManager[Any]:
@@ -79,10 +87,10 @@ class ScopeState:
         self.collections = list(collections)
         self._trainable = trainable
 
-    def variable(self, column: Hashable, weights: Weights) -> Any:
+    def variable(self, column: Hashable, weights: Weights) -> Table:
         return weights.made(self._trainable, self.collections)
 
-    def table(self, column: Hashable, make: Callable[[], Any]) -> Any:
+    def table(self, column: Hashable, make: Callable[[], Vocabulary]) -> Vocabulary:
         return make()
 
     def outside(self) -> AbstractContextManager[Any]:
@@ -94,23 +102,24 @@ class LayerState:
 
     def __init__(self, trainable: bool) -> None:
         self._trainable = trainable
-        self.variables: dict[tuple[Hashable, str], Any] = {}
+        self.variables: dict[tuple[Hashable, str], Table] = {}
         """By column and name."""
         self._tables: dict[Hashable, Any] = {}
         self.around: VariableScope | None = None
         """The variable scope in which the layer is called."""
 
-    def variable(self, column: Hashable, weights: Weights) -> Any:
+    def variable(self, column: Hashable, weights: Weights) -> Table:
         key = (column, weights.name)
         if key not in self.variables:
             self.variables[key] = weights.made(self._trainable, None, use_resource=True)
         return self.variables[key]
 
-    def table(self, column: Hashable, make: Callable[[], Any]) -> Any:
+    def table(self, column: Hashable, make: Callable[[], Vocabulary]) -> Vocabulary:
         key = (column, id(current_graph()))
         if key not in self._tables:
             self._tables[key] = make()
-        return self._tables[key]
+        found: Vocabulary = self._tables[key]
+        return found
 
     def outside(self) -> AbstractContextManager[Any]:
         if self.around is None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 from tensorkeep.errors import InvalidArgumentError
 from tensorkeep.graph.arguments import TensorLike
@@ -14,6 +14,8 @@ from tensorkeep.tf1.functions.numbers import elementwise
 from tensorkeep.tf1.functions.numbers.reductions import reduce_max, reduce_sum
 from tensorkeep.tf1.keras.backend.activating import elu, hard_sigmoid, relu, sigmoid, softplus, softsign, tanh
 from tensorkeep.tf1.keras.named_objects import by_name_or_config, deserialize_keras_object
+
+Value = TypeVar("Value")
 
 
 def softmax(x: TensorLike, axis: int = -1) -> Tensor:
@@ -43,7 +45,7 @@ def exponential(x: TensorLike) -> Tensor:
     return elementwise.exp(x)
 
 
-def linear(x: Any) -> Any:
+def linear(x: Value) -> Value:
     """`x` itself."""
     return x
 
@@ -72,13 +74,17 @@ def serialize(activation: Callable[..., Any]) -> str:
     return str(activation.__name__)
 
 
-def deserialize(name: Any, custom_objects: Mapping[str, Any] | None = None) -> Any:
+def deserialize(name: object, custom_objects: Mapping[str, Any] | None = None) -> Callable[..., Tensor]:
     """The function of that name."""
-    return deserialize_keras_object(name, _FUNCTIONS, custom_objects, "activation function")
+    found: Callable[..., Tensor] = deserialize_keras_object(name, _FUNCTIONS, custom_objects, "activation function")
+    return found
 
 
-def get(identifier: Any) -> Any:
+def get(identifier: object) -> Callable[..., Tensor]:
     """A function by its name, or as itself; without one, the linear one."""
     if identifier is None:
         return linear
-    return by_name_or_config(identifier, deserialize, "activation function", calls_classes=False)
+    found: Callable[..., Tensor] = by_name_or_config(
+        identifier, deserialize, "activation function", calls_classes=False
+    )
+    return found

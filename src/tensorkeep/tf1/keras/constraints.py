@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 import numpy as np
@@ -17,13 +17,18 @@ from tensorkeep.tf1.functions.numbers.clipping import clip_by_value
 from tensorkeep.tf1.functions.numbers.elementwise import cast, greater_equal, sqrt, square
 from tensorkeep.tf1.functions.numbers.reductions import reduce_sum
 from tensorkeep.tf1.keras.backend.settings import epsilon
-from tensorkeep.tf1.keras.named_objects import by_name_or_config, deserialize_keras_object, serialize_keras_object
+from tensorkeep.tf1.keras.named_objects import (
+    Described,
+    by_name_or_config,
+    deserialize_keras_object,
+    serialize_keras_object,
+)
 
 
 class Constraint:
     """A function of weights that gives those to keep; override `__call__` and perhaps `get_config`."""
 
-    def __call__(self, w: Any) -> Any:
+    def __call__(self, w: TensorLike) -> TensorLike:
         return w
 
     def get_config(self) -> dict[str, Any]:
@@ -139,18 +144,24 @@ _CONSTRAINTS: Final[dict[str, Any]] = {
 }
 
 
-def serialize(constraint: Any) -> Any:
+def serialize(constraint: object) -> Described:
     """A constraint as its name and its arguments."""
     return serialize_keras_object(constraint)
 
 
-def deserialize(config: Any, custom_objects: Mapping[str, Any] | None = None) -> Any:
+def deserialize(config: Described, custom_objects: Mapping[str, Any] | None = None) -> Callable[..., TensorLike] | None:
     """The constraint that a name, or a name with arguments, stands for."""
     if isinstance(config, str):
         config = {"class_name": config, "config": {}}
-    return deserialize_keras_object(config, _CONSTRAINTS, custom_objects, "constraint")
+    found: Callable[..., TensorLike] | None = deserialize_keras_object(
+        config, _CONSTRAINTS, custom_objects, "constraint"
+    )
+    return found
 
 
-def get(identifier: Any) -> Any:
+def get(identifier: object) -> Callable[..., TensorLike] | None:
     """A constraint by its name, by name and arguments, or as itself."""
-    return by_name_or_config(identifier, deserialize, "constraint", calls_classes=False)
+    found: Callable[..., TensorLike] | None = by_name_or_config(
+        identifier, deserialize, "constraint", calls_classes=False
+    )
+    return found

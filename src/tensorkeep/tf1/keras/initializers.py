@@ -6,12 +6,17 @@ They are those of `tf.initializers`; the random ones have Keras's own defaults. 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, Final
+from collections.abc import Callable, Mapping
+from typing import Any, Final, overload
 
 from tensorkeep.dtypes import FLOAT32
-from tensorkeep.graph.arguments import DTypeLike
-from tensorkeep.tf1.keras.named_objects import by_name_or_config, deserialize_keras_object, serialize_keras_object
+from tensorkeep.graph.arguments import DTypeLike, TensorLike
+from tensorkeep.tf1.keras.named_objects import (
+    Described,
+    by_name_or_config,
+    deserialize_keras_object,
+    serialize_keras_object,
+)
 from tensorkeep.tf1.variables import initializers as base
 from tensorkeep.tf1.variables.initializers import (
     Constant,
@@ -112,18 +117,26 @@ _INITIALIZERS: Final[dict[str, Any]] = {
 }
 
 
-def serialize(initializer: Any) -> Any:
+def serialize(initializer: object) -> Described:
     """An initializer as its name and its arguments."""
     return serialize_keras_object(initializer)
 
 
-def deserialize(config: Any, custom_objects: Mapping[str, Any] | None = None) -> Any:
+def deserialize(
+    config: str | dict[str, Any], custom_objects: Mapping[str, Any] | None = None
+) -> Callable[..., TensorLike]:
     """The initializer that a name, or a name with arguments, stands for."""
     if isinstance(config, str):
         config = {"class_name": config, "config": {}}
-    return deserialize_keras_object(config, _INITIALIZERS, custom_objects, "initializer")
+    found: Callable[..., TensorLike] = deserialize_keras_object(config, _INITIALIZERS, custom_objects, "initializer")
+    return found
 
 
-def get(identifier: Any) -> Any:
+@overload
+def get(identifier: None) -> None: ...
+@overload
+def get(identifier: str | dict[str, Any] | Callable[..., TensorLike]) -> Callable[..., TensorLike]: ...
+def get(identifier: object) -> Callable[..., TensorLike] | None:
     """An initializer by its name, by name and arguments, as its class or as itself."""
-    return by_name_or_config(identifier, deserialize, "initializer")
+    found: Callable[..., TensorLike] | None = by_name_or_config(identifier, deserialize, "initializer")
+    return found

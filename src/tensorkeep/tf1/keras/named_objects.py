@@ -14,11 +14,14 @@ from collections.abc import Callable, Mapping
 from contextlib import nullcontext
 from inspect import isclass, signature
 from types import TracebackType
-from typing import Any
+from typing import Any, TypeAlias
 
 from tensorkeep.errors import InvalidArgumentError
 from tensorkeep.tf1.keras.surroundings import known_custom_objects, surroundings
 from tensorkeep.tf1.layers.base import name_counts, snake_case
+
+Described: TypeAlias = str | dict[str, Any] | None
+"""An object as it is stored: the name of a function, or the name of a class and what makes one of it."""
 
 
 def get_custom_objects() -> dict[str, Any]:
@@ -51,7 +54,7 @@ def custom_object_scope(*args: Mapping[str, Any]) -> CustomObjectScope:
     return CustomObjectScope(*args)
 
 
-def serialize_keras_object(instance: Any) -> Any:
+def serialize_keras_object(instance: object) -> Described:
     """An object as its name and its arguments; a function as its name."""
     if instance is None:
         return None
@@ -61,7 +64,8 @@ def serialize_keras_object(instance: Any) -> Any:
             config[key] = _serialized_item(item)
         return class_and_config(type(instance).__name__, config)
     if hasattr(instance, "__name__"):
-        return instance.__name__
+        name: str = instance.__name__
+        return name
     raise InvalidArgumentError(
         f"Cannot serialize {instance!r}: it is no function, and its class has no method get_config"
     )
@@ -73,13 +77,13 @@ def _serialized_item(item: Any) -> Any:
     return serialize_keras_object(item)
 
 
-def class_and_config(class_name: str, config: Any) -> dict[str, Any]:
+def class_and_config(class_name: str, config: Mapping[str, Any]) -> dict[str, Any]:
     """The dictionary that is stored of an object: the name of its class, and its configuration."""
     return {"class_name": class_name, "config": config}
 
 
 def deserialize_keras_object(
-    identifier: Any,
+    identifier: object,
     module_objects: Mapping[str, Any] | None = None,
     custom_objects: Mapping[str, Any] | None = None,
     printable_module_name: str = "object",
@@ -127,7 +131,7 @@ def find_object(
 
 
 def by_name_or_config(
-    identifier: Any, deserialize: Callable[[Any], Any], what: str, *, calls_classes: bool = True
+    identifier: object, deserialize: Callable[[Any], Any], what: str, *, calls_classes: bool = True
 ) -> Any:
     """What `get` of a module does: None, a name, a name with arguments, a class or a function as itself."""
     if identifier is None:

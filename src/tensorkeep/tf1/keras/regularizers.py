@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from tensorkeep.graph.arguments import TensorLike
@@ -12,13 +12,18 @@ from tensorkeep.tf1.functions.numbers.elementwise import abs as absolute
 from tensorkeep.tf1.functions.numbers.elementwise import square
 from tensorkeep.tf1.functions.numbers.reductions import reduce_sum
 from tensorkeep.tf1.keras.backend.settings import chosen_dtype
-from tensorkeep.tf1.keras.named_objects import by_name_or_config, deserialize_keras_object, serialize_keras_object
+from tensorkeep.tf1.keras.named_objects import (
+    Described,
+    by_name_or_config,
+    deserialize_keras_object,
+    serialize_keras_object,
+)
 
 
 class Regularizer:
     """A function of weights that gives a loss; override `__call__` and `get_config`."""
 
-    def __call__(self, x: Any) -> Any:
+    def __call__(self, x: TensorLike) -> Tensor | float:
         """The loss of some weights."""
         return 0.0
 
@@ -88,18 +93,20 @@ _REGULARIZERS: Final[dict[str, Any]] = {
 }
 
 
-def serialize(regularizer: Any) -> Any:
+def serialize(regularizer: object) -> Described:
     """A regularizer as its name and its arguments."""
     return serialize_keras_object(regularizer)
 
 
-def deserialize(config: Any, custom_objects: Mapping[str, Any] | None = None) -> Any:
+def deserialize(config: Described, custom_objects: Mapping[str, Any] | None = None) -> Callable[..., Tensor] | None:
     """The regularizer that a name, or a name with arguments, stands for."""
     if isinstance(config, str):
         config = {"class_name": config, "config": {}}
-    return deserialize_keras_object(config, _REGULARIZERS, custom_objects, "regularizer")
+    found: Callable[..., Tensor] | None = deserialize_keras_object(config, _REGULARIZERS, custom_objects, "regularizer")
+    return found
 
 
-def get(identifier: Any) -> Any:
+def get(identifier: object) -> Callable[..., Tensor] | None:
     """A regularizer by its name, by name and arguments, or as itself."""
-    return by_name_or_config(identifier, deserialize, "regularizer", calls_classes=False)
+    found: Callable[..., Tensor] | None = by_name_or_config(identifier, deserialize, "regularizer", calls_classes=False)
+    return found

@@ -7,9 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, Protocol
 
 from tensorkeep.errors import FailedPreconditionError
+from tensorkeep.graph.arguments import Feeds, Fetches
+from tensorkeep.graph.graph import Graph
 
 
 @dataclass(frozen=True)
@@ -21,6 +23,15 @@ class Settings:
     image_data_format: str = "channels_last"
 
 
+class SessionInForce(Protocol):
+    """What runs the graph being built."""
+
+    @property
+    def graph(self) -> Graph: ...
+
+    def run(self, fetches: Fetches, feed_dict: Feeds | None = None) -> Any: ...
+
+
 @dataclass(frozen=True)
 class Surroundings:
     """What Keras asks for where a program names nothing."""
@@ -29,9 +40,9 @@ class Surroundings:
     """The classes and functions of a program's own, by name; programs change the dictionary."""
     settings: Callable[[], Settings]
     set_settings: Callable[[Settings], None]
-    session: Callable[[], Any]
+    session: Callable[[], SessionInForce]
     """The session in force for the graph being built, made if there is none."""
-    set_session: Callable[[Any], None]
+    set_session: Callable[[SessionInForce], None]
     clear: Callable[[], None]
     """Forgets the session, and begins a new graph."""
     write_text: Callable[[str], None]

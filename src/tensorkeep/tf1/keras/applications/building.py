@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 from tensorkeep.errors import InvalidArgumentError, MissingFileError
+from tensorkeep.graph.graph import Tensor
 from tensorkeep.io.files.everywhere import FILES
 from tensorkeep.tf1.keras import activations
 from tensorkeep.tf1.keras.backend.settings import image_data_format
@@ -19,8 +20,12 @@ from tensorkeep.tf1.keras.layers.core import Activation, Dense
 from tensorkeep.tf1.keras.layers.normalization import BatchNormalization
 from tensorkeep.tf1.keras.layers.pooling import GlobalAveragePooling2D, GlobalMaxPooling2D
 from tensorkeep.tf1.keras.utils.downloads import get_file
+from tensorkeep.tf1.layers.arguments import ActivationLike
 
 _PLACE: Final = "https://storage.googleapis.com/tensorflow/keras-applications/"
+
+ImageShape: TypeAlias = Sequence[int | None] | None
+"""Rows, columns and channels of an image, or the channels first; None for what a network has by itself."""
 
 
 @dataclass(frozen=True)
@@ -28,12 +33,12 @@ class Options:
     """What a program tells all networks."""
 
     include_top: bool
-    weights: Any
-    input_tensor: Any
-    input_shape: Any
+    weights: str | None
+    input_tensor: Tensor | None
+    input_shape: ImageShape
     pooling: str | None
     classes: int
-    classifier_activation: Any
+    classifier_activation: ActivationLike
 
 
 @dataclass(frozen=True)
@@ -128,7 +133,7 @@ def _input_shape(options: Options, default_size: int, min_size: int) -> tuple[An
     return given
 
 
-def finish(beginning: Beginning, x: Any, name: str) -> Any:
+def finish(beginning: Beginning, x: Tensor, name: str) -> Model:
     """The model, with the weights that it was told to have."""
     given = beginning.options.input_tensor
     inputs = beginning.tensor if given is None else get_source_inputs(beginning.tensor)
@@ -140,21 +145,24 @@ def finish(beginning: Beginning, x: Any, name: str) -> Any:
     return model
 
 
-def pool_channels(x: Any, options: Options, means: str | None = None, maxima: str | None = None) -> Any:
+def pool_channels(x: Tensor, options: Options, means: str | None = None, maxima: str | None = None) -> Tensor:
     """The end of a network without classes: all of it, or a number for each channel."""
     if options.pooling == "avg":
-        return GlobalAveragePooling2D(name=means)(x)
-    return GlobalMaxPooling2D(name=maxima)(x) if options.pooling == "max" else x
+        x = GlobalAveragePooling2D(name=means)(x)
+    elif options.pooling == "max":
+        x = GlobalMaxPooling2D(name=maxima)(x)
+    return x
 
 
 def classify(
-    x: Any, options: Options, top: str | None = "avg_pool", means: str | None = None, maxima: str | None = None
-) -> Any:
+    x: Tensor, options: Options, top: str | None = "avg_pool", means: str | None = None, maxima: str | None = None
+) -> Tensor:
     """The end of most networks: classes by the means of the channels; or without classes."""
     if not options.include_top:
         return pool_channels(x, options, means, maxima)
     x = GlobalAveragePooling2D(name=top)(x)
-    return Dense(options.classes, activation=options.classifier_activation, name="predictions")(x)
+    found: Tensor = Dense(options.classes, activation=options.classifier_activation, name="predictions")(x)
+    return found
 
 
 # ---------------------------------------------------------------------------------------------------- Parts
@@ -165,19 +173,22 @@ def channel_axis() -> int:
     return 1 if image_data_format() == "channels_first" else 3
 
 
-def normalize(x: Any, name: str | None = None, **options: Any) -> Any:
+def normalize(x: Tensor, name: str | None = None, **options: Any) -> Tensor:
     """Batch normalization of channels."""
-    return BatchNormalization(axis=channel_axis(), name=name, **options)(x)
+    found: Tensor = BatchNormalization(axis=channel_axis(), name=name, **options)(x)
+    return found
 
 
-def rectify(x: Any, name: str | None = None) -> Any:
+def rectify(x: Tensor, name: str | None = None) -> Tensor:
     """`relu`: numbers below zero become zero."""
-    return Activation("relu", name=name)(x)
+    found: Tensor = Activation("relu", name=name)(x)
+    return found
 
 
-def convolve(x: Any, filters: int, size: Any, **options: Any) -> Any:
+def convolve(x: Tensor, filters: int, size: int | Sequence[int], **options: Any) -> Tensor:
     """A convolution without a bias."""
-    return Conv2D(filters, size, use_bias=False, **options)(x)
+    found: Tensor = Conv2D(filters, size, use_bias=False, **options)(x)
+    return found
 
 
 def size_before_strides(x: Any, size: int) -> tuple[tuple[int, int], tuple[int, int]]:

@@ -6,7 +6,9 @@ from __future__ import annotations
 
 from typing import Any, Final
 
+from tensorkeep.graph.graph import Tensor
 from tensorkeep.tf1.keras.applications.building import (
+    ImageShape,
     Options,
     StoredWeights,
     begin,
@@ -17,9 +19,11 @@ from tensorkeep.tf1.keras.applications.building import (
     normalize,
     rectify,
 )
+from tensorkeep.tf1.keras.engine.model import Model
 from tensorkeep.tf1.keras.layers.convolutional import ZeroPadding2D
 from tensorkeep.tf1.keras.layers.merge import Concatenate
 from tensorkeep.tf1.keras.layers.pooling import AveragePooling2D, MaxPooling2D
+from tensorkeep.tf1.layers.arguments import ActivationLike
 
 _HASHES: Final = {
     "densenet121": ("9d60b8095a5708f2dcce2bca79d332c7", "30ee3e1110167f948a6b9946edeeb738"),
@@ -48,7 +52,7 @@ def _shrink(x: Any, name: str) -> Any:
     return AveragePooling2D(2, strides=2, name=f"{name}_pool")(x)
 
 
-def _network(name: str, counts: tuple[int, ...], options: Options) -> Any:
+def _network(name: str, counts: tuple[int, ...], options: Options) -> Model:
     ending = "" if options.include_top else "_notop"
     file = f"{name}_weights_tf_dim_ordering_tf_kernels{ending}.h5"
     stored = StoredWeights.of("densenet", file, _HASHES[name][not options.include_top])
@@ -67,13 +71,13 @@ def _network(name: str, counts: tuple[int, ...], options: Options) -> Any:
 
 def DenseNet121(
     include_top: bool = True,
-    weights: Any = "imagenet",
-    input_tensor: Any = None,
-    input_shape: Any = None,
+    weights: str | None = "imagenet",
+    input_tensor: Tensor | None = None,
+    input_shape: ImageShape = None,
     pooling: str | None = None,
     classes: int = 1000,
-    classifier_activation: Any = "softmax",
-) -> Any:
+    classifier_activation: ActivationLike = "softmax",
+) -> Model:
     """A densely connected network of 121 layers."""
     told = Options(include_top, weights, input_tensor, input_shape, pooling, classes, classifier_activation)
     return _network("densenet121", (6, 12, 24, 16), told)
@@ -81,13 +85,13 @@ def DenseNet121(
 
 def DenseNet169(
     include_top: bool = True,
-    weights: Any = "imagenet",
-    input_tensor: Any = None,
-    input_shape: Any = None,
+    weights: str | None = "imagenet",
+    input_tensor: Tensor | None = None,
+    input_shape: ImageShape = None,
     pooling: str | None = None,
     classes: int = 1000,
-    classifier_activation: Any = "softmax",
-) -> Any:
+    classifier_activation: ActivationLike = "softmax",
+) -> Model:
     """A densely connected network of 169 layers."""
     told = Options(include_top, weights, input_tensor, input_shape, pooling, classes, classifier_activation)
     return _network("densenet169", (6, 12, 32, 32), told)
@@ -95,13 +99,13 @@ def DenseNet169(
 
 def DenseNet201(
     include_top: bool = True,
-    weights: Any = "imagenet",
-    input_tensor: Any = None,
-    input_shape: Any = None,
+    weights: str | None = "imagenet",
+    input_tensor: Tensor | None = None,
+    input_shape: ImageShape = None,
     pooling: str | None = None,
     classes: int = 1000,
-    classifier_activation: Any = "softmax",
-) -> Any:
+    classifier_activation: ActivationLike = "softmax",
+) -> Model:
     """A densely connected network of 201 layers."""
     told = Options(include_top, weights, input_tensor, input_shape, pooling, classes, classifier_activation)
     return _network("densenet201", (6, 12, 48, 32), told)

@@ -8,7 +8,9 @@ from typing import Any, Final
 
 import numpy as np
 
+from tensorkeep.arrays import Array
 from tensorkeep.errors import DataLossError, InvalidArgumentError
+from tensorkeep.graph.graph import Tensor
 from tensorkeep.tf1.functions.arrays.shapes import reshape
 from tensorkeep.tf1.functions.constants import constant
 from tensorkeep.tf1.keras.backend.networks import bias_add
@@ -21,7 +23,7 @@ _TORCH_MEANS: Final = (0.485, 0.456, 0.406)
 _TORCH_DEVIATIONS: Final = (0.229, 0.224, 0.225)
 
 
-def preprocess_input(x: Any, data_format: str | None = None, mode: str = "caffe") -> Any:
+def preprocess_input(x: Array | Tensor, data_format: str | None = None, mode: str = "caffe") -> Array | Tensor:
     """Images with numbers from 0 to 255 as a network wants them.
 
     "tf": from -1 to 1. "torch": less the mean of each channel, by its deviation. "caffe": blue, green, red, less their
@@ -37,14 +39,14 @@ def preprocess_input(x: Any, data_format: str | None = None, mode: str = "caffe"
     return _ready_tensor(x, mode, is_first)
 
 
-def _reverse_channels(x: Any, is_first: bool, rank: int) -> Any:
+def _reverse_channels(x: Any, is_first: bool, rank: int | None) -> Any:
     """The channels in the other order."""
     if not is_first:
         return x[..., ::-1]
     return x[::-1, ...] if rank == 3 else x[:, ::-1, ...]
 
 
-def _ready_array(x: Any, mode: str, is_first: bool) -> Any:
+def _ready_array(x: Array, mode: str, is_first: bool) -> Array:
     if mode == "tf":
         x /= 127.5
         x -= 1.0
@@ -60,7 +62,7 @@ def _ready_array(x: Any, mode: str, is_first: bool) -> Any:
     return x
 
 
-def _ready_tensor(x: Any, mode: str, is_first: bool) -> Any:
+def _ready_tensor(x: Tensor, mode: str, is_first: bool) -> Tensor:
     if mode == "tf":
         return x / 127.5 - 1.0
     x = x / 255.0 if mode == "torch" else _reverse_channels(x, is_first, x.get_shape().rank)
@@ -86,7 +88,7 @@ def _class_names(path: str) -> dict[str, tuple[str, str]]:
         raise DataLossError(f'"{path}" has no names of classes: {error}. Delete it, and get it anew') from error
 
 
-def decode_predictions(preds: Any, top: int = 5) -> list[list[tuple[str, str, Any]]]:
+def decode_predictions(preds: Array, top: int = 5) -> list[list[tuple[str, str, Any]]]:
     """For each row of 1000 probabilities, the likeliest classes: number in WordNet, name, and probability."""
     if preds.ndim != 2 or preds.shape[1] != 1000:
         raise InvalidArgumentError(

@@ -6,7 +6,9 @@ from __future__ import annotations
 
 from typing import Any, Final
 
+from tensorkeep.graph.graph import Tensor
 from tensorkeep.tf1.keras.applications.building import (
+    ImageShape,
     Options,
     StoredWeights,
     begin,
@@ -17,8 +19,10 @@ from tensorkeep.tf1.keras.applications.building import (
     normalize,
     rectify,
 )
+from tensorkeep.tf1.keras.engine.model import Model
 from tensorkeep.tf1.keras.layers.merge import concatenate
 from tensorkeep.tf1.keras.layers.pooling import AveragePooling2D, MaxPooling2D
+from tensorkeep.tf1.layers.arguments import ActivationLike
 
 _HASHES: Final = ("9a0d58056eeedaa3f26cb7ebd46da564", "bcbd6486424b2319ff4ef7d526e38f63")
 Chain = tuple[tuple[int, Any], ...]
@@ -72,7 +76,7 @@ def _long_chains(filters: int) -> tuple[Chain, ...]:
     return ((192, 1),), ((filters, 1), (filters, row), (192, column)), twice
 
 
-def _network(options: Options) -> Any:
+def _network(options: Options) -> Model:
     ending = "" if options.include_top else "_notop"
     file = f"inception_v3_weights_tf_dim_ordering_tf_kernels{ending}.h5"
     stored = StoredWeights.of("inception_v3", file, _HASHES[not options.include_top])
@@ -96,13 +100,13 @@ def _network(options: Options) -> Any:
 
 def InceptionV3(
     include_top: bool = True,
-    weights: Any = "imagenet",
-    input_tensor: Any = None,
-    input_shape: Any = None,
+    weights: str | None = "imagenet",
+    input_tensor: Tensor | None = None,
+    input_shape: ImageShape = None,
     pooling: str | None = None,
     classes: int = 1000,
-    classifier_activation: Any = "softmax",
-) -> Any:
+    classifier_activation: ActivationLike = "softmax",
+) -> Model:
     """A network of branches with windows of several sizes."""
     told = Options(include_top, weights, input_tensor, input_shape, pooling, classes, classifier_activation)
     return _network(told)

@@ -6,7 +6,9 @@ from __future__ import annotations
 
 from typing import Any, Final
 
+from tensorkeep.graph.graph import Tensor
 from tensorkeep.tf1.keras.applications.building import (
+    ImageShape,
     Options,
     StoredWeights,
     begin,
@@ -17,9 +19,11 @@ from tensorkeep.tf1.keras.applications.building import (
     normalize,
     rectify,
 )
+from tensorkeep.tf1.keras.engine.model import Model
 from tensorkeep.tf1.keras.layers.convolutional import Conv2D
 from tensorkeep.tf1.keras.layers.merge import Concatenate, CustomScaleLayer
 from tensorkeep.tf1.keras.layers.pooling import AveragePooling2D, MaxPooling2D
+from tensorkeep.tf1.layers.arguments import ActivationLike
 
 _HASHES: Final = ("e693bd0210a403b3192acc6073ad2e96", "d19885ff4a710c122648d3b5c3b684e4")
 Chain = tuple[tuple[int, Any], ...]
@@ -65,7 +69,7 @@ def _add(x: Any, kind: str, at: int, scale: float, *, is_rectified: bool = True)
     return rectify(x, f"{name}_ac") if is_rectified else x
 
 
-def _network(options: Options) -> Any:
+def _network(options: Options) -> Model:
     ending = "" if options.include_top else "_notop"
     file = f"inception_resnet_v2_weights_tf_dim_ordering_tf_kernels{ending}.h5"
     stored = StoredWeights.of("inception_resnet_v2", file, _HASHES[not options.include_top])
@@ -93,13 +97,13 @@ def _network(options: Options) -> Any:
 
 def InceptionResNetV2(
     include_top: bool = True,
-    weights: Any = "imagenet",
-    input_tensor: Any = None,
-    input_shape: Any = None,
+    weights: str | None = "imagenet",
+    input_tensor: Tensor | None = None,
+    input_shape: ImageShape = None,
     pooling: str | None = None,
     classes: int = 1000,
-    classifier_activation: Any = "softmax",
-) -> Any:
+    classifier_activation: ActivationLike = "softmax",
+) -> Model:
     """A network of branches that are added to their inputs."""
     told = Options(include_top, weights, input_tensor, input_shape, pooling, classes, classifier_activation)
     return _network(told)

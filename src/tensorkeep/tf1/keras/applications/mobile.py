@@ -7,7 +7,9 @@ from __future__ import annotations
 from typing import Any, Final
 
 from tensorkeep.errors import InvalidArgumentError
+from tensorkeep.graph.graph import Tensor
 from tensorkeep.tf1.keras.applications.building import (
+    ImageShape,
     Options,
     StoredWeights,
     begin,
@@ -20,11 +22,13 @@ from tensorkeep.tf1.keras.applications.building import (
     size_before_strides,
 )
 from tensorkeep.tf1.keras.backend.settings import image_data_format
+from tensorkeep.tf1.keras.engine.model import Model
 from tensorkeep.tf1.keras.layers.advanced_activations import ReLU
 from tensorkeep.tf1.keras.layers.convolutional import Conv2D, DepthwiseConv2D, ZeroPadding2D
 from tensorkeep.tf1.keras.layers.core import Activation, Dropout, Reshape
 from tensorkeep.tf1.keras.layers.merge import Add
 from tensorkeep.tf1.keras.layers.pooling import GlobalAveragePooling2D
+from tensorkeep.tf1.layers.arguments import ActivationLike
 
 _BLOCKS: Final = (
     (64, 1), (128, 2), (128, 1), (256, 2), (256, 1), (512, 2), (512, 1), (512, 1), (512, 1), (512, 1), (512, 1),
@@ -79,17 +83,17 @@ def _separate(x: Any, filters: int, stride: int, multiplier: int, at: int) -> An
 
 
 def MobileNet(
-    input_shape: Any = None,
+    input_shape: ImageShape = None,
     alpha: float = 1.0,
     depth_multiplier: int = 1,
     dropout: float = 1e-3,
     include_top: bool = True,
-    weights: Any = "imagenet",
-    input_tensor: Any = None,
+    weights: str | None = "imagenet",
+    input_tensor: Tensor | None = None,
     pooling: str | None = None,
     classes: int = 1000,
-    classifier_activation: Any = "softmax",
-) -> Any:
+    classifier_activation: ActivationLike = "softmax",
+) -> Model:
     """A network for small devices; `alpha` makes it wider or narrower."""
     options = Options(include_top, weights, input_tensor, input_shape, pooling, classes, classifier_activation)
     sizes = (128, 160, 192, 224)
@@ -153,15 +157,15 @@ def _invert(inputs: Any, filters: int, stride: int, at: int) -> Any:
 
 
 def MobileNetV2(
-    input_shape: Any = None,
+    input_shape: ImageShape = None,
     alpha: float = 1.0,
     include_top: bool = True,
-    weights: Any = "imagenet",
-    input_tensor: Any = None,
+    weights: str | None = "imagenet",
+    input_tensor: Tensor | None = None,
     pooling: str | None = None,
     classes: int = 1000,
-    classifier_activation: Any = "softmax",
-) -> Any:
+    classifier_activation: ActivationLike = "softmax",
+) -> Model:
     """A network for small devices, of inverted residual blocks; `alpha` makes it wider or narrower."""
     sizes = (96, 128, 160, 192, 224)
     options = Options(include_top, weights, input_tensor, input_shape, pooling, classes, classifier_activation)

@@ -8,7 +8,9 @@ from typing import Any, Final
 
 from tensorkeep.errors import InvalidArgumentError
 from tensorkeep.graph.building import name_scope
+from tensorkeep.graph.graph import Tensor
 from tensorkeep.tf1.keras.applications.building import (
+    ImageShape,
     Options,
     StoredWeights,
     begin,
@@ -20,9 +22,11 @@ from tensorkeep.tf1.keras.applications.building import (
     size_before_strides,
 )
 from tensorkeep.tf1.keras.backend.settings import image_data_format
+from tensorkeep.tf1.keras.engine.model import Model
 from tensorkeep.tf1.keras.layers.convolutional import Cropping2D, SeparableConv2D, ZeroPadding2D
 from tensorkeep.tf1.keras.layers.merge import add, concatenate
 from tensorkeep.tf1.keras.layers.pooling import AveragePooling2D, MaxPooling2D
+from tensorkeep.tf1.layers.arguments import ActivationLike
 
 _MOBILE_HASHES: Final = ("020fb642bf7360b370c678b08e0adf61", "1ed92395b5b598bdda52abe5c0dbfd63")
 _LARGE_HASHES: Final = ("11577c9a518f0070763c2b964a382f17", "d81d89dc07e6e56530c4e77faddd61b5")
@@ -144,7 +148,7 @@ def _reduce(x: Any, before: Any, filters: int, name: str) -> tuple[Any, Any]:
 
 def _network(
     options: Options, default_size: int, stored: StoredWeights, stem: int, filters: int, count: int, *, skips: bool
-) -> Any:
+) -> Model:
     if image_data_format() != "channels_last":
         raise InvalidArgumentError('NASNet is there for "channels_last" only: tf.keras.backend.set_image_data_format')
     beginning = begin(options, default_size, 32, lambda shape: stored)
@@ -171,14 +175,14 @@ def _stored_weights(kind: str, hashes: tuple[str, str], *, include_top: bool) ->
 
 
 def NASNetMobile(
-    input_shape: Any = None,
+    input_shape: ImageShape = None,
     include_top: bool = True,
-    weights: Any = "imagenet",
-    input_tensor: Any = None,
+    weights: str | None = "imagenet",
+    input_tensor: Tensor | None = None,
     pooling: str | None = None,
     classes: int = 1000,
-    classifier_activation: Any = "softmax",
-) -> Any:
+    classifier_activation: ActivationLike = "softmax",
+) -> Model:
     """A network whose cells were found by search, for small devices."""
     told = Options(include_top, weights, input_tensor, input_shape, pooling, classes, classifier_activation)
     stored = _stored_weights("mobile", _MOBILE_HASHES, include_top=include_top)
@@ -186,14 +190,14 @@ def NASNetMobile(
 
 
 def NASNetLarge(
-    input_shape: Any = None,
+    input_shape: ImageShape = None,
     include_top: bool = True,
-    weights: Any = "imagenet",
-    input_tensor: Any = None,
+    weights: str | None = "imagenet",
+    input_tensor: Tensor | None = None,
     pooling: str | None = None,
     classes: int = 1000,
-    classifier_activation: Any = "softmax",
-) -> Any:
+    classifier_activation: ActivationLike = "softmax",
+) -> Model:
     """A network whose cells were found by search."""
     told = Options(include_top, weights, input_tensor, input_shape, pooling, classes, classifier_activation)
     stored = _stored_weights("large", _LARGE_HASHES, include_top=include_top)

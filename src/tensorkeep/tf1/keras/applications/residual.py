@@ -7,7 +7,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Final
 
+from tensorkeep.graph.graph import Tensor
 from tensorkeep.tf1.keras.applications.building import (
+    ImageShape,
     Options,
     StoredWeights,
     begin,
@@ -16,9 +18,11 @@ from tensorkeep.tf1.keras.applications.building import (
     normalize,
     rectify,
 )
+from tensorkeep.tf1.keras.engine.model import Model
 from tensorkeep.tf1.keras.layers.convolutional import Conv2D, ZeroPadding2D
 from tensorkeep.tf1.keras.layers.merge import Add
 from tensorkeep.tf1.keras.layers.pooling import MaxPooling2D
+from tensorkeep.tf1.layers.arguments import ActivationLike
 
 _HASHES: Final = {
     "resnet50": ("2cb95161c43110f7111970584f804107", "4d473c1dd8becc155b73f8504c6f6626"),
@@ -81,7 +85,7 @@ def _stack_v2(x: Any, filters: int, count: int, at: int, name: str) -> Any:
     return _block_v2(x, filters, last, f"{name}_block{count}", is_projected=False)
 
 
-def _network(name: str, counts: tuple[int, ...], options: Options) -> Any:
+def _network(name: str, counts: tuple[int, ...], options: Options) -> Model:
     is_second = name.endswith("v2")
     ending = "" if options.include_top else "_notop"
     file = f"{name}_weights_tf_dim_ordering_tf_kernels{ending}.h5"
@@ -103,13 +107,13 @@ def _network(name: str, counts: tuple[int, ...], options: Options) -> Any:
 
 def ResNet50(
     include_top: bool = True,
-    weights: Any = "imagenet",
-    input_tensor: Any = None,
-    input_shape: Any = None,
+    weights: str | None = "imagenet",
+    input_tensor: Tensor | None = None,
+    input_shape: ImageShape = None,
     pooling: str | None = None,
     classes: int = 1000,
-    classifier_activation: Any = "softmax",
-) -> Any:
+    classifier_activation: ActivationLike = "softmax",
+) -> Model:
     """A residual network of 50 layers."""
     told = Options(include_top, weights, input_tensor, input_shape, pooling, classes, classifier_activation)
     return _network("resnet50", (3, 4, 6, 3), told)
@@ -117,13 +121,13 @@ def ResNet50(
 
 def ResNet101(
     include_top: bool = True,
-    weights: Any = "imagenet",
-    input_tensor: Any = None,
-    input_shape: Any = None,
+    weights: str | None = "imagenet",
+    input_tensor: Tensor | None = None,
+    input_shape: ImageShape = None,
     pooling: str | None = None,
     classes: int = 1000,
-    classifier_activation: Any = "softmax",
-) -> Any:
+    classifier_activation: ActivationLike = "softmax",
+) -> Model:
     """A residual network of 101 layers."""
     told = Options(include_top, weights, input_tensor, input_shape, pooling, classes, classifier_activation)
     return _network("resnet101", (3, 4, 23, 3), told)
@@ -131,13 +135,13 @@ def ResNet101(
 
 def ResNet152(
     include_top: bool = True,
-    weights: Any = "imagenet",
-    input_tensor: Any = None,
-    input_shape: Any = None,
+    weights: str | None = "imagenet",
+    input_tensor: Tensor | None = None,
+    input_shape: ImageShape = None,
     pooling: str | None = None,
     classes: int = 1000,
-    classifier_activation: Any = "softmax",
-) -> Any:
+    classifier_activation: ActivationLike = "softmax",
+) -> Model:
     """A residual network of 152 layers."""
     told = Options(include_top, weights, input_tensor, input_shape, pooling, classes, classifier_activation)
     return _network("resnet152", (3, 8, 36, 3), told)
@@ -145,13 +149,13 @@ def ResNet152(
 
 def ResNet50V2(
     include_top: bool = True,
-    weights: Any = "imagenet",
-    input_tensor: Any = None,
-    input_shape: Any = None,
+    weights: str | None = "imagenet",
+    input_tensor: Tensor | None = None,
+    input_shape: ImageShape = None,
     pooling: str | None = None,
     classes: int = 1000,
-    classifier_activation: Any = "softmax",
-) -> Any:
+    classifier_activation: ActivationLike = "softmax",
+) -> Model:
     """A residual network of 50 layers, normalized before each convolution."""
     told = Options(include_top, weights, input_tensor, input_shape, pooling, classes, classifier_activation)
     return _network("resnet50v2", (3, 4, 6, 3), told)
@@ -159,13 +163,13 @@ def ResNet50V2(
 
 def ResNet101V2(
     include_top: bool = True,
-    weights: Any = "imagenet",
-    input_tensor: Any = None,
-    input_shape: Any = None,
+    weights: str | None = "imagenet",
+    input_tensor: Tensor | None = None,
+    input_shape: ImageShape = None,
     pooling: str | None = None,
     classes: int = 1000,
-    classifier_activation: Any = "softmax",
-) -> Any:
+    classifier_activation: ActivationLike = "softmax",
+) -> Model:
     """A residual network of 101 layers, normalized before each convolution."""
     told = Options(include_top, weights, input_tensor, input_shape, pooling, classes, classifier_activation)
     return _network("resnet101v2", (3, 4, 23, 3), told)
@@ -173,13 +177,13 @@ def ResNet101V2(
 
 def ResNet152V2(
     include_top: bool = True,
-    weights: Any = "imagenet",
-    input_tensor: Any = None,
-    input_shape: Any = None,
+    weights: str | None = "imagenet",
+    input_tensor: Tensor | None = None,
+    input_shape: ImageShape = None,
     pooling: str | None = None,
     classes: int = 1000,
-    classifier_activation: Any = "softmax",
-) -> Any:
+    classifier_activation: ActivationLike = "softmax",
+) -> Model:
     """A residual network of 152 layers, normalized before each convolution."""
     told = Options(include_top, weights, input_tensor, input_shape, pooling, classes, classifier_activation)
     return _network("resnet152v2", (3, 8, 36, 3), told)

@@ -4,12 +4,13 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from tensorkeep.tf1.keras.applications.building import Options, StoredWeights, begin, finish, pool_channels
+from tensorkeep.graph.graph import Tensor
+from tensorkeep.tf1.keras.applications.building import ImageShape, Options, StoredWeights, begin, finish, pool_channels
+from tensorkeep.tf1.keras.engine.model import Model
 from tensorkeep.tf1.keras.layers.convolutional import Conv2D
 from tensorkeep.tf1.keras.layers.core import Dense, Flatten
 from tensorkeep.tf1.keras.layers.pooling import MaxPooling2D
+from tensorkeep.tf1.layers.arguments import ActivationLike
 
 _FILTERS = (64, 128, 256, 512, 512)
 _HASHES = {
@@ -18,7 +19,7 @@ _HASHES = {
 }
 
 
-def _network(name: str, counts: tuple[int, ...], options: Options) -> Any:
+def _network(name: str, counts: tuple[int, ...], options: Options) -> Model:
     ending = "" if options.include_top else "_notop"
     file = f"{name}_weights_tf_dim_ordering_tf_kernels{ending}.h5"
     stored = StoredWeights.of(name, file, _HASHES[name][not options.include_top])
@@ -40,13 +41,13 @@ def _network(name: str, counts: tuple[int, ...], options: Options) -> Any:
 
 def VGG16(
     include_top: bool = True,
-    weights: Any = "imagenet",
-    input_tensor: Any = None,
-    input_shape: Any = None,
+    weights: str | None = "imagenet",
+    input_tensor: Tensor | None = None,
+    input_shape: ImageShape = None,
     pooling: str | None = None,
     classes: int = 1000,
-    classifier_activation: Any = "softmax",
-) -> Any:
+    classifier_activation: ActivationLike = "softmax",
+) -> Model:
     """A network of 13 convolutions and 3 dense layers."""
     told = Options(include_top, weights, input_tensor, input_shape, pooling, classes, classifier_activation)
     return _network("vgg16", (2, 2, 3, 3, 3), told)
@@ -54,13 +55,13 @@ def VGG16(
 
 def VGG19(
     include_top: bool = True,
-    weights: Any = "imagenet",
-    input_tensor: Any = None,
-    input_shape: Any = None,
+    weights: str | None = "imagenet",
+    input_tensor: Tensor | None = None,
+    input_shape: ImageShape = None,
     pooling: str | None = None,
     classes: int = 1000,
-    classifier_activation: Any = "softmax",
-) -> Any:
+    classifier_activation: ActivationLike = "softmax",
+) -> Model:
     """A network of 16 convolutions and 3 dense layers."""
     told = Options(include_top, weights, input_tensor, input_shape, pooling, classes, classifier_activation)
     return _network("vgg19", (2, 2, 4, 4, 4), told)

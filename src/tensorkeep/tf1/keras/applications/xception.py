@@ -6,7 +6,9 @@ from __future__ import annotations
 
 from typing import Any, Final
 
+from tensorkeep.graph.graph import Tensor
 from tensorkeep.tf1.keras.applications.building import (
+    ImageShape,
     Options,
     StoredWeights,
     begin,
@@ -16,9 +18,11 @@ from tensorkeep.tf1.keras.applications.building import (
     normalize,
     rectify,
 )
+from tensorkeep.tf1.keras.engine.model import Model
 from tensorkeep.tf1.keras.layers.convolutional import SeparableConv2D
 from tensorkeep.tf1.keras.layers.merge import add
 from tensorkeep.tf1.keras.layers.pooling import MaxPooling2D
+from tensorkeep.tf1.layers.arguments import ActivationLike
 
 _HASHES: Final = ("0a58e3b7378bc2990ea3b43d5981f1f6", "b0042744bf5b25fce3cb969f33bebb97")
 
@@ -40,7 +44,7 @@ def _reduce(x: Any, block: int, filters: tuple[int, int]) -> Any:
     return add([x, residual])
 
 
-def _network(options: Options) -> Any:
+def _network(options: Options) -> Model:
     ending = "" if options.include_top else "_notop"
     file = f"xception_weights_tf_dim_ordering_tf_kernels{ending}.h5"
     stored = StoredWeights.of("xception", file, _HASHES[not options.include_top])
@@ -64,13 +68,13 @@ def _network(options: Options) -> Any:
 
 def Xception(
     include_top: bool = True,
-    weights: Any = "imagenet",
-    input_tensor: Any = None,
-    input_shape: Any = None,
+    weights: str | None = "imagenet",
+    input_tensor: Tensor | None = None,
+    input_shape: ImageShape = None,
     pooling: str | None = None,
     classes: int = 1000,
-    classifier_activation: Any = "softmax",
-) -> Any:
+    classifier_activation: ActivationLike = "softmax",
+) -> Model:
     """A network of separable convolutions."""
     told = Options(include_top, weights, input_tensor, input_shape, pooling, classes, classifier_activation)
     return _network(told)

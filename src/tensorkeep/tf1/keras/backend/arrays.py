@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
 from tensorkeep.dtypes import INT32, DType
 from tensorkeep.errors import InvalidArgumentError
-from tensorkeep.graph.arguments import TensorLike
+from tensorkeep.graph.arguments import DTypeLike, ShapeLike, TensorLike
 from tensorkeep.graph.composites import SparseTensor
 from tensorkeep.graph.conversion import convert
 from tensorkeep.graph.graph import Tensor
@@ -35,7 +35,7 @@ def int_shape(x: Tensor) -> tuple[int | None, ...] | None:
     return None if known.rank is None else tuple(known.as_list())
 
 
-def ndim(x: Any) -> int | None:
+def ndim(x: Tensor | Variable) -> int | None:
     """How many axes there are."""
     rank: int | None = x.get_shape().rank
     return rank
@@ -46,7 +46,9 @@ def dtype(x: Tensor) -> str:
     return str(x.dtype.base_dtype.name)
 
 
-def constant(value: Any, dtype: Any = None, shape: Any = None, name: str | None = None) -> Tensor:
+def constant(
+    value: TensorLike, dtype: DTypeLike | None = None, shape: ShapeLike = None, name: str | None = None
+) -> Tensor:
     return make_constant(value, chosen_dtype(dtype), shape, name or "Const")
 
 
@@ -54,38 +56,42 @@ def identity(x: TensorLike, name: str | None = None) -> Tensor:
     return shapes.identity(x, name=name)
 
 
-def _filled_value(made: Any, shape: Any, dtype: Any, name: str | None) -> Any:
+def _filled_value(
+    made: Callable[..., Tensor], shape: ShapeLike, dtype: DTypeLike | None, name: str | None
+) -> Variable | Tensor:
     """A variable if the shape is known, a tensor otherwise."""
     sizes = list(shape) if isinstance(shape, list | tuple) else shape
     if isinstance(sizes, Tensor) or (isinstance(sizes, list) and any(isinstance(size, Tensor) for size in sizes)):
         return made(sizes, chosen_dtype(dtype), name)
-    return variable(made(sizes, chosen_dtype(dtype)), dtype=dtype, name=name)
+    kept: Variable = variable(made(sizes, chosen_dtype(dtype)), dtype=dtype, name=name)
+    return kept
 
 
-def zeros(shape: Any, dtype: Any = None, name: str | None = None) -> Any:
+def zeros(shape: ShapeLike, dtype: DTypeLike | None = None, name: str | None = None) -> Variable | Tensor:
     """A variable of zeros."""
     return _filled_value(shapes.zeros, shape, dtype, name)
 
 
-def ones(shape: Any, dtype: Any = None, name: str | None = None) -> Any:
+def ones(shape: ShapeLike, dtype: DTypeLike | None = None, name: str | None = None) -> Variable | Tensor:
     """A variable of ones."""
     return _filled_value(shapes.ones, shape, dtype, name)
 
 
-def eye(size: int, dtype: Any = None, name: str | None = None) -> Any:
+def eye(size: int, dtype: DTypeLike | None = None, name: str | None = None) -> Variable:
     """A variable with the identity matrix."""
-    return variable(np.eye(size), dtype=dtype, name=name)
+    made: Variable = variable(np.eye(size), dtype=dtype, name=name)
+    return made
 
 
-def zeros_like(x: Any, dtype: Any = None, name: str | None = None) -> Tensor:
+def zeros_like(x: TensorLike, dtype: DTypeLike | None = None, name: str | None = None) -> Tensor:
     return shapes.zeros_like(x, dtype=None if dtype is None else DType.of(dtype), name=name)
 
 
-def ones_like(x: Any, dtype: Any = None, name: str | None = None) -> Tensor:
+def ones_like(x: TensorLike, dtype: DTypeLike | None = None, name: str | None = None) -> Tensor:
     return shapes.ones_like(x, dtype=None if dtype is None else DType.of(dtype), name=name)
 
 
-def cast(x: Any, dtype: Any) -> Tensor:
+def cast(x: TensorLike, dtype: DTypeLike) -> Tensor:
     values: Tensor = elementwise.cast(x, dtype)
     return values
 
@@ -94,12 +100,12 @@ def transpose(x: Tensor) -> Tensor:
     return shapes.transpose(x)
 
 
-def gather(reference: Any, indices: Any) -> Tensor:
+def gather(reference: TensorLike, indices: TensorLike) -> Tensor:
     """Rows by their numbers."""
     return gather_rows(reference, indices)
 
 
-def concatenate(tensors: Sequence[Any], axis: int = -1) -> Any:
+def concatenate(tensors: Sequence[Any], axis: int = -1) -> Tensor | SparseTensor:
     """Tensors one after the other along an axis."""
     rank = ndim(tensors[0])
     if axis < 0:
@@ -113,7 +119,7 @@ def stack(x: Sequence[Any], axis: int = 0) -> Tensor:
     return shapes.stack(list(x), axis=axis)
 
 
-def reshape(x: Any, shape: Any) -> Tensor:
+def reshape(x: TensorLike, shape: ShapeLike) -> Tensor:
     return shapes.reshape(x, shape)
 
 
@@ -144,7 +150,9 @@ def repeat(x: TensorLike, n: int) -> Tensor:
     return shapes.tile(shapes.expand_dims(values, 1), [1, n, 1])
 
 
-def arange(start: Any, stop: Any = None, step: int = 1, dtype: Any = "int32") -> Tensor:
+def arange(
+    start: Tensor | float, stop: Tensor | float | None = None, step: int = 1, dtype: DTypeLike = "int32"
+) -> Tensor:
     """Numbers from `start` to `stop`; from zero if there is no `stop`."""
     if stop is None and not isinstance(start, Tensor) and start < 0:
         start = 0
@@ -152,11 +160,11 @@ def arange(start: Any, stop: Any = None, step: int = 1, dtype: Any = "int32") ->
     return found if DType.of(dtype) is INT32 else elementwise.cast(found, dtype)
 
 
-def tile(x: Any, n: Any) -> Tensor:
+def tile(x: TensorLike, n: TensorLike) -> Tensor:
     return shapes.tile(x, [n] if isinstance(n, int) else n)
 
 
-def flatten(x: Any) -> Tensor:
+def flatten(x: TensorLike) -> Tensor:
     return shapes.reshape(x, [-1])
 
 
@@ -182,7 +190,7 @@ def squeeze(x: Tensor, axis: int) -> Tensor:
     return shapes.squeeze(x, [axis])
 
 
-def reverse(x: Any, axes: Any) -> Tensor:
+def reverse(x: TensorLike, axes: int | Sequence[int]) -> Tensor:
     return shapes.reverse(x, [axes] if isinstance(axes, int) else list(axes))
 
 

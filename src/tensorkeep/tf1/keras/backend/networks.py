@@ -7,7 +7,7 @@ from typing import Any
 
 from tensorkeep.dtypes import INT32, INT64
 from tensorkeep.errors import InvalidArgumentError
-from tensorkeep.graph.arguments import TensorLike
+from tensorkeep.graph.arguments import ShapeLike, TensorLike
 from tensorkeep.graph.composites import SparseTensor
 from tensorkeep.graph.conversion import convert
 from tensorkeep.graph.graph import Tensor
@@ -90,9 +90,9 @@ def conv3d(
 
 
 def conv2d_transpose(
-    x: Any,
-    kernel: Any,
-    output_shape: Any,
+    x: TensorLike,
+    kernel: TensorLike,
+    output_shape: ShapeLike,
     strides: Sequence[int] = (1, 1),
     padding: str = "valid",
     data_format: str | None = None,
@@ -119,8 +119,8 @@ def conv2d_transpose(
 
 
 def depthwise_conv2d(
-    x: Any,
-    depthwise_kernel: Any,
+    x: TensorLike,
+    depthwise_kernel: TensorLike,
     strides: Sequence[int] = (1, 1),
     padding: str = "valid",
     data_format: str | None = None,
@@ -135,9 +135,9 @@ def depthwise_conv2d(
 
 
 def separable_conv2d(
-    x: Any,
-    depthwise_kernel: Any,
-    pointwise_kernel: Any,
+    x: TensorLike,
+    depthwise_kernel: TensorLike,
+    pointwise_kernel: TensorLike,
     strides: Sequence[int] = (1, 1),
     padding: str = "valid",
     data_format: str | None = None,
@@ -196,7 +196,7 @@ def pool3d(
     return _pool_inputs(x, pool_size, strides, padding, data_format, pool_mode, 5)
 
 
-def bias_add(x: Any, bias: Any, data_format: str | None = None) -> Tensor:
+def bias_add(x: TensorLike, bias: TensorLike, data_format: str | None = None) -> Tensor:
     """A bias for each channel, or for each place of an item."""
     values, added = convert(x), convert(bias)
     rank, known = values.get_shape().rank, added.get_shape().rank
@@ -261,7 +261,7 @@ def _local(inputs: Any, kernel: Any, size: Any, strides: Any, places: Any, data_
 # ---------------------------------------------------------------------------------------------------- CTC
 
 
-def ctc_label_dense_to_sparse(labels: Any, label_lengths: Any) -> SparseTensor:
+def ctc_label_dense_to_sparse(labels: TensorLike, label_lengths: TensorLike) -> SparseTensor:
     """Labels in rows, each so long, as a sparse tensor."""
     values = convert(labels)
     sizes = shapes.shape(values)
@@ -270,7 +270,9 @@ def ctc_label_dense_to_sparse(labels: Any, label_lengths: Any) -> SparseTensor:
     return SparseTensor(cast(places, INT64), gather_nd(values, places), cast(sizes, INT64))
 
 
-def ctc_batch_cost(y_true: Any, y_pred: Any, input_length: Any, label_length: Any) -> Tensor:
+def ctc_batch_cost(
+    y_true: TensorLike, y_pred: TensorLike, input_length: TensorLike, label_length: TensorLike
+) -> Tensor:
     """The loss of labels in rows for probabilities [batch, time, classes]; the last class is the blank."""
     lengths, known = (cast(shapes.squeeze(convert(item), [-1]), INT32) for item in (input_length, label_length))
     labels = ctc_label_dense_to_sparse(y_true, known)
@@ -280,7 +282,7 @@ def ctc_batch_cost(y_true: Any, y_pred: Any, input_length: Any, label_length: An
 
 
 def ctc_decode(
-    y_pred: Any, input_length: Any, greedy: bool = True, beam_width: int = 100, top_paths: int = 1
+    y_pred: TensorLike, input_length: TensorLike, greedy: bool = True, beam_width: int = 100, top_paths: int = 1
 ) -> tuple[list[Tensor], Tensor]:
     """The likeliest labels for probabilities [batch, time, classes], padded with -1, and their log probabilities."""
     logits = log(shapes.transpose(convert(y_pred), [1, 0, 2]) + epsilon())

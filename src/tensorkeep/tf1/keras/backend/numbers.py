@@ -9,7 +9,7 @@ import numpy as np
 
 from tensorkeep.dtypes import BOOL
 from tensorkeep.errors import InvalidArgumentError
-from tensorkeep.graph.arguments import AxisLike, TensorLike
+from tensorkeep.graph.arguments import AxisLike, DTypeLike, ShapeLike, TensorLike
 from tensorkeep.graph.composites import SparseTensor
 from tensorkeep.graph.conversion import convert
 from tensorkeep.graph.graph import Tensor
@@ -82,11 +82,11 @@ def mean(x: TensorLike, axis: AxisLike = None, keepdims: bool = False) -> Tensor
     return reductions.reduce_mean(_numbers(x), axis, keepdims)
 
 
-def max(x: Any, axis: Any = None, keepdims: bool = False) -> Tensor:
+def max(x: TensorLike, axis: AxisLike = None, keepdims: bool = False) -> Tensor:
     return reductions.reduce_max(x, axis, keepdims)
 
 
-def min(x: Any, axis: Any = None, keepdims: bool = False) -> Tensor:
+def min(x: TensorLike, axis: AxisLike = None, keepdims: bool = False) -> Tensor:
     return reductions.reduce_min(x, axis, keepdims)
 
 
@@ -98,11 +98,11 @@ def std(x: TensorLike, axis: AxisLike = None, keepdims: bool = False) -> Tensor:
     return reductions.reduce_std(_numbers(x), axis=axis, keepdims=keepdims)
 
 
-def any(x: Any, axis: Any = None, keepdims: bool = False) -> Tensor:
+def any(x: TensorLike, axis: AxisLike = None, keepdims: bool = False) -> Tensor:
     return reductions.reduce_any(elementwise.cast(x, BOOL), axis, keepdims)
 
 
-def all(x: Any, axis: Any = None, keepdims: bool = False) -> Tensor:
+def all(x: TensorLike, axis: AxisLike = None, keepdims: bool = False) -> Tensor:
     return reductions.reduce_all(elementwise.cast(x, BOOL), axis, keepdims)
 
 
@@ -151,7 +151,7 @@ def _sizes(x: Tensor) -> list[Any]:
     return [found[at] if size is None else size for at, size in enumerate(known)]
 
 
-def batch_dot(x: Any, y: Any, axes: Any = None) -> Tensor:
+def batch_dot(x: TensorLike, y: TensorLike, axes: int | Sequence[int] | None = None) -> Tensor:
     """Products of the items of two batches, along an axis of each."""
     first, second = convert(x), convert(y)
     mine, theirs = first.get_shape().rank, second.get_shape().rank
@@ -188,21 +188,27 @@ def batch_dot(x: Any, y: Any, axes: Any = None) -> Tensor:
 # ---------------------------------------------------------------------------------------------------- Random numbers
 
 
-def random_normal(shape: Any, mean: float = 0.0, stddev: float = 1.0, dtype: Any = None, seed: Any = None) -> Tensor:
+def random_normal(
+    shape: ShapeLike, mean: float = 0.0, stddev: float = 1.0, dtype: DTypeLike | None = None, seed: int | None = None
+) -> Tensor:
     return numbers.random_normal(shape, mean, stddev, chosen_dtype(dtype), seed=chosen_seed(seed))
 
 
 def random_uniform(
-    shape: Any, minval: float = 0.0, maxval: float = 1.0, dtype: Any = None, seed: int | None = None
+    shape: ShapeLike, minval: float = 0.0, maxval: float = 1.0, dtype: DTypeLike | None = None, seed: int | None = None
 ) -> Tensor:
     return numbers.random_uniform(shape, minval, maxval, chosen_dtype(dtype), seed=chosen_seed(seed))
 
 
-def truncated_normal(shape: Any, mean: float = 0.0, stddev: float = 1.0, dtype: Any = None, seed: Any = None) -> Tensor:
+def truncated_normal(
+    shape: ShapeLike, mean: float = 0.0, stddev: float = 1.0, dtype: DTypeLike | None = None, seed: int | None = None
+) -> Tensor:
     return numbers.truncated_normal(shape, mean, stddev, chosen_dtype(dtype), seed=chosen_seed(seed))
 
 
-def random_binomial(shape: Any, p: float = 0.0, dtype: Any = None, seed: int | None = None) -> Tensor:
+def random_binomial(
+    shape: ShapeLike, p: float = 0.0, dtype: DTypeLike | None = None, seed: int | None = None
+) -> Tensor:
     """Ones with probability `p`, and zeros."""
     kind = chosen_dtype(dtype)
     drawn = numbers.random_uniform(shape, dtype=kind, seed=chosen_seed(seed))
@@ -213,7 +219,11 @@ def random_binomial(shape: Any, p: float = 0.0, dtype: Any = None, seed: int | N
 
 
 def normalize_batch_in_training(
-    x: Any, gamma: Any, beta: Any, reduction_axes: Sequence[int], epsilon: float = 1e-3
+    x: TensorLike,
+    gamma: TensorLike | None,
+    beta: TensorLike | None,
+    reduction_axes: Sequence[int],
+    epsilon: float = 1e-3,
 ) -> tuple[Tensor, Tensor, Tensor]:
     """A batch normalized by its own mean and variance, and these two."""
     values = convert(x)
@@ -235,7 +245,13 @@ def normalize_batch_in_training(
 
 
 def batch_normalization(
-    x: Any, mean: Any, var: Any, beta: Any, gamma: Any, axis: int = -1, epsilon: float = 1e-3
+    x: Tensor,
+    mean: Tensor,
+    var: Tensor,
+    beta: TensorLike | None,
+    gamma: TensorLike | None,
+    axis: int = -1,
+    epsilon: float = 1e-3,
 ) -> Tensor:
     """A batch normalized by a mean and a variance."""
     root = elementwise.rsqrt(var + epsilon)

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from typing import Any, Final
+from contextlib import AbstractContextManager, contextmanager
+from typing import Any, Final, Literal, Protocol, TypeAlias, overload
 
 import numpy as np
 
 from tensorkeep.dtypes import DType
 from tensorkeep.errors import InvalidArgumentError, WrongTypeError
-from tensorkeep.graph.arguments import ShapeLike, TensorLike
+from tensorkeep.graph.arguments import DTypeLike, ShapeLike, Structure, TensorLike
 from tensorkeep.graph.building import building, control_dependencies, current_graph
 from tensorkeep.graph.building import name_scope as open_scope
 from tensorkeep.graph.composites import SparseTensor
@@ -25,9 +25,10 @@ from tensorkeep.tf1.functions.sparse.tensors import sparse_tensor_to_dense
 from tensorkeep.tf1.keras.backend.settings import chosen_dtype, chosen_seed
 from tensorkeep.tf1.keras.engine.session_values import batch_set_value, initialized_session
 from tensorkeep.tf1.keras.engine.tensor_notes import history_of
-from tensorkeep.tf1.keras.surroundings import surroundings
+from tensorkeep.tf1.keras.surroundings import SessionInForce, surroundings
 from tensorkeep.tf1.layers.base import known_learning_phase, set_learning_phase
-from tensorkeep.tf1.variables.variable import Variable
+from tensorkeep.tf1.variables.options import Constraint
+from tensorkeep.tf1.variables.variable import Changed, Variable
 
 _UIDS: Final = object()  # the key of the numbers by prefix, in `graph.extras`
 
@@ -40,12 +41,12 @@ def backend() -> str:
 # ---------------------------------------------------------------------------------------------------- Session
 
 
-def get_session(op_input_list: Any = ()) -> Any:
+def get_session(op_input_list: object = ()) -> SessionInForce:
     """The session in force for the graph being built, with all variables initialized."""
     return initialized_session()
 
 
-def set_session(session: Any) -> None:
+def set_session(session: SessionInForce) -> None:
     """Has Keras use a session."""
     surroundings().set_session(session)
 
@@ -72,7 +73,7 @@ def reset_uids() -> None:
     current_graph().extras.pop(_UIDS, None)
 
 
-def name_scope(name: str) -> Any:
+def name_scope(name: str) -> AbstractContextManager[str]:
     """Names of operations made inside begin with `name`."""
     return open_scope(name)
 
@@ -97,7 +98,29 @@ def manual_variable_initialization(value: bool) -> None:
 # ---------------------------------------------------------------------------------------------------- Variables
 
 
-def variable(value: Any, dtype: Any = None, name: str | None = None, constraint: Any = None) -> Any:
+class SparseMatrix(Protocol):
+    """A matrix of SciPy's that is mostly zeros."""
+
+    def tocoo(self) -> Any: ...
+
+
+@overload
+def variable(
+    value: SparseMatrix, dtype: DTypeLike | None = None, name: str | None = None, constraint: Constraint | None = None
+) -> SparseTensor: ...
+@overload
+def variable(
+    value: TensorLike | Callable[[], TensorLike],
+    dtype: DTypeLike | None = None,
+    name: str | None = None,
+    constraint: Constraint | None = None,
+) -> Variable: ...
+def variable(
+    value: SparseMatrix | TensorLike | Callable[[], TensorLike],
+    dtype: DTypeLike | None = None,
+    name: str | None = None,
+    constraint: Constraint | None = None,
+) -> Variable | SparseTensor:
     """A variable with a first value."""
     if hasattr(value, "tocoo"):
         coordinates = value.tocoo()
@@ -108,9 +131,29 @@ def variable(value: Any, dtype: Any = None, name: str | None = None, constraint:
     return Variable(first, dtype=DType.of(kind).base_dtype, name=name, constraint=constraint, use_resource=True)
 
 
+@overload
 def placeholder(
-    shape: Any = None, ndim: int | None = None, dtype: Any = None, sparse: bool = False, name: str | None = None
-) -> Any:
+    shape: ShapeLike = None,
+    ndim: int | None = None,
+    dtype: DTypeLike | None = None,
+    sparse: Literal[False] = False,
+    name: str | None = None,
+) -> Tensor: ...
+@overload
+def placeholder(
+    shape: ShapeLike = None,
+    ndim: int | None = None,
+    dtype: DTypeLike | None = None,
+    sparse: bool = False,
+    name: str | None = None,
+) -> Tensor | SparseTensor: ...
+def placeholder(
+    shape: ShapeLike = None,
+    ndim: int | None = None,
+    dtype: DTypeLike | None = None,
+    sparse: bool = False,
+    name: str | None = None,
+) -> Tensor | SparseTensor:
     """A tensor that is fed."""
     sizes = [None] * ndim if shape is None and ndim else shape
     if sparse:
@@ -118,7 +161,7 @@ def placeholder(
     return shapes.placeholder(chosen_dtype(dtype), shape=sizes, name=name)
 
 
-def is_placeholder(x: Any) -> bool:
+def is_placeholder(x: object) -> bool:
     """Whether a tensor is one that is fed."""
     return isinstance(x, Tensor) and x.op.type == "Placeholder"
 
@@ -164,45 +207,61 @@ def count_params(x: Any) -> int:
     return int(np.prod(x.get_shape().as_list()))
 
 
-def update(x: Any, new_x: Any) -> Any:
+def update(x: Variable, new_x: TensorLike) -> Changed:
     return x.assign(new_x)
 
 
-def update_add(x: Any, increment: Any) -> Any:
+def update_add(x: Variable, increment: TensorLike) -> Changed:
     return x.assign_add(increment)
 
 
-def update_sub(x: Any, decrement: Any) -> Any:
+def update_sub(x: Variable, decrement: TensorLike) -> Changed:
     return x.assign_sub(decrement)
 
 
-def moving_average_update(x: Any, value: Any, momentum: float) -> Any:
+def moving_average_update(x: Variable, value: Tensor | float, momentum: float) -> Changed:
     """Moves a variable towards a value."""
     return x.assign(x * momentum + value * (1.0 - momentum))
 
 
 def random_uniform_variable(
-    shape: ShapeLike, low: float, high: float, dtype: Any = None, name: str | None = None, seed: int | None = None
-) -> Any:
+    shape: ShapeLike,
+    low: float,
+    high: float,
+    dtype: DTypeLike | None = None,
+    name: str | None = None,
+    seed: int | None = None,
+) -> Variable:
     """A variable of uniform numbers."""
     kind = chosen_dtype(dtype)
-    return variable(random_uniform(shape, low, high, kind, seed=chosen_seed(seed)), dtype=kind, name=name)
+    made: Variable = variable(random_uniform(shape, low, high, kind, seed=chosen_seed(seed)), dtype=kind, name=name)
+    return made
 
 
 def random_normal_variable(
-    shape: ShapeLike, mean: float, scale: float, dtype: Any = None, name: str | None = None, seed: int | None = None
-) -> Any:
+    shape: ShapeLike,
+    mean: float,
+    scale: float,
+    dtype: DTypeLike | None = None,
+    name: str | None = None,
+    seed: int | None = None,
+) -> Variable:
     """A variable of normal numbers."""
     kind = chosen_dtype(dtype)
-    return variable(random_normal(shape, mean, scale, kind, seed=chosen_seed(seed)), dtype=kind, name=name)
+    made: Variable = variable(random_normal(shape, mean, scale, kind, seed=chosen_seed(seed)), dtype=kind, name=name)
+    return made
 
 
-def gradients(loss: Any, variables: Any) -> list[Any]:
+def gradients(loss: Structure, variables: Structure) -> list[Any]:
     """The gradients of a loss."""
     return list(reverse_gradients(loss, variables))
 
 
 # ---------------------------------------------------------------------------------------------------- Functions
+
+
+_Output: TypeAlias = "TensorLike | Operation"
+Outputs: TypeAlias = "_Output | list[_Output] | tuple[_Output, ...] | dict[str, _Output]"
 
 
 class GraphExecutionFunction:
@@ -211,7 +270,7 @@ class GraphExecutionFunction:
     def __init__(
         self,
         inputs: Sequence[Any],
-        outputs: Any,
+        outputs: Outputs,
         updates: Sequence[Any] = (),
         name: str | None = None,
         feed_dict: Mapping[Any, Any] | None = None,
@@ -222,7 +281,9 @@ class GraphExecutionFunction:
         self.inputs = list(inputs)
         self.is_single = not isinstance(outputs, list | tuple | dict)
         self._named = outputs if isinstance(outputs, dict) else None
-        listed = list(outputs.values()) if isinstance(outputs, dict) else outputs if not self.is_single else [outputs]
+        listed: Any = (
+            list(outputs.values()) if isinstance(outputs, dict) else outputs if not self.is_single else [outputs]
+        )
         self.outputs = [item if isinstance(item, Operation) else convert(item) for item in listed]
         self.feed_dict = dict(feed_dict or {})
         self.fetches = list(fetches or ())
@@ -258,7 +319,11 @@ class GraphExecutionFunction:
 
 
 def function(
-    inputs: Sequence[Any], outputs: Any, updates: Sequence[Any] | None = None, name: str | None = None, **kwargs: Any
+    inputs: Sequence[Any],
+    outputs: Outputs,
+    updates: Sequence[Any] | None = None,
+    name: str | None = None,
+    **kwargs: Any,
 ) -> Callable[[Sequence[Any]], Any]:
     """A function of the values of placeholders that gives the values of outputs, and makes updates."""
     if wrong := set(kwargs) - {"feed_dict", "fetches"}:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 
 from tensorkeep.arrays import Array
 from tensorkeep.dtypes import DType
 from tensorkeep.errors import InvalidArgumentError
+from tensorkeep.graph.arguments import DTypeLike
 from tensorkeep.graph.graph import Tensor
 from tensorkeep.tf1.functions.numbers.elementwise import cast
 from tensorkeep.tf1.keras.surroundings import settings, surroundings
@@ -62,7 +63,7 @@ def _checked_format(data_format: str) -> str:
     return data_format
 
 
-def chosen_dtype(dtype: Any) -> DType:
+def chosen_dtype(dtype: DTypeLike | None) -> DType:
     """A type, as told or as set."""
     return DType.of(floatx() if dtype is None else dtype).base_dtype
 

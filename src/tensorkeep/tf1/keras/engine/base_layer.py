@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import partial, wraps
 from inspect import Parameter, signature
-from typing import TYPE_CHECKING, Any, ClassVar, Final, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Final, TypeAlias, TypeVar
 
 import numpy as np
 
@@ -22,6 +22,7 @@ from tensorkeep._lazy import later
 from tensorkeep.arrays import Array
 from tensorkeep.dtypes import BOOL, DType
 from tensorkeep.errors import InvalidArgumentError, UnimplementedError, WrongTypeError
+from tensorkeep.graph.arguments import DTypeLike, ShapeLike, Structure
 from tensorkeep.graph.building import name_scope
 from tensorkeep.graph.composites import SparseTensor
 from tensorkeep.graph.conversion import convert
@@ -51,6 +52,7 @@ from tensorkeep.tf1.layers.input_spec import check_inputs
 from tensorkeep.tf1.training.objects.trackable import AutoTrackable, NoDependency, TrackedDict, TrackedList
 from tensorkeep.tf1.variables.initializers import Zeros
 from tensorkeep.tf1.variables.modes import VariableAggregation, VariableSynchronization, trainable_when
+from tensorkeep.tf1.variables.options import Partitioner
 from tensorkeep.tf1.variables.variable import Variable
 
 if TYPE_CHECKING:
@@ -62,7 +64,13 @@ else:  # they are made of layers
     op_layers = later("tensorkeep.tf1.keras.engine.op_layers")
     variable_values = later("tensorkeep.tf1.keras.engine.session_values")
 
+Named: TypeAlias = "str | dict[str, Any] | Callable[..., Any] | None"
+"""A function or an object as itself, by name, or by name and arguments."""
+Additions: TypeAlias = "Structure | Callable[[], Any] | Sequence[Callable[[], Any]]"
+"""Updates or losses, or functions that build them."""
+
 Method = TypeVar("Method", bound=Callable[..., Any])
+Made = TypeVar("Made", bound="Layer")
 
 _calls: ContextVar[tuple[tuple[Any, Any], ...]] = ContextVar("calls", default=())  # layers being called, with inputs
 
@@ -115,7 +123,7 @@ class Layer(AutoTrackable, base.Layer):
         self,
         trainable: bool = True,
         name: str | None = None,
-        dtype: Any = None,
+        dtype: DTypeLike | None = None,
         dynamic: bool = False,
         **kwargs: Any,
     ) -> None:
@@ -152,7 +160,7 @@ class Layer(AutoTrackable, base.Layer):
 
     # ------------------------------------------------------------------------------------------ attributes
 
-    def __setattr__(self, name: str, value: Any) -> None:
+    def __setattr__(self, name: str, value: object) -> None:
         if not vars(self).get("_tracks_attributes", True) or name in self._not_followed:
             object.__setattr__(self, name, value)
             return
@@ -270,11 +278,11 @@ class Layer(AutoTrackable, base.Layer):
     def metrics(self) -> list[Any]:
         return [*self._metrics, *(metric for layer in self._own_layers() for metric in layer.metrics)]
 
-    def get_updates_for(self, inputs: Any) -> list[Any]:
+    def get_updates_for(self, inputs: Structure) -> list[Any]:
         """The updates that depend on some tensors; None: those that depend on no inputs."""
         return _depending(self.updates, inputs)
 
-    def get_losses_for(self, inputs: Any) -> list[Any]:
+    def get_losses_for(self, inputs: Structure) -> list[Any]:
         """The losses that depend on some tensors; None: those that depend on no inputs."""
         return _depending(self.losses, inputs)
 
@@ -340,7 +348,7 @@ class Layer(AutoTrackable, base.Layer):
         return {**config, **{name: described_attribute(name, getattr(self, name)) for name in self._configured}}
 
     @classmethod
-    def from_config(cls, config: Mapping[str, Any]) -> Any:
+    def from_config(cls: type[Made], config: Mapping[str, Any]) -> Made:
         """The layer that `get_config` told of, here or in a later version of Keras."""
         return cls(**without_later(config))
 
@@ -461,18 +469,18 @@ class Layer(AutoTrackable, base.Layer):
     def add_weight(  # type: ignore[override]
         self,
         name: str | None = None,
-        shape: Any = None,
-        dtype: Any = None,
-        initializer: Any = None,
-        regularizer: Any = None,
+        shape: ShapeLike = None,
+        dtype: DTypeLike | None = None,
+        initializer: Named = None,
+        regularizer: Named = None,
         trainable: bool | None = None,
-        constraint: Any = None,
-        partitioner: Any = None,
+        constraint: Named = None,
+        partitioner: Partitioner | None = None,
         use_resource: bool | None = None,
         synchronization: VariableSynchronization = VariableSynchronization.AUTO,
         aggregation: VariableAggregation = VariableAggregation.NONE,
         **kwargs: Any,
-    ) -> Any:
+    ) -> Variable:
         """A variable of the layer, under the name scope in force."""
         if wrong := set(kwargs) - {"getter", "collections", "experimental_autocast", "autocast", "caching_device"}:
             raise WrongTypeError(f"Unknown keyword argument: {sorted(wrong)}")
@@ -484,7 +492,7 @@ class Layer(AutoTrackable, base.Layer):
         kind = DType.of(dtype or self._dtype or settings().floatx)
         if self._dtype is None:
             vars(self)["_dtype"] = kind.base_dtype
-        variable: Any = Variable(
+        variable = Variable(
             initial_value=_first_value(initializers.get(initializer), shape, kind, f"{name} of layer {self.name}"),
             trainable=wanted,
             collections=kwargs.get("collections"),
@@ -506,7 +514,7 @@ class Layer(AutoTrackable, base.Layer):
 
     add_variable = add_weight  # type: ignore[assignment]
 
-    def add_update(self, updates: Any, inputs: Any = None) -> None:
+    def add_update(self, updates: Additions, inputs: Structure = None) -> None:
         """Operations that go with a call, such as those of moving averages; a training step must run them too."""
         if not all(layer.trainable for layer in (self, *layers_being_called())):
             return
@@ -518,7 +526,7 @@ class Layer(AutoTrackable, base.Layer):
             set_unconditional(made, made not in reachable_from(_tensors_of(relevant), [made]))
             self._updates.append(made)
 
-    def add_loss(self, losses: Any, inputs: Any = None) -> None:
+    def add_loss(self, losses: Additions, inputs: Structure = None) -> None:
         """Losses that go with a call, such as those of regularizers; functions that build losses are welcome too."""
         for loss in losses if isinstance(losses, list | tuple) else [losses]:
             if loss is None:
@@ -533,7 +541,7 @@ class Layer(AutoTrackable, base.Layer):
             set_unconditional(loss, unconditional)
             self._losses.append(loss)
 
-    def add_metric(self, value: Any, aggregation: str | None = None, name: str | None = None) -> None:
+    def add_metric(self, value: Tensor, aggregation: str | None = None, name: str | None = None) -> None:
         """Adds a metric of a tensor, or the result of a metric, to those that training shows."""
         if aggregation not in (None, "mean"):
             raise InvalidArgumentError(
@@ -597,11 +605,13 @@ class Layer(AutoTrackable, base.Layer):
     def get_output_shape_at(self, node_index: int) -> Any:
         return _shapes_of(self._node(node_index, "output shape").outputs)
 
-    def get_input_mask_at(self, node_index: int) -> Any:
-        return map_structure(mask_of, self.get_input_at(node_index))
+    def get_input_mask_at(self, node_index: int) -> Structure:
+        found: Structure = map_structure(mask_of, self.get_input_at(node_index))
+        return found
 
-    def get_output_mask_at(self, node_index: int) -> Any:
-        return map_structure(mask_of, self.get_output_at(node_index))
+    def get_output_mask_at(self, node_index: int) -> Structure:
+        found: Structure = map_structure(mask_of, self.get_output_at(node_index))
+        return found
 
     @property
     def input(self) -> Any:
@@ -620,12 +630,14 @@ class Layer(AutoTrackable, base.Layer):
         return self._only("output shape", lambda node: _shapes_of(node.outputs), by_shape=True)
 
     @property
-    def input_mask(self) -> Any:
-        return map_structure(mask_of, self.input)
+    def input_mask(self) -> Structure:
+        found: Structure = map_structure(mask_of, self.input)
+        return found
 
     @property
-    def output_mask(self) -> Any:
-        return map_structure(mask_of, self.output)
+    def output_mask(self) -> Structure:
+        found: Structure = map_structure(mask_of, self.output)
+        return found
 
 
 # ---------------------------------------------------------------------------------------------------- Parts

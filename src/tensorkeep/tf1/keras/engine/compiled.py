@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -13,6 +13,7 @@ from tensorkeep.graph.building import building, name_scope
 from tensorkeep.graph.graph import Tensor
 from tensorkeep.tf1.functions.control.grouping import group
 from tensorkeep.tf1.functions.numbers.elementwise import add_n
+from tensorkeep.tf1.keras.engine.data import Batch
 from tensorkeep.tf1.keras.engine.endpoints import (
     Endpoint,
     loss_weights_by_output,
@@ -23,6 +24,9 @@ from tensorkeep.tf1.keras.engine.session_values import initialized_session
 from tensorkeep.tf1.keras.metrics.base import Mean
 from tensorkeep.tf1.keras.optimizers import by_name as optimizers
 from tensorkeep.tf1.layers.base import learning_phase
+
+if TYPE_CHECKING:
+    from tensorkeep.tf1.keras.engine.model import Model
 
 
 @dataclass
@@ -42,8 +46,8 @@ class CompileArguments:
 class Compiled:
     """The loss, the metrics and the steps of a model."""
 
-    def __init__(self, model: Any, told: CompileArguments) -> None:
-        self.model = model
+    def __init__(self, model: Model, told: CompileArguments) -> None:
+        self.model: Any = model
         self.told = told
         self.optimizer = optimizers.get(told.optimizer)
         self.graph = model.outputs[0].graph
@@ -183,7 +187,7 @@ class Compiled:
         given = iter(weights)
         return [next(given, None) if endpoint.has_target else None for endpoint in self.endpoints]
 
-    def values_of(self, batch: Any) -> list[Any]:
+    def values_of(self, batch: Batch) -> list[Any]:
         """What a step is fed of a batch."""
         with_place = [
             weight

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from tensorkeep.arrays import Array
 from tensorkeep.errors import InvalidArgumentError
@@ -30,7 +31,7 @@ class Batch:
                 return int(array.shape[0])
         return None
 
-    def part(self, places: Any) -> Batch:
+    def part(self, places: slice | Array) -> Batch:
         """Some of the items."""
         return Batch(_parts(self.inputs, places), _parts(self.targets, places), _parts(self.weights, places))
 
@@ -50,7 +51,7 @@ def as_arrays(data: Any) -> Any:
     return data
 
 
-def in_order(data: Any, names: Sequence[str], shapes: Sequence[Any], what: str) -> list[Any]:
+def in_order(data: object, names: Sequence[str], shapes: Sequence[Any], what: str) -> list[Any]:
     """Given data as a list of arrays, one for each name, in the order of the names.
 
     Given are an array, a list of arrays, or a dictionary by name; shapes are those asked for, None where any will do.
@@ -144,7 +145,7 @@ def check_lengths(batch: Batch) -> None:
 # ---------------------------------------------------------------------------------------------------- Weights
 
 
-def weights_by_output(given: Any, names: Sequence[str], what: str) -> list[Any]:
+def weights_by_output(given: object, names: Sequence[str], what: str) -> list[Any]:
     """One entry for each output, from what a program gave: one for the only output, a list, or a dictionary."""
     if given is None or (hasattr(given, "__len__") and not len(given)):
         return [None] * len(names)
@@ -166,7 +167,12 @@ def weights_by_output(given: Any, names: Sequence[str], what: str) -> list[Any]:
     )
 
 
-def item_weights(target: Any, sample_weight: Any, class_weight: Any, mode: str | None) -> Array | None:
+def item_weights(
+    target: Array | None,
+    sample_weight: npt.ArrayLike | None,
+    class_weight: Mapping[int, float] | None,
+    mode: str | None,
+) -> Array | None:
     """The weights of the items of a target, by themselves and by their classes; None if all count the same."""
     weights = None if sample_weight is None else np.asarray(sample_weight)
     if weights is not None:
@@ -193,7 +199,7 @@ def item_weights(target: Any, sample_weight: Any, class_weight: Any, mode: str |
     return both.astype(settings().floatx)
 
 
-def _class_weights(target: Array, by_class: Mapping[Any, float]) -> Array:
+def _class_weights(target: Any, by_class: Mapping[Any, float]) -> Array:
     if target.ndim > 2:
         raise InvalidArgumentError("`class_weight` not supported for 3+ dimensional targets.")
     classes = np.argmax(target, axis=1) if target.ndim == 2 and target.shape[1] > 1 else target.reshape(-1)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from tensorkeep.errors import InvalidArgumentError
@@ -23,10 +23,10 @@ from tensorkeep.tf1.keras.weighting import Reduction, compute_weighted_loss, mat
 class Endpoint:
     """One output, and what it is compared with. Without a loss, it has no target."""
 
-    def __init__(self, name: str, output: Any, loss: Any, loss_weight: float) -> None:
+    def __init__(self, name: str, output: Tensor, loss: object, loss_weight: float) -> None:
         self.name = name
-        self.output = output
-        self.loss_fn = loss_of(loss)
+        self.output: Any = output
+        self.loss_fn: Any = loss_of(loss)
         self.loss_weight = loss_weight
         self.target: Any = None
         self.is_fed = False
@@ -122,7 +122,7 @@ def _is_sparse(loss: Any) -> bool:
     return getattr(loss, "fn", None) is losses.sparse_categorical_crossentropy
 
 
-def combined_weights(weights: Any, mask: Any, output: Any) -> Any:
+def combined_weights(weights: Tensor | None, mask: Tensor | None, output: Tensor) -> Tensor | None:
     """Weights of items, none for those that are masked."""
     if mask is None:
         return weights
@@ -130,17 +130,18 @@ def combined_weights(weights: Any, mask: Any, output: Any) -> Any:
     return kept if weights is None else match_weights(kept, weights) * kept
 
 
-def loss_of(loss: Any) -> Any:
+def loss_of(loss: object) -> losses.Loss | Callable[..., Tensor] | None:
     """A loss as an object: given as one, as a function, or by name; None if there is none."""
     if loss is None or isinstance(loss, losses.Loss):
         return loss
-    function = losses.get(loss)
+    function: Any = losses.get(loss)
     if isinstance(function, losses.Loss) or not hasattr(function, "__name__"):
-        return function
+        found: Callable[..., Tensor] = function
+        return found
     return losses.LossFunctionWrapper(function, name=function.__name__)
 
 
-def losses_by_output(loss: Any, names: Sequence[str]) -> list[Any]:
+def losses_by_output(loss: object, names: Sequence[str]) -> list[Any]:
     """The loss of each output: given for all, as a list, or by name."""
     if isinstance(loss, Mapping):
         unknown = sorted(set(loss) - set(names))
@@ -159,7 +160,7 @@ def losses_by_output(loss: Any, names: Sequence[str]) -> list[Any]:
     return [loss] * len(names)
 
 
-def loss_weights_by_output(weights: Any, names: Sequence[str]) -> list[Any]:
+def loss_weights_by_output(weights: object, names: Sequence[str]) -> list[Any]:
     """How much the loss of each output counts: given as a list, or by name."""
     if weights is None:
         return [1.0] * len(names)
@@ -181,7 +182,7 @@ def loss_weights_by_output(weights: Any, names: Sequence[str]) -> list[Any]:
 # ---------------------------------------------------------------------------------------------------- Metrics
 
 
-def set_metrics(endpoints: Sequence[Endpoint], metrics: Any, weighted_metrics: Any) -> list[Metric]:
+def set_metrics(endpoints: Sequence[Endpoint], metrics: object, weighted_metrics: object) -> list[Metric]:
     """Gives each output its metrics, under names that differ; all of them in their order."""
     names = [endpoint.name for endpoint in endpoints]
     plain = _metrics_by_output(metrics, names)

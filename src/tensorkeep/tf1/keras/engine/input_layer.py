@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, TypeVar
 
 from tensorkeep.errors import InvalidArgumentError
+from tensorkeep.graph.arguments import DTypeLike, ShapeLike
+from tensorkeep.graph.graph import Tensor
 from tensorkeep.graph.tensor_shape import TensorShape
 from tensorkeep.tf1.functions.arrays.shapes import placeholder, sparse_placeholder
 from tensorkeep.tf1.keras.backend.settings import floatx
@@ -13,6 +15,8 @@ from tensorkeep.tf1.keras.engine.nodes import Node
 from tensorkeep.tf1.keras.named_objects import unique_object_name
 from tensorkeep.tf1.layers.input_spec import InputSpec
 
+Value = TypeVar("Value")
+
 
 class InputLayer(Layer):
     """The layer of an input: it gives what is fed, or a tensor of the program's own."""
@@ -20,14 +24,14 @@ class InputLayer(Layer):
     @untracked_method
     def __init__(
         self,
-        input_shape: Any = None,
+        input_shape: ShapeLike = None,
         batch_size: int | None = None,
-        dtype: Any = None,
-        input_tensor: Any = None,
+        dtype: DTypeLike | None = None,
+        input_tensor: Tensor | None = None,
         sparse: bool = False,
         name: str | None = None,
         ragged: bool = False,
-        **kwargs: Any,
+        **kwargs: object,
     ) -> None:
         if ragged:
             raise InvalidArgumentError("Inputs that are ragged are not supported: pad them, or use sparse ones")
@@ -60,7 +64,7 @@ class InputLayer(Layer):
             "name": self.name,
         }
 
-    def call(self, inputs: Any, *args: Any, **kwargs: Any) -> Any:
+    def call(self, inputs: Value, *args: object, **kwargs: object) -> Value:
         return inputs
 
 

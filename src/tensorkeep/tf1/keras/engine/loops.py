@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
 from tensorkeep.errors import InvalidArgumentError
-from tensorkeep.tf1.keras.callbacks.base import BaseLogger, CallbackList, History
+from tensorkeep.tf1.keras.callbacks.base import BaseLogger, Callback, CallbackList, History
 from tensorkeep.tf1.keras.callbacks.progress import ProgbarLogger
 from tensorkeep.tf1.keras.engine.sources import Source
+
+if TYPE_CHECKING:
+    from tensorkeep.tf1.keras.engine.model import Model
+
+
+Callbacks: TypeAlias = "CallbackList | Callback | Sequence[Callback] | None"
 
 
 class _Results:
@@ -37,8 +43,8 @@ def _plain(value: Any) -> Any:
 
 
 def callbacks_for(
-    model: Any, given: Any, mode: str, source: Source, *, verbose: int, epochs: int = 1, validates: bool = False
-) -> Any:
+    model: Model, given: Callbacks, mode: str, source: Source, *, verbose: int, epochs: int = 1, validates: bool = False
+) -> CallbackList:
     """The callbacks of a run, those that Keras adds among them."""
     if isinstance(given, CallbackList):
         return given
@@ -67,16 +73,16 @@ def callbacks_for(
 
 
 def train(
-    model: Any,
+    model: Model,
     source: Source,
     *,
     epochs: int,
     initial_epoch: int,
-    callbacks: Any,
+    callbacks: Callbacks,
     verbose: int,
     validation: Source | None,
-    validation_freq: Any = 1,
-) -> Any:
+    validation_freq: int | Sequence[int] = 1,
+) -> History:
     """Trains a model for some epochs; returns its History: losses and metrics of each epoch."""
     run = callbacks_for(
         model, callbacks, "train", source, verbose=verbose, epochs=epochs, validates=validation is not None
@@ -107,7 +113,8 @@ def train(
         if getattr(source, "is_exhausted", False):
             break
     run.on_train_end()
-    return model.history
+    history: History = model.history
+    return history
 
 
 def _is_due(epoch: int, frequency: Any) -> bool:
@@ -118,7 +125,7 @@ def _is_due(epoch: int, frequency: Any) -> bool:
     return epoch + 1 in frequency
 
 
-def test(model: Any, source: Source, *, callbacks: Any, verbose: int) -> list[Any]:
+def test(model: Model, source: Source, *, callbacks: Callbacks, verbose: int) -> list[Any]:
     """Returns the loss and the metrics over all batches."""
     run = callbacks_for(model, callbacks, "test", source, verbose=verbose)
     model.reset_metrics()
@@ -136,7 +143,7 @@ def test(model: Any, source: Source, *, callbacks: Any, verbose: int) -> list[An
     return results.values()
 
 
-def predict(model: Any, source: Source, *, callbacks: Any, verbose: int) -> list[Any]:
+def predict(model: Model, source: Source, *, callbacks: Callbacks, verbose: int) -> list[Any]:
     """Returns the outputs of all batches, one array for each output."""
     run = callbacks_for(model, callbacks, "predict", source, verbose=verbose)
     parts: list[list[Any]] = []

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -14,6 +14,7 @@ from tensorkeep.graph.graph import Tensor
 from tensorkeep.io.files.filesystem import PathLike
 from tensorkeep.tf1.functions.arrays.shapes import placeholder
 from tensorkeep.tf1.keras.backend.settings import floatx
+from tensorkeep.tf1.keras.callbacks.base import History
 from tensorkeep.tf1.keras.engine import loops
 from tensorkeep.tf1.keras.engine.base_layer import untracked_method
 from tensorkeep.tf1.keras.engine.compiled import CompileArguments, Compiled, Step
@@ -26,6 +27,7 @@ from tensorkeep.tf1.keras.engine.data import (
     split_for_validation,
     weights_by_output,
 )
+from tensorkeep.tf1.keras.engine.loops import Callbacks
 from tensorkeep.tf1.keras.engine.network import Network
 from tensorkeep.tf1.keras.engine.nodes import node_of
 from tensorkeep.tf1.keras.engine.saving import model_configs, model_files, weight_files
@@ -40,13 +42,22 @@ from tensorkeep.tf1.keras.engine.sources import (
 )
 from tensorkeep.tf1.keras.engine.summaries import print_summary
 from tensorkeep.tf1.keras.engine.tensor_notes import history_of
+from tensorkeep.tf1.saved_model.object_exporting import Signatures
+from tensorkeep.tf1.saved_model.save_options import SaveOptions
+from tensorkeep.tf1.training.objects.load_status import CheckpointLoadStatus, NameBasedSaverStatus
+
+ClassWeights: TypeAlias = "_OfClasses | Sequence[_OfClasses | None] | Mapping[str, _OfClasses] | None"
+"""How much the items of a class count; for several outputs in a list, or by their names."""
+_OfClasses: TypeAlias = "Mapping[int, float]"
 
 
 class Model(Network):
     """A network between `inputs` and `outputs`, or one with a `call` of the program's own."""
 
+    _collected_trainable_weights: list[Any]
+
     @untracked_method
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
+    def __init__(self, *args: object, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self._compile_arguments: CompileArguments | None = None
         self._compiled: Compiled | None = None
@@ -58,15 +69,15 @@ class Model(Network):
 
     def compile(
         self,
-        optimizer: Any = "rmsprop",
-        loss: Any = None,
-        metrics: Any = None,
-        loss_weights: Any = None,
-        sample_weight_mode: Any = None,
-        weighted_metrics: Any = None,
-        target_tensors: Any = None,
-        distribute: Any = None,
-        **kwargs: Any,
+        optimizer: object = "rmsprop",
+        loss: object = None,
+        metrics: object = None,
+        loss_weights: object = None,
+        sample_weight_mode: object = None,
+        weighted_metrics: object = None,
+        target_tensors: object = None,
+        distribute: object = None,
+        **kwargs: object,
     ) -> None:
         """Says how the model is trained. One that has no inputs yet is compiled when it sees data."""
         if distribute is not None:
@@ -109,8 +120,9 @@ class Model(Network):
         return self._compiled
 
     @property
-    def total_loss(self) -> Any:
-        return self._ready().total_loss
+    def total_loss(self) -> Tensor | None:
+        found: Tensor | None = self._ready().total_loss
+        return found
 
     @property
     def targets(self) -> list[Any]:
@@ -319,26 +331,26 @@ class Model(Network):
 
     def fit(
         self,
-        x: Any = None,
-        y: Any = None,
+        x: object = None,
+        y: object = None,
         batch_size: int | None = None,
         epochs: int = 1,
         verbose: int = 1,
-        callbacks: Any = None,
+        callbacks: Callbacks = None,
         validation_split: float = 0.0,
-        validation_data: Any = None,
-        shuffle: Any = True,
-        class_weight: Any = None,
-        sample_weight: Any = None,
+        validation_data: object = None,
+        shuffle: bool | str = True,
+        class_weight: ClassWeights = None,
+        sample_weight: object = None,
         initial_epoch: int = 0,
         steps_per_epoch: int | None = None,
         validation_steps: int | None = None,
-        validation_freq: Any = 1,
+        validation_freq: int | Sequence[int] = 1,
         max_queue_size: int = 10,
         workers: int = 1,
         use_multiprocessing: bool = False,
-        **kwargs: Any,
-    ) -> Any:
+        **kwargs: int,
+    ) -> History:
         """Trains for some epochs; a History of losses and metrics.
 
         Batches of generators and sequences are made between the steps, in this thread, however many `workers` are
@@ -438,21 +450,21 @@ class Model(Network):
 
     def fit_generator(
         self,
-        generator: Any,
+        generator: object,
         steps_per_epoch: int | None = None,
         epochs: int = 1,
         verbose: int = 1,
-        callbacks: Any = None,
-        validation_data: Any = None,
+        callbacks: Callbacks = None,
+        validation_data: object = None,
         validation_steps: int | None = None,
-        validation_freq: Any = 1,
-        class_weight: Any = None,
+        validation_freq: int | Sequence[int] = 1,
+        class_weight: ClassWeights = None,
         max_queue_size: int = 10,
         workers: int = 1,
         use_multiprocessing: bool = False,
         shuffle: bool = True,
         initial_epoch: int = 0,
-    ) -> Any:
+    ) -> History:
         """Trains with the batches of a generator."""
         return self.fit(
             generator,
@@ -501,7 +513,9 @@ class Model(Network):
         self._check_built("save the weights of")
         weight_files.save_weights(self, filepath, overwrite, save_format)
 
-    def load_weights(self, filepath: PathLike, by_name: bool = False, skip_mismatch: bool = False) -> Any:
+    def load_weights(
+        self, filepath: PathLike, by_name: bool = False, skip_mismatch: bool = False
+    ) -> CheckpointLoadStatus | NameBasedSaverStatus | None:
         """Reads them; of a checkpoint the status, which tells what was found."""
         return weight_files.load_weights(self, filepath, by_name, skip_mismatch)
 
@@ -511,8 +525,8 @@ class Model(Network):
         overwrite: bool = True,
         include_optimizer: bool = True,
         save_format: str | None = None,
-        signatures: Any = None,
-        options: Any = None,
+        signatures: Signatures = None,
+        options: SaveOptions | None = None,
     ) -> None:
         """Writes the model, with its layers, weights, and what `compile` was told, as HDF5 or a SavedModel."""
         model_files.save_model(self, filepath, overwrite, include_optimizer, save_format, signatures, options)
@@ -528,7 +542,12 @@ class Model(Network):
         """The layers of the model as JSON, to be read by `model_from_json`."""
         return json.dumps(model_configs.described_model(self), default=model_configs.json_value, **kwargs)
 
-    def summary(self, line_length: int | None = None, positions: Any = None, print_fn: Any = None) -> None:
+    def summary(
+        self,
+        line_length: int | None = None,
+        positions: Sequence[float] | None = None,
+        print_fn: Callable[[str], object] | None = None,
+    ) -> None:
         """Prints the layers of the model, their outputs and the number of their parameters."""
         if not self.built:
             raise InvalidArgumentError(

@@ -4,28 +4,31 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from inspect import signature
-from typing import Any
+from typing import Any, TypeVar
 
 from tensorkeep.errors import InvalidArgumentError
+from tensorkeep.graph.arguments import ShapeLike, Structure
 from tensorkeep.graph.graph import Tensor
 from tensorkeep.graph.tensor_shape import TensorShape
 from tensorkeep.tf1.functions.arrays.shapes import placeholder
 from tensorkeep.tf1.functions.structures import flatten, map_structure, pack_sequence_as
 from tensorkeep.tf1.keras.backend.settings import floatx
 from tensorkeep.tf1.keras.engine import network_configs
-from tensorkeep.tf1.keras.engine.base_layer import Layer, layers_being_called, untracked_method
+from tensorkeep.tf1.keras.engine.base_layer import Additions, Layer, layers_being_called, untracked_method
 from tensorkeep.tf1.keras.engine.graph_maps import check_ends, map_graph
 from tensorkeep.tf1.keras.engine.nodes import Node, node_of
 from tensorkeep.tf1.keras.engine.op_layers import AddLoss, AddMetric, create_history
 from tensorkeep.tf1.keras.engine.tensor_notes import history_of, is_unconditional, mask_of, reachable_from, set_mask
 from tensorkeep.tf1.keras.named_objects import name_for, unique_object_name
 
+Made = TypeVar("Made", bound="Network")
+
 
 class Network(Layer):
     """Layers as one layer."""
 
     @untracked_method
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
+    def __init__(self, *args: object, **kwargs: Any) -> None:
         given = _ends_of(args, kwargs)
         name = kwargs.pop("name", None)
         kwargs.pop("autocast", None)
@@ -157,17 +160,17 @@ class Network(Layer):
         return _distinct([*wanted, *(item for item in items if is_unconditional(item))])
 
     @property
-    def input_spec(self) -> Any:
+    def input_spec(self) -> None:
         """What inputs must be, as far as layers of networks ask: they are checked by the layers themselves."""
         return None
 
     @input_spec.setter
-    def input_spec(self, value: Any) -> None:
+    def input_spec(self, value: object) -> None:
         """What a program says of its own network is not checked, as in TensorFlow 1.15."""
 
     # ------------------------------------------------------------------------------------------ calling
 
-    def build(self, input_shape: TensorShape) -> None:
+    def build(self, input_shape: ShapeLike) -> None:
         """Makes the variables of a network that was not called yet, for inputs of a shape."""
         if self._is_graph_network or self.built:
             vars(self)["built"] = True
@@ -265,7 +268,7 @@ class Network(Layer):
 
     # ------------------------------------------------------------------------------------------ losses, metrics
 
-    def add_loss(self, losses: Any, inputs: Any = None) -> None:
+    def add_loss(self, losses: Additions, inputs: Structure = None) -> None:
         """Adds losses: of a network between inputs and outputs, as a layer behind what they are computed of."""
         given = losses if isinstance(losses, list | tuple) else [losses]
         for loss in given:
@@ -274,7 +277,7 @@ class Network(Layer):
             else:
                 super().add_loss(loss, inputs)
 
-    def add_metric(self, value: Any, aggregation: str | None = None, name: str | None = None) -> None:
+    def add_metric(self, value: Tensor, aggregation: str | None = None, name: str | None = None) -> None:
         if self._is_graph_network and not layers_being_called() and aggregation is not None:
             self._insert(create_history(value), AddMetric(aggregation, name), value)
         else:
@@ -301,7 +304,9 @@ class Network(Layer):
         return network_configs.network_config(self)
 
     @classmethod
-    def from_config(cls, config: Mapping[str, Any], custom_objects: Mapping[str, Any] | None = None) -> Any:
+    def from_config(
+        cls: type[Made], config: Mapping[str, Any], custom_objects: Mapping[str, Any] | None = None
+    ) -> Made:
         """The network that `get_config` told of, with variables of its own."""
         inputs, outputs, made = network_configs.rebuilt_ends(config, custom_objects)
         network = cls(inputs=inputs, outputs=outputs, name=config.get("name"))

@@ -9,7 +9,7 @@ place = [layer, number of the call, number of the output]
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -20,8 +20,11 @@ from tensorkeep.tf1.keras.engine import serialization
 from tensorkeep.tf1.keras.engine.nodes import Node
 from tensorkeep.tf1.keras.engine.tensor_notes import history_of
 
+if TYPE_CHECKING:
+    from tensorkeep.tf1.keras.engine.network import Network
 
-def network_config(network: Any) -> dict[str, Any]:
+
+def network_config(network: Network) -> dict[str, Any]:
     """The configuration of a network between inputs and outputs."""
     numbers = _call_numbers(network)
     layers = []

@@ -5,12 +5,16 @@ inputs that a tensor was made of.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tensorkeep.errors import InvalidArgumentError
-from tensorkeep.graph.arguments import TensorLike
+from tensorkeep.graph.arguments import Structure, TensorLike
+from tensorkeep.graph.graph import Tensor
 from tensorkeep.tf1.functions.structures import flatten
 from tensorkeep.tf1.keras.engine.tensor_notes import History, history_of, set_history
+
+if TYPE_CHECKING:
+    from tensorkeep.tf1.keras.engine.base_layer import Layer
 
 
 class Node:
@@ -22,16 +26,16 @@ class Node:
 
     def __init__(
         self,
-        layer: Any,
-        inputs: Any,
-        outputs: Any,
+        layer: Layer,
+        inputs: Structure,
+        outputs: Structure,
         arguments: Mapping[str, Any] | None = None,
         *,
         makes_outputs: bool = True,
     ) -> None:
         self.layer = layer
-        self.inputs = inputs
-        self.outputs = outputs
+        self.inputs: Any = inputs
+        self.outputs: Any = outputs
         self.arguments = dict(arguments or {})
         index = len(layer._inbound_nodes)
         layer._inbound_nodes.append(self)
@@ -46,7 +50,8 @@ class Node:
     @property
     def is_input(self) -> bool:
         """Whether it stands for what is fed."""
-        return self.inputs is self.outputs
+        found: Structure = self.inputs
+        return found is self.outputs
 
     @property
     def tensors(self) -> list[Any]:
@@ -64,21 +69,23 @@ class Node:
     # The names that TensorFlow has for these.
 
     @property
-    def outbound_layer(self) -> Any:
+    def outbound_layer(self) -> Layer:
         return self.layer
 
     @property
-    def inbound_layers(self) -> Any:
+    def inbound_layers(self) -> Layer | list[Layer]:
         layers = [node.layer for node in self.parents]
         return layers[0] if len(layers) == 1 else layers
 
     @property
-    def input_tensors(self) -> Any:
-        return self.inputs
+    def input_tensors(self) -> Structure:
+        found: Structure = self.inputs
+        return found
 
     @property
-    def output_tensors(self) -> Any:
-        return self.outputs
+    def output_tensors(self) -> Structure:
+        found: Structure = self.outputs
+        return found
 
 
 def node_of(tensor: TensorLike) -> Node:
@@ -89,7 +96,7 @@ def node_of(tensor: TensorLike) -> Node:
     return node
 
 
-def get_source_inputs(tensor: Any, layer: Any = None, node_index: int | None = None) -> list[Any]:
+def get_source_inputs(tensor: Tensor, layer: Layer | None = None, node_index: int | None = None) -> list[Any]:
     """The tensors of `Input` that a tensor was made of by layers, in the order in which they are met."""
     if layer is not None and node_index is not None:
         start = layer._inbound_nodes[node_index]

@@ -13,6 +13,7 @@ import numpy as np
 
 from tensorkeep.dtypes import DType
 from tensorkeep.errors import InvalidArgumentError
+from tensorkeep.graph.arguments import DTypeLike, Structure
 from tensorkeep.graph.building import current_graph
 from tensorkeep.graph.creating import create_operation
 from tensorkeep.graph.graph import Operation, Tensor
@@ -33,11 +34,11 @@ class TensorFlowOpLayer(Layer):
     @untracked_method
     def __init__(
         self,
-        node_def: Any,
+        node_def: NodeDef | bytes | dict[str, Any],
         name: str,
         constants: Mapping[Any, Any] | None = None,
         trainable: bool = True,
-        dtype: Any = None,
+        dtype: DTypeLike | None = None,
     ) -> None:
         super().__init__(name=f"tf_op_layer_{name}", trainable=trainable, dtype=dtype)
         self._plain_name = name
@@ -50,7 +51,7 @@ class TensorFlowOpLayer(Layer):
         self.constants = {int(at): value for at, value in (constants or {}).items()}
         self.built = True
 
-    def call(self, inputs: Any) -> Any:
+    def call(self, inputs: Structure) -> Tensor | list[Tensor]:
         given = list(flatten(inputs))
         for at, value in sorted(self.constants.items()):
             kind = _input_type(self.node_def, at)
@@ -77,7 +78,7 @@ class AddLoss(Layer):
         super().__init__(**kwargs)
         self.unconditional = unconditional
 
-    def call(self, inputs: Any) -> Any:
+    def call(self, inputs: Tensor) -> Tensor:
         self.add_loss(inputs, inputs=None if self.unconditional else inputs)
         return inputs
 
@@ -92,7 +93,7 @@ class AddMetric(Layer):
         super().__init__(**kwargs)
         self.aggregation, self.metric_name = aggregation, metric_name
 
-    def call(self, inputs: Any) -> Any:
+    def call(self, inputs: Tensor) -> Tensor:
         self.add_metric(inputs, self.aggregation, self.metric_name)
         return inputs
 
@@ -130,7 +131,7 @@ def comes_from_input(tensors: Iterable[Tensor]) -> bool:
     return False
 
 
-def create_history(tensors: Any) -> list[Layer]:
+def create_history(tensors: Structure) -> list[Layer]:
     """Makes layers of the operations that lie between tensors and those that layers gave; the layers made."""
     made: list[Layer] = []
     seen: set[Operation] = set()

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, TypeVar
 
+from tensorkeep.arrays import Array
 from tensorkeep.errors import InvalidArgumentError, WrongTypeError
+from tensorkeep.graph.arguments import ShapeLike
 from tensorkeep.graph.tensor_shape import TensorShape
 from tensorkeep.tf1.functions.structures import flatten
 from tensorkeep.tf1.keras.engine import serialization
@@ -15,6 +17,8 @@ from tensorkeep.tf1.keras.engine.model import Model
 from tensorkeep.tf1.keras.engine.network import Network
 from tensorkeep.tf1.keras.engine.nodes import node_of
 from tensorkeep.tf1.keras.engine.tensor_notes import history_of
+
+Made = TypeVar("Made", bound="Sequential")
 
 
 class Sequential(Model):
@@ -105,7 +109,7 @@ class Sequential(Model):
             ]
             self._set_ends(self.inputs, [self.layers[-1].output])
 
-    def build(self, input_shape: TensorShape | None = None) -> None:
+    def build(self, input_shape: ShapeLike = None) -> None:
         if self._is_graph_network:
             vars(self)["built"] = True
             return
@@ -131,14 +135,16 @@ class Sequential(Model):
     def compute_mask(self, inputs: Any, mask: Any = None) -> Any:
         return Network.compute_mask(self, inputs, mask)
 
-    def predict_classes(self, x: Any, batch_size: int = 32, verbose: int = 0) -> Any:
+    def predict_classes(self, x: object, batch_size: int = 32, verbose: int = 0) -> Array:
         """The most likely class of each item."""
         found = self.predict(x, batch_size=batch_size, verbose=verbose)
-        return found.argmax(axis=-1) if found.shape[-1] > 1 else (found > 0.5).astype("int32")
+        classes: Array = found.argmax(axis=-1) if found.shape[-1] > 1 else (found > 0.5).astype("int32")
+        return classes
 
-    def predict_proba(self, x: Any, batch_size: int = 32, verbose: int = 0) -> Any:
+    def predict_proba(self, x: object, batch_size: int = 32, verbose: int = 0) -> Array:
         """What `predict` gives."""
-        return self.predict(x, batch_size=batch_size, verbose=verbose)
+        found: Array = self.predict(x, batch_size=batch_size, verbose=verbose)
+        return found
 
     def get_config(self) -> dict[str, Any]:
         layers = [{"class_name": type(layer).__name__, "config": layer.get_config()} for layer in self.layers]
@@ -148,7 +154,11 @@ class Sequential(Model):
         return config
 
     @classmethod
-    def from_config(cls, config: Any, custom_objects: Mapping[str, Any] | None = None) -> Any:
+    def from_config(
+        cls: type[Made],
+        config: Mapping[str, Any] | Sequence[dict[str, Any]],
+        custom_objects: Mapping[str, Any] | None = None,
+    ) -> Made:
         told = config["layers"] if isinstance(config, Mapping) else config
         model = cls(name=config.get("name") if isinstance(config, Mapping) else None)
         for layer in told:

@@ -13,7 +13,7 @@ from tensorkeep.graph.building import building, current_graph
 from tensorkeep.graph.collections import GraphKeys, get_collection
 from tensorkeep.graph.graph import Graph
 from tensorkeep.tf1.functions.arrays.shapes import placeholder
-from tensorkeep.tf1.keras.surroundings import surroundings
+from tensorkeep.tf1.keras.surroundings import SessionInForce, surroundings
 from tensorkeep.tf1.variables.variable import Variable, is_variable_initialized
 
 _STATE: Final = object()  # the key of what is kept for a graph, in `graph.extras`
@@ -36,12 +36,12 @@ def _kept_values(graph: Graph) -> _Kept:
     return found
 
 
-def track_variable(variable: Any) -> None:
+def track_variable(variable: Variable) -> None:
     """Has a variable that is in no collection initialized with the others."""
     _kept_values(variable.graph).uncollected.append(variable)
 
 
-def initialized_session() -> Any:
+def initialized_session() -> SessionInForce:
     """The session in force for the graph being built, all of whose variables have values.
 
     Those that have one already, because the program gave it to them, are left as they are.

@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
 
 from tensorkeep.tf1.functions.structures import flatten
 from tensorkeep.tf1.keras.engine.input_layer import InputLayer
 from tensorkeep.tf1.keras.engine.tensor_notes import history_of
 from tensorkeep.tf1.keras.surroundings import surroundings
 
+if TYPE_CHECKING:
+    from tensorkeep.tf1.keras.engine.model import Model
+
 
 def print_summary(
-    model: Any, line_length: int | None = None, positions: Any = None, print_fn: Callable[[str], Any] | None = None
+    model: Model,
+    line_length: int | None = None,
+    positions: Sequence[float] | None = None,
+    print_fn: Callable[[str], Any] | None = None,
 ) -> None:
     """Prints the table, as TensorFlow 1.15 has it; `print_fn` is called with each line."""
     show = print_fn or (lambda line: surroundings().write_text(f"{line}\n"))
@@ -20,12 +26,12 @@ def print_summary(
         show(line)
 
 
-def summary_lines(model: Any, line_length: int | None = None, positions: Any = None) -> list[str]:
+def summary_lines(model: Model, line_length: int | None = None, positions: Sequence[float] | None = None) -> list[str]:
     """The lines of the table."""
     is_chain = _is_chain(model)
     length = line_length or (65 if is_chain else 98)
     shares = positions or ([0.45, 0.85, 1.0] if is_chain else [0.33, 0.55, 0.67, 1.0])
-    ends = [int(length * share) for share in shares] if shares[-1] <= 1 else list(shares)
+    ends: list[Any] = [int(length * share) for share in shares] if shares[-1] <= 1 else list(shares)
     titles = ["Layer (type)", "Output Shape", "Param #", *([] if is_chain else ["Connected to"])]
     lines = [f'Model: "{model.name}"', "_" * length, _row(titles, ends), "=" * length]
     layers = model.layers

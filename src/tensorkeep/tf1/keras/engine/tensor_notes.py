@@ -58,14 +58,14 @@ def has_any_history(graph: Graph) -> bool:
     return bool(_notes(graph).history)
 
 
-def mask_of(tensor: Any) -> Any:
+def mask_of(tensor: object) -> Tensor | None:
     """Which places of a tensor count, as a tensor of booleans; None if all do."""
     graph = _graph_of(tensor)
     found = None if graph is None else _notes(graph).masks.get(id(tensor))
     return None if found is None else found[1]
 
 
-def set_mask(tensor: Any, mask: Any) -> None:
+def set_mask(tensor: Tensor, mask: Tensor | None) -> None:
     """Notes which places of a tensor count."""
     graph = _graph_of(tensor)
     if graph is None:

@@ -7,9 +7,10 @@ import threading
 import warnings
 from collections.abc import Callable, Sequence
 from collections.abc import Iterator as Items
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 import numpy as np
+import numpy.typing as npt
 
 from tensorkeep.arrays import Array
 from tensorkeep.errors import InvalidArgumentError, OutOfRangeError
@@ -22,6 +23,12 @@ from tensorkeep.tf1.keras.preprocessing.images import img_to_array, load_img
 from tensorkeep.tf1.keras.utils.sequences import Sequence as BatchSequence
 
 _ENDINGS: Final = (".png", ".jpg", ".jpeg", ".bmp", ".ppm", ".tif", ".tiff")
+
+
+Images: TypeAlias = Array | Sequence[npt.ArrayLike]
+Batch: TypeAlias = Array | list[Array] | tuple[Array | list[Array], ...]
+"""Images, perhaps with what goes with them; or these, their labels, and perhaps the weights of these."""
+Shift: TypeAlias = float | Sequence[float]
 
 
 class Iterator(BatchSequence):
@@ -44,7 +51,7 @@ class Iterator(BatchSequence):
     def __len__(self) -> int:
         return (self.n + self.batch_size - 1) // self.batch_size
 
-    def __getitem__(self, index: int) -> Any:
+    def __getitem__(self, index: int) -> Batch:
         if index >= len(self):
             raise OutOfRangeError(f"Asked to retrieve element {index}, but the Sequence has length {len(self)}")
         if self.seed is not None:
@@ -76,17 +83,17 @@ class Iterator(BatchSequence):
             self.total_batches_seen += 1
             yield self.index_array[at : at + self.batch_size]
 
-    def __iter__(self) -> Any:
+    def __iter__(self) -> Iterator:
         return self
 
-    def __next__(self) -> Any:
+    def __next__(self) -> Batch:
         with self._lock:
             chosen = next(self._numbers)
         return self._get_batches_of_transformed_samples(chosen)
 
     next = __next__
 
-    def _get_batches_of_transformed_samples(self, index_array: Array) -> Any:
+    def _get_batches_of_transformed_samples(self, index_array: Array) -> Batch:
         """The batch of these numbers."""
         raise NotImplementedError
 
@@ -96,16 +103,16 @@ class NumpyArrayIterator(Iterator):
 
     def __init__(
         self,
-        x: Any,
-        y: Any,
+        x: Array | tuple[Array, Sequence[npt.ArrayLike]] | list[Any],
+        y: Images | None,
         image_data_generator: ImageDataGenerator,
         batch_size: int = 32,
         shuffle: bool = False,
-        sample_weight: Any = None,
+        sample_weight: Images | None = None,
         seed: int | None = None,
         data_format: str | None = None,
         subset: str | None = None,
-        dtype: Any = None,
+        dtype: npt.DTypeLike | None = None,
     ) -> None:
         self.dtype = floatx() if dtype is None else dtype
         others: list[Any] = []
@@ -170,7 +177,7 @@ class DirectoryIterator(Iterator):
         data_format: str | None = None,
         subset: str | None = None,
         interpolation: str = "nearest",
-        dtype: Any = None,
+        dtype: npt.DTypeLike | None = None,
     ) -> None:
         if class_mode not in ("categorical", "binary", "sparse", "input", None):
             raise InvalidArgumentError(f"Invalid class_mode: {class_mode}")
@@ -243,11 +250,11 @@ class ImageDataGenerator:
         zca_whitening: bool = False,
         zca_epsilon: float = 1e-6,
         rotation_range: float = 0,
-        width_shift_range: Any = 0.0,
-        height_shift_range: Any = 0.0,
-        brightness_range: Any = None,
+        width_shift_range: Shift = 0.0,
+        height_shift_range: Shift = 0.0,
+        brightness_range: Sequence[float] | None = None,
         shear_range: float = 0.0,
-        zoom_range: Any = 0.0,
+        zoom_range: float | Sequence[float] = 0.0,
         channel_shift_range: float = 0.0,
         fill_mode: str = "nearest",
         cval: float = 0.0,
@@ -257,7 +264,7 @@ class ImageDataGenerator:
         preprocessing_function: Callable[[Any], Any] | None = None,
         data_format: str | None = None,
         validation_split: float = 0.0,
-        dtype: Any = None,
+        dtype: npt.DTypeLike | None = None,
     ) -> None:
         self.featurewise_center = featurewise_center or featurewise_std_normalization or zca_whitening
         self.samplewise_center = samplewise_center or samplewise_std_normalization
@@ -301,11 +308,11 @@ class ImageDataGenerator:
 
     def flow(
         self,
-        x: Any,
-        y: Any = None,
+        x: Array | tuple[Array, Sequence[npt.ArrayLike]] | list[Any],
+        y: Images | None = None,
         batch_size: int = 32,
         shuffle: bool = True,
-        sample_weight: Any = None,
+        sample_weight: Images | None = None,
         seed: int | None = None,
         subset: str | None = None,
     ) -> NumpyArrayIterator:

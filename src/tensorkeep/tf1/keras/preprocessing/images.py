@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import posixpath
 from collections.abc import Sequence
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
+import numpy.typing as npt
 
 from tensorkeep.arrays import Array
 from tensorkeep.errors import DataLossError, InvalidArgumentError, UnimplementedError
@@ -19,6 +20,9 @@ from tensorkeep.io.files.filesystem import Durability, PathLike, atomic_write, p
 from tensorkeep.io.files.memory import bytes_written_by, file_of
 from tensorkeep.tf1.keras.backend.settings import chosen_data_format, floatx
 from tensorkeep.tf1.keras.utils.downloads import read_bytes
+
+if TYPE_CHECKING:
+    from PIL.Image import Image as Picture
 
 _RESAMPLING: Final = ("bilinear", "bicubic", "box", "hamming", "lanczos", "nearest")
 _MODES: Final = {"grayscale": "L", "rgb": "RGB", "rgba": "RGBA"}
@@ -64,7 +68,9 @@ def _read_image(pillow: Any, path: str) -> Any:
     return image
 
 
-def img_to_array(img: Any, data_format: str | None = None, dtype: Any = None) -> Array:
+def img_to_array(
+    img: npt.ArrayLike | Picture, data_format: str | None = None, dtype: npt.DTypeLike | None = None
+) -> Array:
     """An image of Pillow's as an array of three axes."""
     values = np.asarray(img, dtype=floatx() if dtype is None else dtype)
     if values.ndim not in (2, 3):
@@ -73,7 +79,9 @@ def img_to_array(img: Any, data_format: str | None = None, dtype: Any = None) ->
     return values.transpose(2, 0, 1) if chosen_data_format(data_format) == "channels_first" else values
 
 
-def array_to_img(x: Any, data_format: str | None = None, scale: bool = True, dtype: Any = None) -> Any:
+def array_to_img(
+    x: npt.ArrayLike, data_format: str | None = None, scale: bool = True, dtype: npt.DTypeLike | None = None
+) -> Any:
     """An array of three axes as an image of Pillow's; scaled, its numbers become 0 to 255."""
     values = np.asarray(x, dtype=floatx() if dtype is None else dtype)
     if values.ndim != 3:
@@ -95,11 +103,11 @@ def array_to_img(x: Any, data_format: str | None = None, scale: bool = True, dty
 
 def save_img(
     path: PathLike,
-    x: Any,
+    x: npt.ArrayLike,
     data_format: str | None = None,
     file_format: str | None = None,
     scale: bool = True,
-    **kwargs: Any,
+    **kwargs: object,
 ) -> None:
     """Writes an array as an image, of the format that the end of the path names unless one is given."""
     place, image = path_text(path), array_to_img(x, data_format=data_format, scale=scale)

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from tensorkeep.arrays import Array
 from tensorkeep.errors import InvalidArgumentError
@@ -17,10 +18,10 @@ from tensorkeep.tf1.keras.utils.sequences import Sequence as BatchSequence
 def pad_sequences(
     sequences: Sequence[Any],
     maxlen: int | None = None,
-    dtype: Any = "int32",
+    dtype: npt.DTypeLike = "int32",
     padding: str = "pre",
     truncating: str = "pre",
-    value: Any = 0.0,
+    value: float | str = 0.0,
 ) -> Array:
     """Sequences of any length as rows of an array: short ones are filled up, long ones cut."""
     for name, told in (("Padding", padding), ("Truncating", truncating)):
@@ -73,7 +74,7 @@ def skipgrams(
     negative_samples: float = 1.0,
     shuffle: bool = True,
     categorical: bool = False,
-    sampling_table: Any = None,
+    sampling_table: Sequence[float] | Array | None = None,
     seed: int | None = None,
 ) -> tuple[list[list[int]], list[Any]]:
     """Pairs of words that stand near each other, and pairs drawn at random; with labels that tell them apart."""
@@ -112,8 +113,8 @@ class TimeseriesGenerator(BatchSequence):
 
     def __init__(
         self,
-        data: Any,
-        targets: Any,
+        data: Array | Sequence[Any],
+        targets: Array | Sequence[Any],
         length: int,
         sampling_rate: int = 1,
         stride: int = 1,

@@ -58,7 +58,7 @@ class Tokenizer:
         char_level: bool = False,
         oov_token: str | None = None,
         document_count: int = 0,
-        **kwargs: Any,
+        **kwargs: object,
     ) -> None:
         kwargs.pop("nb_words", None)
         if kwargs:

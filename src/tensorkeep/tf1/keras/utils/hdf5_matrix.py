@@ -60,8 +60,9 @@ class HDF5Matrix:
         return (len(self), *self.data.shape[1:])
 
     @property
-    def dtype(self) -> Any:
-        return self.data.dtype
+    def dtype(self) -> np.dtype[Any]:
+        dtype: np.dtype[Any] = self.data.dtype
+        return dtype
 
     @property
     def ndim(self) -> int:

@@ -6,12 +6,15 @@ A model is its own replica. `tensorkeep view` draws saved models.
 from __future__ import annotations
 
 import warnings
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, NoReturn
 
 from tensorkeep.errors import InvalidArgumentError, UnimplementedError
 
+if TYPE_CHECKING:
+    from tensorkeep.tf1.keras.engine.model import Model
 
-def multi_gpu_model(model: Any, gpus: int | list[int], cpu_merge: bool = True, cpu_relocation: bool = False) -> Any:
+
+def multi_gpu_model(model: Model, gpus: int | list[int], cpu_merge: bool = True, cpu_relocation: bool = False) -> Model:
     """The model itself: its batches are not cut, and the results are those of a model on several devices."""
     count = len(gpus) if isinstance(gpus, list | tuple) else gpus
     if count <= 1:
@@ -32,11 +35,11 @@ def _refuse(name: str) -> NoReturn:
     )
 
 
-def plot_model(model: Any, *args: Any, **kwargs: Any) -> NoReturn:
+def plot_model(model: object, *args: object, **kwargs: object) -> NoReturn:
     """Draws a model in TensorFlow; here it is refused."""
     _refuse("plot_model")
 
 
-def model_to_dot(model: Any, *args: Any, **kwargs: Any) -> NoReturn:
+def model_to_dot(model: object, *args: object, **kwargs: object) -> NoReturn:
     """Describes a model to Graphviz in TensorFlow; here it is refused."""
     _refuse("model_to_dot")

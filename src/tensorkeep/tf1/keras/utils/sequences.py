@@ -34,10 +34,10 @@ class Sequence:
 class SequenceEnqueuer:
     """Threads that fetch ahead: `start`, then `get` for what they fetch, then `stop`."""
 
-    def __init__(self, sequence: Any, use_multiprocessing: bool = False) -> None:
+    def __init__(self, sequence: Sequence | Iterator[Any], use_multiprocessing: bool = False) -> None:
         if use_multiprocessing:
             raise UnimplementedError("use_multiprocessing: batches are fetched by threads. Leave it out")
-        self.sequence = sequence
+        self.sequence: Any = sequence
         self._queue: queue.Queue[tuple[Any, BaseException | None]] = queue.Queue()
         self._threads: list[threading.Thread] = []
         self._ends = threading.Event()
@@ -97,7 +97,7 @@ class SequenceEnqueuer:
 class OrderedEnqueuer(SequenceEnqueuer):
     """Fetches the batches of a `Sequence` by several threads, epoch after epoch, and gives them in order."""
 
-    def __init__(self, sequence: Any, use_multiprocessing: bool = False, shuffle: bool = False) -> None:
+    def __init__(self, sequence: Sequence, use_multiprocessing: bool = False, shuffle: bool = False) -> None:
         super().__init__(sequence, use_multiprocessing)
         self.shuffle = shuffle
 
@@ -172,7 +172,11 @@ class GeneratorEnqueuer(SequenceEnqueuer):
     """Fetches what a generator gives, ahead of who wants it, by one thread at a time."""
 
     def __init__(
-        self, sequence: Any, use_multiprocessing: bool = False, wait_time: float | None = None, random_seed: Any = None
+        self,
+        sequence: Iterator[Any],
+        use_multiprocessing: bool = False,
+        wait_time: float | None = None,
+        random_seed: int | None = None,
     ) -> None:
         super().__init__(sequence, use_multiprocessing)
         self._lock = threading.Lock()

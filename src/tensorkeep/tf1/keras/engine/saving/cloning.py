@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from tensorkeep.errors import InvalidArgumentError
+from tensorkeep.graph.arguments import Structure
 from tensorkeep.tf1.functions.structures import flatten, map_structure, pack_sequence_as
 from tensorkeep.tf1.keras.engine.input_layer import Input, InputLayer
 from tensorkeep.tf1.keras.engine.model import Model
@@ -17,7 +18,9 @@ def _copy_layer(layer: Any) -> Any:
     return type(layer).from_config(layer.get_config())
 
 
-def clone_model(model: Any, input_tensors: Any = None, clone_function: Callable[[Any], Any] | None = None) -> Any:
+def clone_model(
+    model: Model, input_tensors: Structure = None, clone_function: Callable[[Any], Any] | None = None
+) -> Model:
     """A model with the same layers, each made anew; `clone_function` may make other ones."""
     copy = clone_function or _copy_layer
     if isinstance(model, Sequential):
@@ -43,8 +46,9 @@ def clone_model(model: Any, input_tensors: Any = None, clone_function: Callable[
             continue
         made = layers.get(id(node.layer))
         if made is None:
-            inner = isinstance(node.layer, Model) and clone_function is None
-            made = layers[id(node.layer)] = clone_model(node.layer) if inner else copy(node.layer)
+            is_inner = isinstance(node.layer, Model) and clone_function is None
+            original: Any = node.layer
+            made = layers[id(original)] = clone_model(original) if is_inner else copy(original)
 
         def instead(item: Any) -> Any:
             return known.get(id(item), item)

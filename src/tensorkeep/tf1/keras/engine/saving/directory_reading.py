@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import logging
 from collections.abc import Callable, Mapping
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from tensorkeep.errors import DataLossError, InvalidArgumentError, TensorKeepError, UnimplementedError
 from tensorkeep.io.files.everywhere import FILES
@@ -20,6 +20,9 @@ from tensorkeep.saved_model.files.layout import join, read_saved_model, variable
 from tensorkeep.tf1.keras.engine.saving.directory_writing import CONFIG_FILE
 from tensorkeep.tf1.keras.engine.saving.model_configs import model_from_config, model_from_json
 from tensorkeep.tf1.keras.engine.saving.weight_files import read_whole
+
+if TYPE_CHECKING:
+    from tensorkeep.tf1.keras.engine.model import Model
 
 LOG: Final = logging.getLogger("tensorkeep")
 _METADATA_FILE: Final = "keras_metadata.pb"
@@ -36,7 +39,7 @@ def read_directory(
     path: str,
     custom_objects: Mapping[str, Any] | None,
     compile_model: Callable[[Any, Mapping[str, Any], Mapping[str, Any] | None], None] | None,
-) -> Any:
+) -> Model:
     """The model in a directory; compiled by the function given as it was, with the state of its optimizer."""
     told = _root_metadata(path)
     model = _made_model(told, path, custom_objects)
@@ -57,7 +60,7 @@ def read_directory(
     return model
 
 
-def load_from_saved_model(saved_model_path: PathLike, custom_objects: Mapping[str, Any] | None = None) -> Any:
+def load_from_saved_model(saved_model_path: PathLike, custom_objects: Mapping[str, Any] | None = None) -> Model:
     """The model that `export_saved_model` wrote; it is not compiled."""
     path = path_text(saved_model_path)
     file = join(path, CONFIG_FILE)
@@ -76,7 +79,7 @@ def _read_weights(model: Any, path: str) -> None:
         model.load_weights(variables_path(path)).assert_existing_objects_matched()
 
 
-def _made_model(told: Mapping[str, Any], path: str, custom_objects: Mapping[str, Any] | None) -> Any:
+def _made_model(told: Mapping[str, Any], path: str, custom_objects: Mapping[str, Any] | None) -> Model:
     described = told.get("model_config") or {key: told.get(key) for key in ("class_name", "config")}
     name, config = described.get("class_name"), described.get("config")
     if not isinstance(config, Mapping) or (name not in _MADE_AGAIN and name not in (custom_objects or {})):

@@ -11,7 +11,7 @@ import logging
 import posixpath
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from tensorkeep.errors import InvalidArgumentError, UnimplementedError
 from tensorkeep.graph.building import building
@@ -25,9 +25,12 @@ from tensorkeep.tf1.keras.engine.base_layer import Layer
 from tensorkeep.tf1.keras.engine.saving.model_configs import described_model, json_value
 from tensorkeep.tf1.keras.engine.session_values import initialized_session
 from tensorkeep.tf1.layers.base import set_learning_phase
-from tensorkeep.tf1.saved_model.object_exporting import save_objects_as_model
+from tensorkeep.tf1.saved_model.object_exporting import Signatures, save_objects_as_model
 from tensorkeep.tf1.saved_model.object_tree import Extras
 from tensorkeep.tf1.saved_model.save_options import SaveOptions
+
+if TYPE_CHECKING:
+    from tensorkeep.tf1.keras.engine.model import Model
 
 LOG: Final = logging.getLogger("tensorkeep")
 CONFIG_FILE: Final = posixpath.join(ASSETS_DIRECTORY, "saved_model.json")
@@ -38,12 +41,12 @@ _NOTED: Final = ("_losses", "_updates", "_callable_losses", "_inbound_nodes", "_
 
 
 def write_directory(
-    model: Any,
+    model: Model,
     path: str,
     *,
     overwrite: bool = True,
     training_config: Mapping[str, Any] | None = None,
-    signatures: Any = None,
+    signatures: Signatures = None,
     options: SaveOptions | None = None,
     files: Mapping[str, bytes] | None = None,
 ) -> None:
@@ -63,7 +66,7 @@ def write_directory(
             identity=lambda item: _identity(item, model, training_config),
             with_slots=True,
         )
-        session = initialized_session()
+        session: Any = initialized_session()
         save_objects_as_model(
             model,
             path,
@@ -75,11 +78,11 @@ def write_directory(
 
 
 def export_saved_model(
-    model: Any,
+    model: Model,
     saved_model_path: PathLike,
     custom_objects: Mapping[str, Any] | None = None,
     as_text: bool = False,
-    input_signature: Any = None,
+    input_signature: object = None,
     serving_only: bool = False,
 ) -> None:
     """Writes a model for serving, with its configuration in assets/saved_model.json for `load_from_saved_model`.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -14,8 +14,11 @@ from tensorkeep.graph.tensor_shape import Dimension, TensorShape
 from tensorkeep.tf1.keras.engine import serialization
 from tensorkeep.tf1.keras.engine.saving.weight_files import KERAS_VERSION
 
+if TYPE_CHECKING:
+    from tensorkeep.tf1.keras.engine.model import Model
 
-def described_model(model: Any) -> dict[str, Any]:
+
+def described_model(model: Model) -> dict[str, Any]:
     """A model as a configuration, and by what it was written."""
     return {
         "class_name": type(model).__name__,
@@ -25,7 +28,7 @@ def described_model(model: Any) -> dict[str, Any]:
     }
 
 
-def json_value(value: Any) -> Any:
+def json_value(value: object) -> object:
     """What JSON has no word for: arrays, types, shapes, objects by class and configuration, functions by name."""
     if isinstance(value, np.generic | np.ndarray):
         return value.tolist()
@@ -44,14 +47,15 @@ def json_value(value: Any) -> Any:
     raise InvalidArgumentError(f"{value!r} cannot be written as JSON")
 
 
-def model_from_config(config: Any, custom_objects: Mapping[str, Any] | None = None) -> Any:
+def model_from_config(config: dict[str, Any], custom_objects: Mapping[str, Any] | None = None) -> Model:
     """The model that a configuration with its class tells of."""
     if isinstance(config, list):
         raise TypeError("`model_from_config` expects a dictionary, not a list. Use `Sequential.from_config(config)`.")
-    return serialization.deserialize(config, custom_objects)
+    model: Model = serialization.deserialize(config, custom_objects)
+    return model
 
 
-def model_from_json(json_string: str, custom_objects: Mapping[str, Any] | None = None) -> Any:
+def model_from_json(json_string: str, custom_objects: Mapping[str, Any] | None = None) -> Model:
     """The model that `to_json` wrote."""
     try:
         config = json.loads(json_string)

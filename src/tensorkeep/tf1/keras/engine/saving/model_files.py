@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import logging
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from tensorkeep.errors import DataLossError, InvalidArgumentError
 from tensorkeep.io.files.everywhere import FILES
@@ -32,18 +32,23 @@ from tensorkeep.tf1.keras.engine.saving.weight_files import (
 )
 from tensorkeep.tf1.keras.named_objects import custom_object_scope
 from tensorkeep.tf1.keras.optimizers import by_name as optimizers
+from tensorkeep.tf1.saved_model.object_exporting import Signatures
+from tensorkeep.tf1.saved_model.save_options import SaveOptions
+
+if TYPE_CHECKING:
+    from tensorkeep.tf1.keras.engine.model import Model
 
 LOG: Final = logging.getLogger("tensorkeep")
 
 
 def save_model(
-    model: Any,
+    model: Model,
     filepath: PathLike,
     overwrite: bool = True,
     include_optimizer: bool = True,
     save_format: str | None = None,
-    signatures: Any = None,
-    options: Any = None,
+    signatures: Signatures = None,
+    options: SaveOptions | None = None,
 ) -> None:
     """Writes a model as HDF5, or with `save_format="tf"` as a SavedModel."""
     path = path_text(filepath)
@@ -102,7 +107,7 @@ def _training_config(model: Any) -> dict[str, Any]:
     }
 
 
-def load_model(filepath: PathLike, custom_objects: Mapping[str, Any] | None = None, compile: bool = True) -> Any:
+def load_model(filepath: PathLike, custom_objects: Mapping[str, Any] | None = None, compile: bool = True) -> Model:
     """The model that `save` wrote."""
     path = path_text(filepath)
     if FILES.is_directory(path):

@@ -10,7 +10,7 @@ from __future__ import annotations
 import posixpath
 from collections.abc import Sequence
 from contextlib import closing
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
@@ -27,6 +27,11 @@ from tensorkeep.tf1.keras.engine.session_values import batch_get_value, batch_se
 from tensorkeep.tf1.training.objects.load_status import CheckpointLoadStatus, NameBasedSaverStatus
 from tensorkeep.tf1.training.objects.object_saver import ObjectSaver, Restoration, in_graph
 from tensorkeep.tf1.training.objects.trackable import GraphView
+
+if TYPE_CHECKING:
+    from h5py import Group
+
+    from tensorkeep.tf1.keras.engine.network import Network
 
 KERAS_VERSION: Final = "2.2.4-tf"  # that of TensorFlow 1.15
 _HDF5_ENDINGS: Final = (".h5", ".keras", ".hdf5")
@@ -60,7 +65,7 @@ def is_hdf5_file(path: str) -> bool:
         return file.size >= len(_MAGIC) and bytes(file.read(0, len(_MAGIC))) == _MAGIC
 
 
-def save_weights(model: Any, filepath: PathLike, overwrite: bool, save_format: str | None) -> None:
+def save_weights(model: Network, filepath: PathLike, overwrite: bool, save_format: str | None) -> None:
     """Writes the values of a model's variables."""
     path = path_text(filepath)
     kind = save_format.lower().strip() if save_format else ("h5" if is_hdf5_name(path) else "tf")
@@ -79,7 +84,9 @@ def save_weights(model: Any, filepath: PathLike, overwrite: bool, save_format: s
         raise InvalidArgumentError(f'Unknown format "{save_format}". Was expecting one of {{"tf", "h5"}}.')
 
 
-def load_weights(model: Any, filepath: PathLike, by_name: bool, skip_mismatch: bool) -> Any:
+def load_weights(
+    model: Network, filepath: PathLike, by_name: bool, skip_mismatch: bool
+) -> CheckpointLoadStatus | NameBasedSaverStatus | None:
     """Gives the variables of a model the values of a file; of a checkpoint, the status of restoring it."""
     path = path_text(filepath)
     if skip_mismatch and not by_name:
@@ -115,7 +122,7 @@ def _weights_of(layer: Any) -> list[Any]:
     return [*layer.trainable_weights, *layer.non_trainable_weights]
 
 
-def write_layers(group: Any, layers: Sequence[Any]) -> None:
+def write_layers(group: Group, layers: Sequence[Any]) -> None:
     """Writes the variables of layers."""
     write_names(group, "layer_names", [layer.name for layer in layers])
     group.attrs["backend"] = b"tensorflow"
@@ -124,7 +131,7 @@ def write_layers(group: Any, layers: Sequence[Any]) -> None:
         write_variables(group.create_group(layer.name), _weights_of(layer))
 
 
-def write_variables(group: Any, variables: Sequence[Any]) -> None:
+def write_variables(group: Group, variables: Sequence[Any]) -> None:
     """Writes variables under their names."""
     write_names(group, "weight_names", [variable.name for variable in variables])
     for variable, value in zip(variables, batch_get_value(variables), strict=True):
@@ -136,7 +143,7 @@ def write_variables(group: Any, variables: Sequence[Any]) -> None:
             dataset[()] = array
 
 
-def stored_values(group: Any, path: str) -> list[Any]:
+def stored_values(group: Group, path: str) -> list[Any]:
     """The values in a group, in their order."""
     found = []
     for name in read_names(group, "weight_names"):
@@ -146,7 +153,7 @@ def stored_values(group: Any, path: str) -> list[Any]:
     return found
 
 
-def read_layers(group: Any, layers: Sequence[Any], path: str) -> None:
+def read_layers(group: Group, layers: Sequence[Any], path: str) -> None:
     """Gives variables the stored values, layer by layer in their order. All is looked at before anything is set."""
     _check_version(group, path)
     with_weights = [layer for layer in layers if _weights_of(layer)]
@@ -200,7 +207,7 @@ def _check_version(group: Any, path: str) -> None:
         raise InvalidArgumentError(f'"{path}" was written by Keras {version}, whose kernels lie otherwise: not read')
 
 
-def read_layers_by_name(group: Any, layers: Sequence[Any], path: str, skip_mismatch: bool) -> None:
+def read_layers_by_name(group: Group, layers: Sequence[Any], path: str, skip_mismatch: bool) -> None:
     """Gives the variables of those layers values that have a stored one of their name."""
     _check_version(group, path)
     pairs: list[tuple[Any, Any]] = []
@@ -244,7 +251,7 @@ def _save_checkpoint(model: Any, path: str) -> None:
     write_checkpoint_state(folder or ".", saved, [saved], relative=True, fs=FILES)
 
 
-def _load_checkpoint(model: Any, path: str) -> Any:
+def _load_checkpoint(model: Any, path: str) -> CheckpointLoadStatus | NameBasedSaverStatus:
     """Restores what there is of the model; what it makes later is restored when it is called."""
     graph = _graph_of(model)
     view = GraphView(model, graph, arrays=False)
@@ -274,7 +281,7 @@ def _load_checkpoint(model: Any, path: str) -> Any:
 _MOST_BYTES: Final = 64512  # of an attribute, with what HDF5 writes around it
 
 
-def write_names(group: Any, key: str, names: Sequence[str]) -> None:
+def write_names(group: Group, key: str, names: Sequence[str]) -> None:
     """Writes names under a key, or under `key0`, `key1` and so on."""
     encoded = [name.encode("utf8") for name in names]
     if wrong := [name for name in encoded if len(name) > _MOST_BYTES]:
@@ -291,7 +298,7 @@ def write_names(group: Any, key: str, names: Sequence[str]) -> None:
             group.attrs[f"{key}{at}"] = part
 
 
-def read_names(group: Any, key: str) -> list[str]:
+def read_names(group: Group, key: str) -> list[str]:
     """The names that `write_names` wrote under a key; none if it wrote none."""
     if key in group.attrs:
         return [_text(name) for name in group.attrs[key]]
@@ -303,7 +310,7 @@ def read_names(group: Any, key: str) -> list[str]:
     return found
 
 
-def read_text(group: Any, key: str) -> str | None:
+def read_text(group: Group, key: str) -> str | None:
     """An attribute that is one text; None if there is none."""
     value = group.attrs.get(key)
     return None if value is None else _text(value)
