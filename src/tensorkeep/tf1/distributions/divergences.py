@@ -7,16 +7,18 @@ for pairs of themselves; a pair of subclasses finds that of the nearest classes.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from tensorkeep.errors import InvalidArgumentError, UnimplementedError
 from tensorkeep.graph.building import name_scope
 from tensorkeep.graph.graph import Tensor
-from tensorkeep.tf1.distributions.base import Distribution
 from tensorkeep.tf1.functions.control.control_flow import Assert
 from tensorkeep.tf1.functions.control.grouping import with_dependencies
 from tensorkeep.tf1.functions.numbers.elementwise import is_nan, logical_not
 from tensorkeep.tf1.functions.numbers.reductions import reduce_any
+
+if TYPE_CHECKING:
+    from tensorkeep.tf1.distributions.base import Distribution
 
 _DIVERGENCES: Final[dict[tuple[type, type], Callable[..., Any]]] = {}
 
