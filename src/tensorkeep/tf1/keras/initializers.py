@@ -136,6 +136,10 @@ def deserialize(
 def get(identifier: None) -> None: ...
 @overload
 def get(identifier: str | dict[str, Any] | Callable[..., TensorLike]) -> Callable[..., TensorLike]: ...
+@overload
+def get(
+    identifier: str | Mapping[str, Any] | Callable[..., TensorLike] | TensorLike | None,
+) -> Callable[..., TensorLike] | None: ...
 def get(identifier: object) -> Callable[..., TensorLike] | None:
     """An initializer by its name, by name and arguments, as its class or as itself."""
     found: Callable[..., TensorLike] | None = by_name_or_config(identifier, deserialize, "initializer")

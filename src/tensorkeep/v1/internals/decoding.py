@@ -57,7 +57,7 @@ def maybe_mask_score(
     if memory_mask is not None and not getattr(memory_mask, "shape", ()):
         memory_mask, score_mask_value = None, memory_mask
     _expect_no_mask(memory_mask)
-    value = float("-inf") if score_mask_value is None else score_mask_value
+    value: Any = float("-inf") if score_mask_value is None else score_mask_value
     return attention.masked_score(score, memory_sequence_length, value)
 
 

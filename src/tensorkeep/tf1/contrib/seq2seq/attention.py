@@ -9,7 +9,7 @@ import numpy as np
 
 from tensorkeep.dtypes import FLOAT32, INT32
 from tensorkeep.errors import InvalidArgumentError, UnimplementedError, WrongTypeError
-from tensorkeep.graph.arguments import DTypeLike, TensorLike
+from tensorkeep.graph.arguments import DTypeLike, Structure, TensorLike
 from tensorkeep.graph.building import control_dependencies, name_scope
 from tensorkeep.graph.conversion import convert
 from tensorkeep.graph.graph import Tensor
@@ -57,7 +57,7 @@ class Attending(Protocol):
     def __call__(self, query: Tensor, state: Tensor) -> tuple[Any, Any]: ...
 
 
-def prepared_memory(memory: TensorLike, lengths: Tensor | None, checks_depth: bool) -> Tensor:
+def prepared_memory(memory: Structure | TensorLike, lengths: TensorLike | None, checks_depth: bool) -> Tensor:
     """Memories with zeros after the ends of sequences."""
     found: Tensor = map_structure(lambda item: convert(item, name="memory"), memory)
     if checks_depth:
@@ -81,7 +81,7 @@ def prepared_memory(memory: TensorLike, lengths: Tensor | None, checks_depth: bo
     return kept
 
 
-def masked_score(score: Tensor, lengths: Tensor | None, value: float) -> Tensor:
+def masked_score(score: Tensor, lengths: TensorLike | None, value: float) -> Tensor:
     """Scores, with a value after the ends of sequences, which must have at least one element."""
     if lengths is None:
         return score

@@ -22,7 +22,7 @@ from tensorkeep._lazy import later
 from tensorkeep.arrays import Array
 from tensorkeep.dtypes import BOOL, DType
 from tensorkeep.errors import InvalidArgumentError, UnimplementedError, WrongTypeError
-from tensorkeep.graph.arguments import DTypeLike, ShapeLike, Structure
+from tensorkeep.graph.arguments import DTypeLike, ShapeLike, Structure, TensorLike
 from tensorkeep.graph.building import name_scope
 from tensorkeep.graph.composites import SparseTensor
 from tensorkeep.graph.conversion import convert
@@ -471,7 +471,7 @@ class Layer(AutoTrackable, base.Layer):
         name: str | None = None,
         shape: ShapeLike = None,
         dtype: DTypeLike | None = None,
-        initializer: Named = None,
+        initializer: Named | TensorLike = None,
         regularizer: Named = None,
         trainable: bool | None = None,
         constraint: Named = None,

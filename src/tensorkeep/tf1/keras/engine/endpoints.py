@@ -23,7 +23,9 @@ from tensorkeep.tf1.keras.weighting import Reduction, compute_weighted_loss, mat
 class Endpoint:
     """One output, and what it is compared with. Without a loss, it has no target."""
 
-    def __init__(self, name: str, output: Tensor, loss: object, loss_weight: float) -> None:
+    def __init__(
+        self, name: str, output: Tensor, loss: losses.Loss | losses.LossLike | None, loss_weight: float
+    ) -> None:
         self.name = name
         self.output: Any = output
         self.loss_fn: Any = loss_of(loss)
@@ -130,7 +132,7 @@ def combined_weights(weights: Tensor | None, mask: Tensor | None, output: Tensor
     return kept if weights is None else match_weights(kept, weights) * kept
 
 
-def loss_of(loss: object) -> losses.Loss | Callable[..., Tensor] | None:
+def loss_of(loss: losses.Loss | losses.LossLike | None) -> losses.Loss | Callable[..., Tensor] | None:
     """A loss as an object: given as one, as a function, or by name; None if there is none."""
     if loss is None or isinstance(loss, losses.Loss):
         return loss

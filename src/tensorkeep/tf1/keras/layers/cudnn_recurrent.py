@@ -147,7 +147,7 @@ class _CudnnLayer(RNN):
         return Layer.get_config(self)
 
     @classmethod
-    def from_config(cls, config: Mapping[str, Any], custom_objects: Mapping[str, Any] | None = None) -> RNN:
+    def from_config(cls, config: Mapping[str, Any], custom_objects: Mapping[str, Any] | None = None) -> _CudnnLayer:
         return cls(**config)
 
 

@@ -361,7 +361,7 @@ class CellLayer(RNN):
         return {**_layer_config(self), **loop, **told, "activity_regularizer": regularizer}
 
     @classmethod
-    def from_config(cls, config: Mapping[str, Any], custom_objects: Mapping[str, Any] | None = None) -> RNN:
+    def from_config(cls, config: Mapping[str, Any], custom_objects: Mapping[str, Any] | None = None) -> CellLayer:
         given = dict(config)
         if "implementation" in given and given["implementation"] == 0:
             given["implementation"] = 1
