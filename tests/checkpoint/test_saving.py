@@ -433,7 +433,7 @@ class TestRefusals:
         with pytest.raises(InvalidArgumentError, match="is a folder; a checkpoint needs a name in it"):
             save_checkpoint(path, {"a": np.zeros(1)}, fs=fs)
 
-    @pytest.mark.parametrize("path", ["", "a\0b", 3, b"m"])
+    @pytest.mark.parametrize("path", ["", "a\0b", 3, b"a\0b"])
     def test_what_is_no_path(self, fs, path):
         with pytest.raises(InvalidArgumentError, match="path"):
             save_checkpoint(path, {"a": np.zeros(1)}, fs=fs)

@@ -28,6 +28,7 @@ _FAMILIES: Final = {
     "codecs.image_files": ("ONNX has no operator that reads or writes files of pictures which every runtime has", CUT),
     "control.batching": ("a file cannot wait for other requests to make one batch of them", LEAVE),
     "control.script": ("it calls a Python function, which is not in the graph", CUT),
+    "data.accumulators": ("a file keeps nothing from run to run, and so does not train", LEAVE),
     "data.barriers": ("a file has no queues: whoever runs it brings the data", CUT),
     "data.buffers": ("a file computes nothing ahead: whoever runs it brings the data", CUT),
     "data.dataset_files": _DATASETS,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import warnings
 from pathlib import Path
 
@@ -99,10 +100,11 @@ class TestPrefixes:
 
     def test_path_objects_will_do(self, tmp_path):
         save_checkpoint(tmp_path / "m", TENSORS)
-        with open_checkpoint(tmp_path / "m") as reader:
-            assert len(reader) == 3
+        for path in (tmp_path / "m", os.fsencode(tmp_path / "m")):
+            with open_checkpoint(path) as reader:
+                assert len(reader) == 3
 
-    @pytest.mark.parametrize("path", ["", "a\0b", 3, None, b"m"])
+    @pytest.mark.parametrize("path", ["", "a\0b", 3, None, b"a\0b"])
     def test_what_is_no_path_is_refused(self, path, fs):
         with pytest.raises(InvalidArgumentError, match="path"):
             open_checkpoint(path, fs=fs)

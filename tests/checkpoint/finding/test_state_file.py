@@ -98,7 +98,7 @@ class TestReading:
         with pytest.raises(InvalidArgumentError, match="a state file is given by its name in the folder"):
             read_checkpoint_state("run", name, fs=MemoryFileSystem())
 
-    @pytest.mark.parametrize("folder", [3, None, b"run", "", "a\0b"])
+    @pytest.mark.parametrize("folder", [3, None, b"a\0b", "", "a\0b"])
     def test_a_folder_is_a_path(self, folder):
         with pytest.raises(InvalidArgumentError, match="path"):
             read_checkpoint_state(folder, fs=MemoryFileSystem())
