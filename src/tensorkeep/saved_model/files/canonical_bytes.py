@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 from tensorkeep.io.coding.varint import encode_varint
 
 if TYPE_CHECKING:
-    from google.protobuf.message import Message
+    from tensorkeep.proto.messages import Message
 
 _BYTES: Final = 2  # the wire type of what has a length
 _NUMBER: Final = 0
