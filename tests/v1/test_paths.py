@@ -194,6 +194,11 @@ CALLS: dict[str, Callable[[At], Any]] = {
     "contrib.summary.create_file_writer": lambda at: in_session(
         lambda session: session.run(tf.contrib.summary.create_file_writer(at("logs")).init())
     ),
+    "contrib.tensorboard.plugins.projector.visualize_embeddings": lambda at: (
+        tf.contrib.tensorboard.plugins.projector.visualize_embeddings(
+            at("logs"), tf.contrib.tensorboard.plugins.projector.ProjectorConfig()
+        )
+    ),
     "contrib.training.SummaryAtEndHook": lambda at: hooked(tf.contrib.training.SummaryAtEndHook(at("logs"))),
     "contrib.training.evaluate_once": lambda at: in_graph(
         lambda: tf.contrib.training.evaluate_once(at(CHECKPOINT), final_ops=tf.train.get_global_step() * 1)
