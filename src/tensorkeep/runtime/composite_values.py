@@ -9,7 +9,6 @@ import numpy as np
 
 from tensorkeep.arrays import Array
 from tensorkeep.errors import InvalidArgumentError, WrongTypeError
-from tensorkeep.graph.graph import Tensor
 
 
 class IndexedSlicesValue(NamedTuple):
@@ -50,7 +49,7 @@ class RaggedTensorValue:
         return self.values.dtype
 
     @property
-    def flat_values(self) -> Tensor:
+    def flat_values(self) -> Array:
         """The values, without any rows."""
         return self.values.flat_values if isinstance(self.values, RaggedTensorValue) else self.values
 

@@ -351,6 +351,21 @@ def test_attention_of_one_s_own_stands_on_private_functions() -> None:
     np.testing.assert_array_equal(memory, MEMORY * MASK[..., None])
 
 
+def test_a_factor_and_a_bias_normalize_scores_together_or_not_at_all() -> None:
+    score = module_at("contrib.seq2seq.python.ops.attention_wrapper")._bahdanau_score
+    random = np.random.default_rng(4)
+    query, keys, v = (random.normal(size=size).astype(np.float32) for size in ((2, 3), (2, 4, 3), (3,)))
+    g, b = np.float32(0.5), np.float32([0.1, -0.2, 0.3])
+    plain, factor, bias, both = values(
+        lambda: [score(*map(tf.constant, (query, keys, v)), *rest) for rest in ((), (g,), (None, b), (g, b))]
+    )[0]
+    expected = (v * np.tanh(keys + query[:, None])).sum(-1)
+    for found in (plain, factor, bias):
+        np.testing.assert_allclose(found, expected, rtol=1e-5)
+    normed = g * v / np.sqrt(np.square(v).sum())
+    np.testing.assert_allclose(both, (normed * np.tanh(keys + query[:, None] + b)).sum(-1), rtol=1e-5)
+
+
 def test_helpers_and_wrappers_keep_what_they_are_told_under_tensorflow_s_names() -> None:
     class Coldest(seq2seq.GreedyEmbeddingHelper):  # type: ignore[misc, name-defined]
         """Feeds what is least likely."""

@@ -43,6 +43,9 @@ def test_operations_and_tensors_are_chosen_by_patterns_and_functions(graph: Any)
     assert ge.select_ops_and_ts("^x$", "(?#ts)z:0") == ([graph.get_operation_by_name("x")], [z])
     assert ge.filter_ts([y.op, z.op], positive_filter=True) == [y, z]
     assert ge.filter_ts_from_regex([y.op, z.op], "/z") == [z]
+    assert ge.select_ops(y.op, z.op, positive_filter=True) == [y.op, z.op]
+    assert ge.select_ops("^inner/", graph=graph, positive_filter=False) == []
+    assert ge.select_ts(y, z, positive_filter=lambda tensor: tensor is z) == [z]
     assert ge.filter_ops_from_regex(graph, "inner/y$") == [y.op]
     with pytest.raises(WrongTypeError, match="expected operations"):
         ge.select_ops(z)

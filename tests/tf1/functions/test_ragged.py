@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, get_type_hints
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tensorkeep.arrays import Array
 from tensorkeep.errors import InvalidArgumentError, WrongTypeError
 from tensorkeep.graph.building import building
 from tensorkeep.graph.graph import Graph
@@ -52,6 +53,12 @@ def test_a_dense_tensor_and_back_keeps_the_rows(rows: list[list[int]]) -> None:
         return RaggedTensor.from_tensor(ragged.to_tensor(), lengths=ragged.row_lengths())
 
     assert run(there_and_back).to_list() == rows
+
+
+def test_the_values_of_a_fetched_tensor_are_an_array_as_its_type_says() -> None:
+    value = RaggedTensorValue(RaggedTensorValue(np.arange(3), np.array([0, 2, 3])), np.array([0, 2]))
+    assert value.flat_values.tolist() == [0, 1, 2]
+    assert get_type_hints(vars(RaggedTensorValue)["flat_values"].fget) == {"return": Array}
 
 
 def test_columns_of_rows_are_cut_from_either_end() -> None:

@@ -25,14 +25,17 @@ def bahdanau_score(
     keys: Tensor,
     attention_v: Factor | bool,
     attention_g: Factor | None = None,
-    attention_b: Any = None,
+    attention_b: Factor | None = None,
 ) -> Tensor:
-    """v * tanh(keys + query), of variables that are given; of new ones if `attention_v` says whether to normalize."""
+    """v * tanh(keys + query), of variables that are given; of new ones if `attention_v` says whether to normalize.
+
+    A factor and a bias normalize together: one without the other changes nothing.
+    """
     if isinstance(attention_v, bool):
         units: Any = keys.get_shape()[2].value
         return mechanisms.bahdanau_score(processed_query, keys, units, attention_v)
     spread = keys + expand_dims(processed_query, 1)
-    if attention_g is None:
+    if attention_g is None or attention_b is None:
         return reduce_sum(attention_v * tanh(spread), [2])
     normed = attention_g * attention_v * rsqrt(reduce_sum(square(attention_v)))
     return reduce_sum(normed * tanh(spread + attention_b), [2])

@@ -83,14 +83,14 @@ def _test_of(wanted: Filter) -> Callable[[Any], bool]:
 
 
 def select_ops(
-    *args: Selected, graph: Graph | None = None, positive_filter: Callable[[Any], bool] | None = None, **options: bool
+    *args: Selected, graph: Graph | None = None, positive_filter: Filter | None = None, **options: bool
 ) -> list[Operation]:
     """The operations that are given, and those whose names patterns are found in."""
     return _select(args, graph, positive_filter, options, "ops", lambda found: list(found.get_operations()))
 
 
 def select_ts(
-    *args: Selected, graph: Graph | None = None, positive_filter: Callable[[Any], bool] | None = None, **options: bool
+    *args: Selected, graph: Graph | None = None, positive_filter: Filter | None = None, **options: bool
 ) -> list[Tensor]:
     """The tensors that are given, and those whose names patterns are found in."""
     return _select(args, graph, positive_filter, options, "ts", make_list_of_t)
@@ -108,7 +108,7 @@ def select_ops_and_ts(*args: Selected, graph: Graph | None = None) -> tuple[list
 def _select(
     args: Sequence[Any],
     graph: Graph | None,
-    positive_filter: Callable[[Any], bool] | None,
+    positive_filter: Filter | None,
     options: Mapping[str, bool],
     kind: str,
     everything: Callable[[Graph], list[Any]],
@@ -127,7 +127,8 @@ def _select(
             found.update(dict.fromkeys(each for each in candidates if pattern.search(each.name)))
         else:
             found.update(dict.fromkeys(make_list_of_op(item) if kind == "ops" else make_list_of_t(item)))
-    return [item for item in found if positive_filter is None or positive_filter(item)]
+    chosen = _test_of(True if positive_filter is None else positive_filter)
+    return [item for item in found if chosen(item)]
 
 
 # ---------------------------------------------------------------------------------------------------- views
