@@ -1,6 +1,7 @@
 """`tf.contrib`: what TensorFlow 1 had beside its core, and what programs for it stand on.
 
 agreement       covariance, correlation and agreement over a stream
+areas           areas under curves of all that was seen, with confidence, and by histograms
 crf             conditional random fields over chains of tags
 framework/      arguments by scope, variables by name, checks of tensors
 image           images turned, shifted and warped
@@ -18,5 +19,6 @@ small_spaces    what `data`, `nn`, `compiler`, `memory_stats` and some others ha
 slim/           models in few lines, with networks, and the data that they read
 sparsemax       probabilities of which most are zero, and the loss that goes with them
 summary         summaries that operations write themselves
+threshold_metrics  curves, rates and the best F1 at many thresholds
 training/       hyperparameters, training steps and evaluation
 """

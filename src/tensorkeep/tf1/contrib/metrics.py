@@ -43,8 +43,15 @@ from tensorkeep.tf1.training.metrics.means import (
     mean_squared_error,
     root_mean_squared_error,
 )
-from tensorkeep.tf1.training.metrics.metric_variables import Collections, Metric, MetricOptions
-from tensorkeep.tf1.training.metrics.ranking import average_precision_at_k, precision_at_k, recall_at_k
+from tensorkeep.tf1.training.metrics.metric_variables import Collections, Labels, Metric, MetricOptions
+from tensorkeep.tf1.training.metrics.ranking import (
+    average_precision_at_k,
+    average_precision_at_top_k,
+    precision_at_k,
+    precision_at_top_k,
+    recall_at_k,
+    recall_at_top_k,
+)
 from tensorkeep.tf1.variables.scopes import variable_scope
 
 
@@ -200,6 +207,48 @@ def streaming_recall_at_k(
     found = cast(in_top_k(predictions, labels, k), FLOAT32)
     called = name or f"recall_at_{k}"
     return mean(found, weights, metrics_collections, updates_collections, called)
+
+
+def sparse_recall_at_top_k(
+    labels: Labels,
+    top_k_predictions: Tensor,
+    class_id: int | None = None,
+    weights: TensorLike | None = None,
+    metrics_collections: Collections = None,
+    updates_collections: Collections = None,
+    name: str | None = None,
+) -> Metric:
+    """Which part of the labels is among the predicted classes."""
+    collections = (metrics_collections, updates_collections)
+    return recall_at_top_k(labels, top_k_predictions, None, class_id, weights, *collections, name)
+
+
+def streaming_sparse_precision_at_top_k(
+    top_k_predictions: Tensor,
+    labels: Labels,
+    class_id: int | None = None,
+    weights: TensorLike | None = None,
+    metrics_collections: Collections = None,
+    updates_collections: Collections = None,
+    name: str | None = None,
+) -> Metric:
+    """Which part of the predicted classes is among the labels."""
+    collections = (metrics_collections, updates_collections)
+    return precision_at_top_k(labels, top_k_predictions, None, class_id, weights, *collections, name)
+
+
+def streaming_sparse_average_precision_at_top_k(
+    top_k_predictions: Tensor,
+    labels: Labels,
+    weights: TensorLike | None = None,
+    metrics_collections: Collections = None,
+    updates_collections: Collections = None,
+    name: str | None = None,
+) -> Metric:
+    """The mean over examples of the average precision of predicted classes, the best of them first."""
+    return average_precision_at_top_k(
+        labels, top_k_predictions, weights, metrics_collections, updates_collections, name
+    )
 
 
 def aggregate_metrics(*value_update_tuples: tuple[Any, Any]) -> tuple[list[Any], list[Any]]:

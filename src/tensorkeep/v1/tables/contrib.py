@@ -150,7 +150,13 @@ _METRICS: Final[Table] = {
         streaming_root_mean_squared_error streaming_sensitivity_at_specificity streaming_sparse_average_precision_at_k
         streaming_sparse_precision_at_k streaming_sparse_recall_at_k streaming_specificity_at_sensitivity
         streaming_true_negatives streaming_true_negatives_at_thresholds streaming_true_positives
-        streaming_true_positives_at_thresholds
+        streaming_true_positives_at_thresholds sparse_recall_at_top_k streaming_sparse_average_precision_at_top_k
+        streaming_sparse_precision_at_top_k
+    """,
+    "tensorkeep.tf1.contrib.areas": "auc_using_histogram auc_with_confidence_intervals streaming_dynamic_auc",
+    "tensorkeep.tf1.contrib.threshold_metrics": """
+        f1_score precision_at_recall precision_recall_at_equal_thresholds recall_at_precision streaming_curve_points
+        streaming_false_negative_rate_at_thresholds streaming_false_positive_rate_at_thresholds
     """,
     "tensorkeep.tf1.functions.arrays.counting": "confusion_matrix",
     "tensorkeep.tf1.functions.numbers.sets": "set_difference set_intersection set_size set_union",

@@ -254,7 +254,7 @@ precision_at_thresholds = _ratio_at_thresholds("precision", "fp")
 recall_at_thresholds = _ratio_at_thresholds("recall", "fn")
 
 
-def _evenly(count: int, last: float = 1.0 + _TINY) -> list[float]:
+def spread_thresholds(count: int, last: float = 1.0 + _TINY) -> list[float]:
     """So many thresholds from just below 0 to about 1."""
     return [0.0 - _TINY, *((index + 1) * 1.0 / (count - 1) for index in range(count - 2)), last]
 
@@ -281,7 +281,7 @@ def auc(
         if curve not in ("ROC", "PR"):
             raise InvalidArgumentError(f"Curve must be either ROC or PR. Curve {curve} is unknown.")
         given = [] if thresholds is None else sorted(thresholds)
-        limits = _evenly(num_thresholds) if thresholds is None else [0.0 - _TINY, *given, 1.0 + _TINY]
+        limits = spread_thresholds(num_thresholds) if thresholds is None else [0.0 - _TINY, *given, 1.0 + _TINY]
         values, updates = confusion_at_thresholds(labels, predictions, limits, weights)
         area = partial(_area, len(limits), curve, summation_method)
         return MetricOptions(metrics_collections, updates_collections, name).record(values, updates, area)
@@ -343,7 +343,7 @@ def sensitivity_at_specificity(
             f"`specificity` must be in the range [0, 1]. Currently, `specificity` got {specificity}."
         )
     with variable_scope(name, "sensitivity_at_specificity", (predictions, labels, weights)):
-        values, updates = confusion_at_thresholds(labels, predictions, _evenly(num_thresholds), weights)
+        values, updates = confusion_at_thresholds(labels, predictions, spread_thresholds(num_thresholds), weights)
 
         def sensitivity(of: Counts, last: str) -> Tensor:
             found = divide(of["tn"], of["tn"] + of["fp"] + _TINY)
@@ -369,7 +369,7 @@ def specificity_at_sensitivity(
             f"`sensitivity` must be in the range [0, 1]. Currently, `sensitivity` is {sensitivity}."
         )
     with variable_scope(name, "specificity_at_sensitivity", (predictions, labels, weights)):
-        limits = _evenly(num_thresholds, 1.0 - _TINY)
+        limits = spread_thresholds(num_thresholds, 1.0 - _TINY)
         values, updates = confusion_at_thresholds(labels, predictions, limits, weights)
 
         def specificity(of: Counts, last: str) -> Tensor:

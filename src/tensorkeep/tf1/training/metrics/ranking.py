@@ -313,18 +313,30 @@ def average_precision_at_k(
     with scope_of(name, _at_k("average_precision", k), predictions, labels, weights) as outer:
         _, best = top_k(predictions, k)
         labels = _without_strangers(labels, cast(shape(predictions)[-1], INT64))
-        with scope_of(outer, "average_precision_at_top_k", best, labels, weights) as scope:
-            found = _average_precision(labels, best)
-            if weights is not None:
-                weights = broadcast_weights(cast(weights, FLOAT64), found)
-                found = multiply(found, weights)
-            most, new_most = _most(found, weights)
-            with scope_of(None, "total", found) as total_scope:
-                total = metric_variable([], FLOAT64, name=total_scope)
-                new_total = assign_add(total, reduce_sum(found, name="batch_total"), name="update")
-            options = MetricOptions(metrics_collections, updates_collections, name)
-            value = options.record_value(div_no_nan(total, most, name="mean"))
-            return value, options.record_update(div_no_nan(new_total, new_most, name=scope))
+        return average_precision_at_top_k(labels, best, weights, metrics_collections, updates_collections, outer)
+
+
+def average_precision_at_top_k(
+    labels: Labels,
+    predictions_idx: Tensor,
+    weights: TensorLike | None = None,
+    metrics_collections: Collections = None,
+    updates_collections: Collections = None,
+    name: str | None = None,
+) -> Metric:
+    """The mean over examples of the average precision of predicted classes, the best of them first."""
+    with scope_of(name, "average_precision_at_top_k", predictions_idx, labels, weights) as scope:
+        found = _average_precision(labels, predictions_idx)
+        if weights is not None:
+            weights = broadcast_weights(cast(weights, FLOAT64), found)
+            found = multiply(found, weights)
+        most, new_most = _most(found, weights)
+        with scope_of(None, "total", found) as total_scope:
+            total = metric_variable([], FLOAT64, name=total_scope)
+            new_total = assign_add(total, reduce_sum(found, name="batch_total"), name="update")
+        options = MetricOptions(metrics_collections, updates_collections)
+        value = options.record_value(div_no_nan(total, most, name="mean"))
+        return value, options.record_update(div_no_nan(new_total, new_most, name=scope))
 
 
 def _most(found: Tensor, weights: TensorLike | None) -> tuple[Variable, Counted]:
