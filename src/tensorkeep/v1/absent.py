@@ -17,7 +17,6 @@ _ONE_REPLICA: Final = (
 )
 _ONE_PROCESS: Final = "sessions run in this process, on one machine"
 
-_AVERAGES: Final = "tf.contrib.opt.MovingAverageOptimizer averages over steps; tensorkeep.cluster trains in processes"
 _BRANCHES: Final = "write tf.cond and tf.while_loop"
 _CANNED: Final = "tf.estimator has it under the same name, with columns of tf.feature_column"
 _DISTRIBUTIONS: Final = (
@@ -82,10 +81,6 @@ INSTEAD: Final[dict[str, str]] = {
     "contrib.model_pruning": "multiply weights by a variable of zeros and ones",
     "contrib.mpi": _ONE_PROCESS,
     "contrib.nccl": "tf.add_n adds gradients of towers; sessions run in this process",
-    "contrib.opt.ElasticAverageCustomGetter": _AVERAGES,
-    "contrib.opt.ElasticAverageOptimizer": _AVERAGES,
-    "contrib.opt.ModelAverageCustomGetter": _AVERAGES,
-    "contrib.opt.ModelAverageOptimizer": _AVERAGES,
     "contrib.optimizer_v2": "the optimizers of tf.train do the same",
     "contrib.quantization": "tf.quantization has its functions",
     "contrib.recurrent.Recurrent": "tf.nn.dynamic_rnn runs cells",

@@ -261,3 +261,64 @@ def test_scipy_minimizes_a_loss_within_bounds_and_constraints() -> None:
         x = tf.get_variable("x", initializer=1.0)
         with pytest.raises(RuntimeError, match="no session"):
             opt.ScipyOptimizerInterface(x * x).minimize()
+
+
+@pytest.mark.parametrize("use_resource", [False, True])
+@pytest.mark.parametrize("kind", ["AdamGSOptimizer", "LazyAdamGSOptimizer"])
+def test_steps_of_adam_are_counted_by_the_global_step(kind: str, use_resource: bool) -> None:
+    for is_sparse in (False, True):
+        with tf.Graph().as_default(), tf.Session() as session:
+            number = tf.train.create_global_step()
+            table = tf.get_variable("table", initializer=ROWS, use_resource=use_resource)
+            loss = tf.reduce_sum(tf.square(tf.gather(table, [1]) if is_sparse else table))
+            step = getattr(opt, kind)(number, 0.1).minimize(loss, global_step=number)
+            names = [item.op.name for item in tf.global_variables()]
+            assert names == ["global_step", "table", "table/Adam", "table/Adam_1"]
+            session.run(tf.global_variables_initializer())
+            for _ in range(2):
+                session.run(step)
+            found = session.run(table)
+        rows = adam(ROWS, "plain")
+        np.testing.assert_allclose(found[1], rows[1], rtol=1e-5)
+        np.testing.assert_allclose(found[0], ROWS[0] if is_sparse else rows[0], rtol=1e-5)
+
+
+@pytest.mark.parametrize("use_resource", [False, True])
+def test_gradients_of_losses_of_weights_do_not_shrink_later_steps(use_resource: bool) -> None:
+    with tf.Graph().as_default(), tf.Session() as session:
+        x = tf.get_variable("x", initializer=[2.0, 3.0], use_resource=use_resource)
+        optimizer = opt.RegAdagradOptimizer(0.1)
+        with optimizer.avoid_updating_slots():
+            shrink = optimizer.minimize(tf.reduce_sum(tf.square(x)))
+        step = optimizer.minimize(tf.reduce_sum(x))
+        session.run(tf.global_variables_initializer())
+        session.run(shrink)
+        expected = np.array([2.0, 3.0]) - 0.1 * np.array([4.0, 6.0]) / np.sqrt(0.1)
+        np.testing.assert_allclose(session.run(x), expected, rtol=1e-6)
+        slot = optimizer.get_slot(x, "accumulator")
+        np.testing.assert_allclose(session.run(slot), [0.1, 0.1])
+        session.run(step)
+        np.testing.assert_allclose(session.run(x), expected - 0.1 / np.sqrt(1.1), rtol=1e-6)
+        np.testing.assert_allclose(session.run(slot), [1.1, 1.1])
+
+
+@pytest.mark.parametrize("use_resource", [False, True])
+def test_late_gradients_are_moved_to_where_the_variable_is(use_resource: bool) -> None:
+    """Zheng et al. (2017): two workers in turn, each with the variable as it was after its last step."""
+    with tf.Graph().as_default(), tf.Session() as session:
+        x = tf.get_variable("x", initializer=[1.0, -2.0], use_resource=use_resource)
+        optimizer = opt.DelayCompensatedGradientDescentOptimizer(0.1, 0.5, num_workers=2)
+        steps = [optimizer.minimize(tf.reduce_sum(tf.square(x)), worker_index=index) for index in (0, 1)]
+        session.run(tf.global_variables_initializer())
+        value = np.array([1.0, -2.0])
+        shadows = [value, value]
+        for index in (0, 1, 1, 0):
+            session.run(steps[index])
+            g = 2 * value
+            value = value - 0.1 * (g + 0.5 * g * g * (value - shadows[index]))
+            shadows[index] = value
+        np.testing.assert_allclose(session.run(x), value, rtol=1e-6)
+        with pytest.raises(ValueError, match="worker index must be in the range"):
+            optimizer.minimize(tf.reduce_sum(x), worker_index=2)
+    with pytest.raises(ValueError, match="num_workers must be positive"):
+        opt.DelayCompensatedGradientDescentOptimizer(0.1, 0.5, num_workers=0)

@@ -12,7 +12,7 @@ from tensorkeep.graph.graph import Graph, Operation, Tensor
 from tensorkeep.io.files.filesystem import PathLike, path_text
 from tensorkeep.tf1.contrib import summary
 from tensorkeep.tf1.contrib.framework.values import restoring_function
-from tensorkeep.tf1.contrib.opt import external, wrappers
+from tensorkeep.tf1.contrib.opt import averaging, external, wrappers
 from tensorkeep.tf1.contrib.slim.learning import train_step, trained_by_slim
 from tensorkeep.tf1.contrib.training.session_loops import LoopParts, evaluate_checkpoints, evaluate_slim_checkpoints
 from tensorkeep.tf1.training.loops.hooks import SessionRunHook
@@ -46,6 +46,12 @@ def assign_from_checkpoint_fn(
 
 
 class MovingAverageOptimizer(wrappers.MovingAverageOptimizer):
+    """Saves by a `tf.train.Saver`."""
+
+    new_saver = Saver
+
+
+class ElasticAverageOptimizer(averaging.ElasticAverageOptimizer):
     """Saves by a `tf.train.Saver`."""
 
     new_saver = Saver

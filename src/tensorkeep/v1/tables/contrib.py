@@ -317,16 +317,24 @@ _CRF: Final[Table] = {
 }
 
 _OPT: Final[Table] = {
-    "tensorkeep.tf1.contrib.opt.adams": "AdaMaxOptimizer LazyAdamOptimizer NadamOptimizer",
+    "tensorkeep.tf1.contrib.opt.adams": """
+        AdamGSOptimizer AdaMaxOptimizer LazyAdamGSOptimizer LazyAdamOptimizer NadamOptimizer
+    """,
+    "tensorkeep.tf1.contrib.opt.averaging": """
+        AGNCustomGetter AGNOptimizer ElasticAverageCustomGetter ModelAverageCustomGetter ModelAverageOptimizer
+    """,
     "tensorkeep.tf1.contrib.opt.layers": "LARSOptimizer",
     "tensorkeep.tf1.contrib.opt.matrices": "GGTOptimizer ShampooOptimizer",
     "tensorkeep.tf1.contrib.opt.signs": "AddSignOptimizer PowerSignOptimizer",
+    "tensorkeep.tf1.contrib.opt.steps": "DelayCompensatedGradientDescentOptimizer RegAdagradOptimizer",
     "tensorkeep.tf1.contrib.opt.wrappers": """
         DecoupledWeightDecayExtension DropStaleGradientOptimizer MomentumWOptimizer MultitaskOptimizerWrapper
         VariableClippingOptimizer clip_gradients_by_global_norm extend_with_decoupled_weight_decay
     """,
     "tensorkeep.tf1.training.optimizers.decaying": "AdamWOptimizer",
-    "tensorkeep.v1.learning.contrib_loops": "ExternalOptimizerInterface MovingAverageOptimizer ScipyOptimizerInterface",
+    "tensorkeep.v1.learning.contrib_loops": """
+        ElasticAverageOptimizer ExternalOptimizerInterface MovingAverageOptimizer ScipyOptimizerInterface
+    """,
 }
 _LEGACY_SEQ2SEQ: Final[Table] = {
     "tensorkeep.tf1.contrib.legacy_seq2seq": """
