@@ -13,6 +13,7 @@ context           what a kernel may use besides its inputs
 deferred          values that are not there yet
 elements          tensors and operations of a graph, by name, by themselves, or by what stands for them
 fetches           fetches of any structure: what to compute for them
+keeping           what operations of functions keep from call to call, by who has the functions called
 kernels           the kernels of operations as one session runs them: permitted, and with their surroundings
 limits            how much a run may take: seconds, bytes and steps
 outside           how often a thread calls what is outside of graphs, of which nobody knows how long it takes

@@ -14,6 +14,7 @@ from tensorkeep.graph.graph import Operation, Tensor
 from tensorkeep.graph.messages.attrs import FunctionRef
 from tensorkeep.io.files.everywhere import FILES
 from tensorkeep.io.files.filesystem import FileSystem
+from tensorkeep.runtime.keeping import kept_now
 from tensorkeep.runtime.resources import ResourceManager
 
 if TYPE_CHECKING:
@@ -111,12 +112,24 @@ class KernelContext:
         return self.surroundings.checkpoints
 
     def keep(self, key: str, create: Callable[[], Kept]) -> Kept:
-        """Something of this operation alone that lasts from run to run: the state of a generator, a counter."""
-        found = self._kept.get(key)
+        """Something of this operation alone that lasts from run to run: the state of a generator, a counter. In a
+        function that a dataset calls, it lasts as long as who asks for the elements.
+        """
+        in_function = kept_now()
+        kept = self._kept if in_function is None else in_function.setdefault(self._op, {})
+        found = kept.get(key)
         if found is None:
             with self.surroundings.lock:
-                found = self._kept.setdefault(key, create())
+                found = kept.setdefault(key, create())
         return found  # type: ignore[no-any-return]
+
+    def derive(self, key: str, create: Callable[[], Kept]) -> Kept:
+        """What follows from the graph alone: it is made once for this operation, whoever calls it."""
+        if key not in self._kept:
+            made = create()
+            with self.surroundings.lock:
+                self._kept.setdefault(key, made)
+        return self._kept[key]  # type: ignore[no-any-return]
 
     def shared(self, container: bytes, shared_name: bytes, kind: type[Kept], make: Callable[[str], Kept]) -> Kept:
         """What operations use together: the resource of that kind in a container, by its shared name or, without one,

@@ -515,13 +515,13 @@ _KNOWN: Final[dict[str, OpSpec]] = {}
 _LOADERS: Final[list[Callable[[str | None], None]]] = []
 
 
-def op(*signature: str, needs: Capability | Iterable[Capability] | None = None) -> OpSpec:
-    """Registers an op by its signature. A name can be registered once.
+def op(*signature: str, needs: Capability | Iterable[Capability] | None = None, kind: type[OpSpec] = OpSpec) -> OpSpec:
+    """Registers an op by its signature. A name can be registered once. `kind` is what its paragraph is about.
 
     `needs` says what an op of one's own does besides computing; `()` is nothing. Without it nobody knows: sessions that
     allow no IO and loaded models refuse the op. What TensorFlow's ops do is in a table, `capabilities.py`.
     """
-    spec = OpSpec(signature)
+    spec = kind(signature)
     if spec.name in _REGISTRY:
         raise InvalidArgumentError(f"op {spec.name} is registered twice")
     state_capabilities(spec.name, needs)

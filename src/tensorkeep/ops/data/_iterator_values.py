@@ -12,6 +12,7 @@ from tensorkeep.dtypes import RESOURCE, VARIANT, DType
 from tensorkeep.errors import CancelledError, FailedPreconditionError, InvalidArgumentError, OutOfRangeError
 from tensorkeep.ops.data.passes.basics import Dataset, Pass, State, next_of
 from tensorkeep.ops.data.passes.rows import Element
+from tensorkeep.runtime.keeping import Caller, called_by
 from tensorkeep.runtime.limits import watched
 from tensorkeep.shapes import Shape
 
@@ -27,6 +28,7 @@ class IteratorResource:
         self._lock = Lock()
         self._dataset: Dataset | None = None
         self._current: Pass | None = None
+        self._caller = Caller()  # in whose name the current pass asks for elements
         self._is_cancelled = False
         self._sound: list[Any] = [None] * len(self.dtypes)  # type and shape that each component was seen to have
 
@@ -35,17 +37,19 @@ class IteratorResource:
         return self._current is not None
 
     def initialize(self, dataset: Dataset) -> None:
-        """Begins at the first element of a dataset, wherever it was before."""
-        begun = dataset.begin()
+        """Begins at the first element of a dataset, wherever it was before. What is random in it begins anew."""
+        own, caller = dataset.copied(), Caller()
+        with called_by(caller):
+            begun = own.begin()
         with self._lock:
-            old, self._current, self._dataset = self._current, begun, dataset
+            old, self._current, self._dataset, self._caller = self._current, begun, own, caller
         if old is not None:
             old.close()
 
     def next(self) -> Element:
         """The next element; OutOfRangeError if there is none."""
         try:
-            with self._lock, watched(self._check_open):
+            with self._lock, watched(self._check_open), called_by(self._caller):
                 element = next_of(self._begun("GetNext", "getting the next element"))
         finally:
             if self._is_cancelled:
@@ -95,9 +99,15 @@ class IteratorResource:
         with self._lock:
             return self._begun("Save", "saving it").state()
 
+    def random_ops(self) -> list[str]:
+        """The ops in functions of its dataset that have drawn random numbers: how far they are is in no state."""
+        with self._lock:
+            return sorted({op.type for op in self._caller.keeping() if "seed" in op.spec.schema.attr_by_name})
+
     def restore(self, state: State) -> None:
         """Goes on in its dataset from where another iterator was. Nothing changes if that cannot be."""
-        with self._lock:
+        caller = Caller()
+        with self._lock, called_by(caller):
             self._begun("Restore", "restoring it")
             assert self._dataset is not None
             restored = self._dataset.begin()
@@ -109,7 +119,7 @@ class IteratorResource:
                     f'the state is not one of the dataset of iterator "{self.name}": {type(error).__name__} {error}. '
                     "An iterator goes on in the same pipeline that it was saved in"
                 ) from None
-            old, self._current = self._current, restored
+            old, self._current, self._caller = self._current, restored, caller
         if old is not None:
             old.close()
 

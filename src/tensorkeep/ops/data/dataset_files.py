@@ -28,6 +28,7 @@ from tensorkeep.ops.files.whole_files import matching_files_kernel
 from tensorkeep.ops.shared.kernel_types import Array, Handle, string_array
 from tensorkeep.ops.shared.shape_rules import SCALAR
 from tensorkeep.runtime.context import KernelContext
+from tensorkeep.runtime.keeping import Caller, called_by
 
 
 def _paths(filenames: Array) -> list[str]:
@@ -269,8 +270,9 @@ def _writing(name: str) -> OpSpec:
         ctx: KernelContext, input_dataset: Handle, filename: Array, compression_type: Array
     ) -> tuple[()]:
         compression = RecordCompression(text_of(compression_type, "compression_type"))
-        with RecordFileWriter(ctx.filesystem, text_of(filename, "filename"), compression) as writer:
-            for element in dataset_of(input_dataset).elements():
+        path = text_of(filename, "filename")
+        with RecordFileWriter(ctx.filesystem, path, compression) as writer, called_by(Caller()):
+            for element in dataset_of(input_dataset).copied().elements():
                 writer.write(_record(element))
         return ()
 

@@ -11,7 +11,15 @@ from tensorkeep.dtypes import DType
 from tensorkeep.errors import DataLossError, InvalidArgumentError
 from tensorkeep.graph.messages.attrs import FunctionRef
 from tensorkeep.graph.registry.opspec import OpSpec, op
-from tensorkeep.ops.data._dataset_ops import ARGUMENTS, KINDS, METADATA, bound_function, dataset_op, row_function
+from tensorkeep.ops.data._dataset_ops import (
+    ARGUMENTS,
+    KINDS,
+    METADATA,
+    bound_function,
+    dataset_op,
+    owned_function,
+    row_function,
+)
 from tensorkeep.ops.data.datasets import chosen_elements, scan_dataset_kernel, unbatch_dataset_kernel
 from tensorkeep.ops.data.passes.background import ahead
 from tensorkeep.ops.data.passes.basics import Dataset, dataset_of, scalar_count
@@ -347,7 +355,7 @@ def generator_dataset_kernel(
     finalize_func: FunctionRef,
 ) -> Dataset:
     begin, finish = _with_functions(ctx, (init_func, finalize_func), (captured[0], captured[2]))
-    advance = ctx.function(next_func)
+    advance = owned_function(ctx, next_func)
     return generate_elements(begin, lambda *state: advance(*state, *captured[1]), finish)
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -187,7 +189,8 @@ experimental_random_dataset = _random("ExperimentalRandomDataset")
 @experimental_random_dataset.kernel
 @random_dataset.kernel
 def random_dataset_kernel(seed: Array, seed2: Array) -> Dataset:
-    return random_numbers(_seeds(seed, seed2, False))
+    made = random_numbers(_seeds(seed, seed2, False))
+    return replace(made, again=lambda: random_dataset_kernel(seed, seed2))
 
 
 random_dataset_v2 = dataset_op(
@@ -203,8 +206,13 @@ random_dataset_v2 = dataset_op(
 def random_dataset_v2_kernel(
     seed: Array, seed2: Array, seed_generator: Handle, *, rerandomize_each_iteration: bool
 ) -> Dataset:
-    own = seed_generator if isinstance(seed_generator, SeedGenerator) else None
-    return random_numbers(own or _seeds(seed, seed2, rerandomize_each_iteration))
+    if isinstance(seed_generator, SeedGenerator):
+        return random_numbers(seed_generator)
+    made = random_numbers(_seeds(seed, seed2, rerandomize_each_iteration))
+    again = partial(
+        random_dataset_v2_kernel, seed, seed2, seed_generator, rerandomize_each_iteration=rerandomize_each_iteration
+    )
+    return replace(made, again=again)
 
 
 # ---------------------------------------------------------------------------------------------------- Several at a time

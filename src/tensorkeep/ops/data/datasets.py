@@ -8,6 +8,7 @@ done ahead of time.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from itertools import islice
 from typing import Any
 
@@ -25,6 +26,7 @@ from tensorkeep.ops.data._dataset_ops import (
     bound_function,
     dataset_op,
     inner_dataset,
+    owned_function,
     row_function,
     told_shapes,
 )
@@ -43,7 +45,9 @@ from tensorkeep.ops.data.passes.mapping import filter_elements, map_elements, sc
 from tensorkeep.ops.data.passes.rows import Element
 from tensorkeep.ops.data.passes.sources import dataset_of_rows, range_of
 from tensorkeep.ops.shared.kernel_types import Array, Handle
+from tensorkeep.proto.wire import fields
 from tensorkeep.runtime.context import KernelContext
+from tensorkeep.runtime.keeping import Caller, called_by
 
 # ------------------------------------------------------------------------------------------------------------- Sources
 
@@ -236,7 +240,7 @@ def scan_dataset_kernel(
     f: FunctionRef,
     preserve_cardinality: bool,
 ) -> Dataset:
-    function = ctx.function(f)
+    function = owned_function(ctx, f)
 
     def step(*values: Any) -> Sequence[Any]:
         try:
@@ -271,10 +275,11 @@ def reduce_dataset_kernel(
     *,
     f: FunctionRef,
 ) -> list[Array]:
-    function = ctx.function(f)
+    function = owned_function(ctx, f)
     state: Sequence[Any] = initial_state
-    for element in dataset_of(input_dataset).elements():
-        state = function(*state, *element, *other_arguments)
+    with called_by(Caller()):
+        for element in dataset_of(input_dataset).copied().elements():
+            state = function(*state, *element, *other_arguments)
     return list(state)
 
 
@@ -438,7 +443,19 @@ def prefetch_dataset_kernel(input_dataset: Handle, buffer_size: Array) -> Datase
 
 
 options_dataset = dataset_op("OptionsDataset(input_dataset: variant)", "serialized_options: string", *KINDS, METADATA)
-options_dataset.kernel(_same_dataset)
+_OPTIMIZATION, _BY_DEFAULT = 3, 1  # fields of TensorFlow's messages of options
+
+
+@options_dataset.kernel
+def options_dataset_kernel(input_dataset: Handle, *, serialized_options: bytes) -> Dataset:
+    """Where no rewriting is asked for, TensorFlow makes no copy of the dataset for an iterator, and nor do we."""
+    found = dataset_of(input_dataset)
+    said = {number: value for number, _, value in fields(serialized_options, "options")}.get(_OPTIMIZATION, b"")
+    assert not isinstance(said, int)
+    rewritings = {number: value for number, _, value in fields(said, "options")}
+    is_kept = rewritings.pop(_BY_DEFAULT, 1) == 0 and not any(rewritings.values())
+    return replace(found, again=lambda: found) if is_kept else found
+
 
 rewrite_dataset = dataset_op("RewriteDataset(input_dataset: variant, rewrite_name: string)", *KINDS)
 rewrite_dataset.kernel(_same_dataset)
@@ -457,7 +474,8 @@ dataset_to_single_element.shape(told_shapes)
 
 @dataset_to_single_element.stateful_kernel
 def dataset_to_single_element_kernel(ctx: KernelContext, dataset: Handle) -> list[Array]:
-    found = list(islice(dataset_of(dataset).elements(), 2))
+    with called_by(ctx.keep("caller", Caller)):
+        found = list(islice(dataset_of(dataset).elements(), 2))
     if len(found) != 1:
         raise InvalidArgumentError("Dataset had more than one element." if found else "Dataset was empty.")
     return list(found[0])

@@ -13,7 +13,7 @@ import numpy as np
 
 from tensorkeep.checkpoint.sources import Variant
 from tensorkeep.dtypes import DType
-from tensorkeep.errors import InvalidArgumentError, NotFoundError, OutOfRangeError
+from tensorkeep.errors import FailedPreconditionError, InvalidArgumentError, NotFoundError, OutOfRangeError
 from tensorkeep.graph.messages.attrs import FunctionRef
 from tensorkeep.graph.registry.opspec import OpSpec, not_differentiable, op
 from tensorkeep.ops.data._dataset_ops import KINDS, told_shapes
@@ -22,10 +22,11 @@ from tensorkeep.ops.data.passes.basics import dataset_of
 from tensorkeep.ops.data.passes.states import decoded_state, encoded_state
 from tensorkeep.ops.shared.kernel_types import Array, Handle, string_array
 from tensorkeep.ops.shared.shape_rules import SCALAR
-from tensorkeep.runtime.context import KernelContext
+from tensorkeep.runtime.context import LOG, KernelContext
 from tensorkeep.shapes import Shape
 
 _HANDLE: Final = b"tensorkeep iterator"
+_WARN, _FAIL = 0, 2  # what is done about state that cannot be saved, as TensorFlow counts; 1 is nothing
 _OPTIONAL: Final = "OPTIONAL[FOR_EACH[PRODUCT, TENSOR[${0}], ${0}]]"
 
 
@@ -279,9 +280,19 @@ serialize_iterator.shape(lambda _: SCALAR)
 
 
 @serialize_iterator.kernel
-def serialize_iterator_kernel(resource_handle: Handle) -> Array:
+def serialize_iterator_kernel(resource_handle: Handle, *, external_state_policy: int) -> Array:
+    found = _iterator_of(resource_handle)
     state = np.empty((), object)
-    state[()] = Variant(encoded_state(_iterator_of(resource_handle).state()))
+    state[()] = Variant(encoded_state(found.state()))
+    random = found.random_ops()
+    if random and external_state_policy == _FAIL:
+        raise FailedPreconditionError(
+            f'{", ".join(random)} is stateful: how far functions of the dataset of iterator "{found.name}" have come '
+            "in their random numbers cannot be saved. Draw them by stateless ops, of seeds that the elements hold, or "
+            'let them begin anew: make_saveable_from_iterator(iterator, external_state_policy="ignore")'
+        )
+    if random and external_state_policy == _WARN:
+        LOG.warning("%s is stateful: restored, the random numbers begin anew", ", ".join(random))
     return state
 
 

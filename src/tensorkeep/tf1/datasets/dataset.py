@@ -162,11 +162,13 @@ class Dataset:
     def random(
         seed: int | None = None, rerandomize_each_iteration: bool | None = None, name: str | None = None
     ) -> Dataset:
-        """A dataset of random numbers of 32 bits, without end."""
+        """A dataset of random numbers of 32 bits, without end; others in every pass if it is to rerandomize."""
         spec = TensorSpec([], INT64)
-        if rerandomize_each_iteration:
-            raise UnimplementedError("rerandomize_each_iteration needs TensorFlow 2's datasets: leave it out")
-        return Dataset(emit("RandomDataset", *seed_tensors(seed), **flat_kinds(spec)), spec)
+        seeds = seed_tensors(seed)
+        if not rerandomize_each_iteration:
+            return Dataset(emit("RandomDataset", *seeds, **flat_kinds(spec)), spec)
+        kinds = {"rerandomize_each_iteration": True, **flat_kinds(spec)}
+        return Dataset(emit("RandomDatasetV2", *seeds, emit("DummySeedGenerator"), **kinds), spec)
 
     @staticmethod
     def list_files(
@@ -201,7 +203,7 @@ class Dataset:
         rerandomize_each_iteration: bool | None = None,
     ) -> Dataset:
         """Elements of several datasets, each drawn from one of them at random."""
-        return mixing.sample_from_datasets(datasets, weights, seed, stop_on_empty_dataset)
+        return mixing.sample_from_datasets(datasets, weights, seed, stop_on_empty_dataset, rerandomize_each_iteration)
 
     @staticmethod
     def choose_from_datasets(

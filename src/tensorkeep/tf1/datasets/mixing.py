@@ -49,27 +49,31 @@ def sample_from_datasets(
         return datasets[0]
     if isinstance(weights, Dataset):
         logits = weights._mapped(lambda *p: _logits(p[0] if len(p) == 1 else list(p)))
-        return _interleave_datasets(_selected_by(logits, seed), datasets, stop_on_empty_dataset)
-    if weights is None:
-        chances: Any = [1.0 / len(datasets)] * len(datasets)
-    elif isinstance(weights, Tensor):
-        chances = weights
-    else:
-        chances = np.asarray(weights)
-        if chances.shape != (len(datasets),):
-            raise InvalidArgumentError(f"Invalid `weights`: expected {len(datasets)} numbers, got {weights!r}.")
-        if chances.dtype not in (np.float32, np.float64):
-            raise WrongTypeError(f"Invalid `weights`: type must be float32 or float64, got {chances.dtype}.")
-        chances = chances.tolist()
-    logits_tensor = emit("Log", convert(chances, name="weights"), name="logits")
-    rows = emit("ExpandDims", logits_tensor, constant(0, name="ExpandDims/dim"))
+        return _interleave_datasets(
+            _selected_by(logits, seed, rerandomize_each_iteration), datasets, stop_on_empty_dataset
+        )
+    rows = [[1.0] * len(datasets)] if weights is None else _constant_logits(weights, len(datasets))
 
     def select_dataset_constant_logits(seeds: Tensor) -> Tensor:
-        return _draw_index(rows, seeds)
+        return _draw_index(convert(rows), seeds)
 
-    seeds = Dataset.random(seed=seed).batch(2)
+    seeds = Dataset.random(seed, rerandomize_each_iteration).batch(2)
     selector = seeds._mapped(select_dataset_constant_logits, is_parallel=False)
     return _interleave_datasets(selector, datasets, stop_on_empty_dataset)
+
+
+def _constant_logits(weights: TensorLike, count: int) -> Tensor:
+    """The logits of chances that are always the same, as a row."""
+    chances: Any = weights
+    if not isinstance(weights, Tensor):
+        numbers = np.asarray(weights)
+        if numbers.shape != (count,):
+            raise InvalidArgumentError(f"Invalid `weights`: expected {count} numbers, got {weights!r}.")
+        if numbers.dtype not in (np.float32, np.float64):
+            raise WrongTypeError(f"Invalid `weights`: type must be float32 or float64, got {numbers.dtype}.")
+        chances = numbers.tolist()
+    logits = emit("Log", convert(chances, name="weights"), name="logits")
+    return emit("ExpandDims", logits, constant(0, name="ExpandDims/dim"))
 
 
 def _draw_index(logits: Tensor, seeds: Tensor) -> Tensor:
@@ -81,13 +85,13 @@ def _logits(chances: Any) -> Tensor:
     return emit("Log", convert([chances], name="x"), name="logits")
 
 
-def _selected_by(logits: Dataset, seed: int | None) -> Dataset:
+def _selected_by(logits: Dataset, seed: int | None, rerandomizes: bool | None) -> Dataset:
     """A dataset of numbers of datasets, drawn with chances that are themselves a dataset."""
 
     def select_dataset_varying_logits(chances: Tensor, seeds: Tensor) -> Tensor:
         return _draw_index(chances, seeds)
 
-    both = Dataset.zip((logits, Dataset.random(seed=seed).batch(2)))
+    both = Dataset.zip((logits, Dataset.random(seed, rerandomizes).batch(2)))
     return both._mapped(select_dataset_varying_logits, is_parallel=False)
 
 

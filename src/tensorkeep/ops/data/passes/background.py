@@ -18,6 +18,7 @@ from tensorkeep.errors import CancelledError
 from tensorkeep.io.machine.parallel import thread_limit
 from tensorkeep.ops.data.passes.basics import Dataset, Pass, State
 from tensorkeep.ops.data.passes.rows import Rows, joined_rows
+from tensorkeep.runtime.keeping import called_by, current_caller
 from tensorkeep.runtime.limits import check_waiting, current_meter, watched
 from tensorkeep.runtime.outside import note_outside_call, outside_calls
 
@@ -82,6 +83,7 @@ class _Ahead:
         self._source = source
         self._size = size
         self._least = least
+        self._caller = current_caller()
         self._is_passive = False
         if isinstance(source, _Ahead):
             source._is_passive = True
@@ -177,7 +179,7 @@ class _Ahead:
     def _make(self, wanted: int) -> None:
         start, calls = perf_counter(), outside_calls()
         try:
-            with watched(self._check_open):
+            with watched(self._check_open), called_by(self._caller):
                 rows = self._source.take(wanted)
         except BaseException as error:  # an interrupt too is for who asks: this thread has nobody to tell
             with self._changed:

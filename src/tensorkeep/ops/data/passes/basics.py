@@ -51,6 +51,14 @@ class Dataset:
     cardinality: int = UNKNOWN
     rows: Rows | None = None
     """Its elements, where they are all in memory: such a dataset can be an element of a state that is stored."""
+    again: Callable[[], Dataset] | None = None
+    """Makes it once more, from sources that are made once more; None if passes through it share nothing."""
+
+    def copied(self) -> Dataset:
+        """The same dataset with seeds, functions and caches of its own, and so is each of the datasets that it is made
+        of: one that was used twice becomes two.
+        """
+        return self if self.again is None else self.again()
 
     def elements(self) -> Iterator[Element]:
         """A new pass, one element after the other."""

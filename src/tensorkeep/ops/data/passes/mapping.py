@@ -14,6 +14,7 @@ from tensorkeep.io.machine.parallel import thread_limit
 from tensorkeep.ops.data.passes.background import WORKERS, ahead
 from tensorkeep.ops.data.passes.basics import UNKNOWN, Dataset, Pass, State, chunked_over, next_of, stepping_over
 from tensorkeep.ops.data.passes.rows import Columns, Element, Rows, as_columns
+from tensorkeep.runtime.keeping import called_by, current_caller
 from tensorkeep.runtime.limits import current_meter
 
 _WORTH_A_THREAD: Final = 5e-4  # seconds of a call; handing over one that is quicker takes longer than it
@@ -25,7 +26,11 @@ ManyRows = Callable[[Columns], Columns]
 class RowFunction:
     """A function of an element. Where it can, it computes many elements in one call, with the same results."""
 
-    def __init__(self, one: Callable[..., Sequence[Any]], captured: Sequence[Any], many: ManyRows | None) -> None:
+    def __init__(
+        self, one: Callable[..., Sequence[Any]], captured: Sequence[Any], many: ManyRows | None, draws: bool = False
+    ) -> None:
+        self.draws = draws
+        """Whether it draws random numbers, so that elements are computed in their order."""
         self._one = one
         self._captured = tuple(captured)
         self._many = many
@@ -138,12 +143,14 @@ def in_threads(work: Callable[[Element], Any], rows: Rows, threads: int) -> list
     waiting = deque(enumerate(rows))
     busy = [min(threads, len(rows))]
     interrupts: list[BaseException] = []
+    caller = current_caller()
 
     def run() -> None:
         try:
-            while waiting:
-                at, row = waiting.popleft()
-                results[at] = work(row)
+            with called_by(caller):
+                while waiting:
+                    at, row = waiting.popleft()
+                    results[at] = work(row)
         except IndexError:  # another thread was quicker
             pass
         except BaseException as error:  # an interrupt: for who waits for the rows
@@ -169,11 +176,11 @@ def map_elements(source: Dataset, function: RowFunction, *, preserves: bool, par
     """What a function makes of each element of a dataset; `parallel` calls at a time, as many as it likes if negative.
 
     Parallel calls are made before their results are asked for. A function that computes many elements in one call is
-    not called in parallel: that is quicker.
+    not called in parallel: that is quicker; nor is one that draws random numbers: each element gets those of its place.
     """
     size = source.cardinality if preserves else UNKNOWN
     count = thread_limit() if parallel < 0 else parallel
-    threads = 1 if function.is_row_wise else count
+    threads = 1 if function.is_row_wise or function.draws else count
     made = chunked_over(source, lambda rows: _Mapped(rows, function, threads, preserves), size)
     if threads <= 1 and (parallel == 1 or function.is_row_wise):
         return made

@@ -63,27 +63,39 @@ class _Value:
     """That of one row."""
 
 
-def many_rows(ctx: KernelContext, reference: FunctionRef, captured: Sequence[Any]) -> ManyRows | None:
-    """A function of an element, and of some tensors from outside, for many elements at once; None if it is none."""
+@dataclass(frozen=True)
+class RowWiseProgram:
+    """What computes a function of an element for many elements."""
+
+    call: Callable[..., Sequence[Any]]
+    rowed: Sequence[bool]
+    """Which of its results have the dimension of the rows."""
+
+
+def row_wise_program(ctx: KernelContext, reference: FunctionRef, captured: int) -> RowWiseProgram | None:
+    """A function of an element, and of so many tensors from outside, for many elements at once; None if it is none."""
     rowed: list[bool] = []
 
     def rewrite(body: FunctionBody) -> FunctionBody | None:
         try:
-            found, flags = row_wise_body(body, len(body.inputs) - len(captured))
+            found, flags = row_wise_body(body, len(body.inputs) - captured)
         except _NotRowWiseError:
             return None
         rowed[:] = flags
         return found
 
     program = ctx.rewritten_function(reference, rewrite)
-    if program is None or not any(rowed):
-        return None
+    return None if program is None or not any(rowed) else RowWiseProgram(program, rowed)
+
+
+def many_rows(program: RowWiseProgram, captured: Sequence[Any]) -> ManyRows:
+    """Such a program with the tensors from outside."""
 
     def call(columns: Columns) -> Columns:
         count = len(columns)
-        results = program(*columns.arrays, *captured)
+        results = program.call(*columns.arrays, *captured)
         return Columns(
-            [_row_results(value, is_row, count) for value, is_row in zip(results, rowed, strict=True)], count
+            [_row_results(value, is_row, count) for value, is_row in zip(results, program.rowed, strict=True)], count
         )
 
     return call

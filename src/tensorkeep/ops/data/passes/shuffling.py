@@ -343,18 +343,21 @@ def shuffle_elements(source: Dataset, size: int, seeds: SeedGenerator, count: in
 class _Random:
     """Numbers at random, without end."""
 
-    def __init__(self, draws: Draws) -> None:
-        self._draws = draws
+    def __init__(self, seeds: SeedGenerator) -> None:
+        self._seeds = seeds
+        self._draws = Draws(*seeds.seeds())
 
     def next(self) -> Element | None:
         check_waiting()
         return (np.array(self._draws.next(), np.int64),)
 
     def state(self) -> State:
-        return {"draws": [*self._draws.seeds, self._draws.used]}
+        return {"draws": [*self._draws.seeds, self._draws.used], "seeds": self._seeds.state()}
 
     def restore(self, state: State) -> None:
         self._draws = Draws(*state["draws"])
+        if "seeds" in state:  # states that were written before passes could differ have none
+            self._seeds.restore(state["seeds"])
 
     def close(self) -> None:
         pass
@@ -362,4 +365,4 @@ class _Random:
 
 def random_numbers(seeds: SeedGenerator) -> Dataset:
     """The dataset of random numbers of 32 bits, without end."""
-    return stepping(lambda: _Random(Draws(*seeds.seeds())), INFINITE)
+    return stepping(lambda: _Random(seeds), INFINITE)
