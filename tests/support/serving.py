@@ -13,10 +13,9 @@ from tensorkeep.proto.messages import MetaGraphDef
 from tensorkeep.proto.serving import ModelServerConfig
 from tensorkeep.saved_model.files.layout import read_saved_model
 from tensorkeep.saved_model.load.model_loading import chosen_meta_graph, load_saved_model
-from tensorkeep.serving.asked import Call, ModelAsked
 from tensorkeep.serving.exchanges import Exchange
 from tensorkeep.serving.inference.running import ThreadRunner
-from tensorkeep.serving.models import ModelOverview, State, VersionStatus
+from tensorkeep.serving.models import Call, ModelAsked, ModelOverview, State, VersionStatus
 from tensorkeep.serving.servables import Servable
 from tests.support.golden import golden
 

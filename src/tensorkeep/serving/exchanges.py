@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from tensorkeep.proto.serving import PredictionLog
-from tensorkeep.serving.asked import Call, ModelAsked
+from tensorkeep.serving.models import Call, ModelAsked
 
 
 @dataclass(slots=True)

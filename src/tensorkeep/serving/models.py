@@ -1,4 +1,4 @@
-"""The models that are being served, as requests see them."""
+"""The models that are being served, as requests see them, and what a request asks for."""
 
 from __future__ import annotations
 
@@ -6,11 +6,47 @@ from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from enum import IntEnum
-from typing import Protocol
+from typing import Final, Protocol
 
-from tensorkeep.proto.serving import ModelServerConfig
-from tensorkeep.serving.asked import ModelAsked
+from tensorkeep.proto.serving import ModelServerConfig, ModelSpec
 from tensorkeep.serving.servables import Servable
+
+GRPC: Final = "GRPC"
+REST: Final = "REST"
+
+
+@dataclass(frozen=True, slots=True)
+class ModelAsked:
+    """The model of a request: a version, or the label of one, or neither for the newest that is available."""
+
+    name: str
+    version: int | None = None
+    label: str | None = None
+    signature: str = ""
+    """As asked; empty for "serving_default"."""
+
+    @classmethod
+    def of(cls, spec: ModelSpec) -> ModelAsked:
+        """The model that a ModelSpec message names; a version or a label only if the message has one."""
+        choice = spec.WhichOneof("version_choice")
+        return cls(
+            spec.name,
+            spec.version.value if choice == "version" else None,
+            spec.version_label if choice == "version_label" else None,
+            spec.signature_name,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """How a request came, and until when its answer is of use: what is known of it besides its content."""
+
+    protocol: str
+    """GRPC or REST."""
+    method: str
+    """As metrics have it: "Predict" by gRPC, "predict" by REST."""
+    deadline: float | None = None
+    """When the client stops waiting, by `time.monotonic()`."""
 
 
 class State(IntEnum):

@@ -7,7 +7,7 @@ import struct
 import hpack
 import pytest
 
-from tensorkeep.serving.http2.faults import ErrorCode
+from tensorkeep.serving.http2.frames import ErrorCode
 from tests.serving.http2.peer import (
     ACK,
     CONTINUATION,

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tensorkeep.serving.http2 import huffman
-from tensorkeep.serving.http2.faults import ConnectionFaultError, ErrorCode
+from tensorkeep.serving.http2.frames import ConnectionFaultError, ErrorCode
 from tensorkeep.serving.http2.hpack import STATIC, Fields, HeaderDecoder, HeaderEncoder, HeaderListTooLargeError
 from tests.support.depth import examples
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 import hpack
 import pytest
 
-from tensorkeep.serving.http2.faults import ErrorCode
+from tensorkeep.serving.http2.frames import ErrorCode
 from tensorkeep.serving.http2.limits import Limits
 from tests.serving.http2.peer import (
     ACK,

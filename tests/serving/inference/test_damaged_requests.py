@@ -13,8 +13,8 @@ from tensorkeep.errors import TensorKeepError
 from tensorkeep.proto.messages import Example
 from tensorkeep.proto.serving import PredictRequest, RegressionRequest
 from tensorkeep.proto.tensors import listed_tensor
-from tensorkeep.serving.asked import GRPC, Call
 from tensorkeep.serving.inference.service import Inference
+from tensorkeep.serving.models import GRPC, Call
 from tensorkeep.serving.rpc.methods import parse_received
 from tests.support.serving import StandInModels, golden_servable
 

@@ -20,9 +20,9 @@ from tensorkeep.proto.serving import (
     RegressionResponse,
 )
 from tensorkeep.proto.wire import encode_bytes_field
-from tensorkeep.serving.asked import GRPC, Call
 from tensorkeep.serving.inference.examples import SerializedExamples, classification_result, regression_result
 from tensorkeep.serving.inference.service import Inference, InferenceOptions
+from tensorkeep.serving.models import GRPC, Call
 from tensorkeep.serving.servables import Servable
 from tests.support.golden import decode, expected
 from tests.support.serving import StandInModels, golden_servable, run

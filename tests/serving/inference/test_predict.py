@@ -18,8 +18,8 @@ from tensorkeep.errors import (
 from tensorkeep.proto.messages import TensorProto
 from tensorkeep.proto.serving import PredictRequest, PredictResponse
 from tensorkeep.proto.tensors import array_of_tensor, listed_tensor, tensor_of_array
-from tensorkeep.serving.asked import GRPC, Call, ModelAsked
 from tensorkeep.serving.inference.service import Inference, InferenceOptions
+from tensorkeep.serving.models import GRPC, Call, ModelAsked
 from tensorkeep.serving.servables import Servable
 from tests.support.golden import decode, expected
 from tests.support.serving import StandInModels, golden_servable, run

@@ -21,9 +21,8 @@ from tensorkeep.proto.serving import (
     SignatureDefMap,
 )
 from tensorkeep.proto.tensors import listed_tensor
-from tensorkeep.serving.asked import GRPC, Call, ModelAsked
 from tensorkeep.serving.inference.service import Inference, InferenceOptions
-from tensorkeep.serving.models import State, VersionStatus
+from tensorkeep.serving.models import GRPC, Call, ModelAsked, State, VersionStatus
 from tensorkeep.serving.servables import Array, Ends, Servable
 from tests.support.serving import NotingTraffic, StandInModels, golden_servable, run
 

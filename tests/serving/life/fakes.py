@@ -10,10 +10,9 @@ from tensorkeep.io.files.filesystem import Durability, atomic_write
 from tensorkeep.io.files.memory import MemoryFileSystem
 from tensorkeep.proto.serving import ModelServerConfig
 from tensorkeep.proto.text import parse_configuration
-from tensorkeep.serving.asked import ModelAsked
 from tensorkeep.serving.life.options import LifeOptions, ModelExtras
 from tensorkeep.serving.life.served_models import ServedModels
-from tensorkeep.serving.models import State
+from tensorkeep.serving.models import ModelAsked, State
 
 
 class FakeServable:

@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tensorkeep.serving.asked import ModelAsked
 from tensorkeep.serving.life.configuration import one_model
 from tensorkeep.serving.life.deltas import refresh_deltas
 from tensorkeep.serving.life.loading import LoadOptions, ends_of, load_servable
 from tensorkeep.serving.life.options import LifeOptions, ModelExtras
 from tensorkeep.serving.life.served_models import ServedModels
+from tensorkeep.serving.models import ModelAsked
 from tensorkeep.serving.servables import Servable
 from tests.saved_model.test_increments import KEYS, trained  # noqa: F401 - a fixture
 

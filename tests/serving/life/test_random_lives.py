@@ -10,10 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tensorkeep.errors import DataLossError, NotFoundError
-from tensorkeep.serving.asked import ModelAsked
 from tensorkeep.serving.life.options import LifeOptions
 from tensorkeep.serving.life.versions import Retries
-from tensorkeep.serving.models import State
+from tensorkeep.serving.models import ModelAsked, State
 from tests.serving.life.fakes import World
 
 

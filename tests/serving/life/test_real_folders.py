@@ -15,13 +15,12 @@ import numpy as np
 import pytest
 
 from tensorkeep.errors import NotFoundError
-from tensorkeep.serving.asked import ModelAsked
 from tensorkeep.serving.life.configuration import one_model
 from tensorkeep.serving.life.loading import LoadOptions, ends_of, load_servable
 from tensorkeep.serving.life.options import LifeOptions
 from tensorkeep.serving.life.served_models import ServedModels
 from tensorkeep.serving.life.versions import Retries
-from tensorkeep.serving.models import State
+from tensorkeep.serving.models import ModelAsked, State
 from tensorkeep.serving.servables import Servable
 from tests.support.golden import golden
 

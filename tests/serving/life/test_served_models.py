@@ -18,12 +18,11 @@ from tensorkeep.errors import (
 )
 from tensorkeep.proto.serving import ModelServerConfig
 from tensorkeep.proto.text import parse_configuration
-from tensorkeep.serving.asked import ModelAsked
 from tensorkeep.serving.life.lifecycle import Transition
 from tensorkeep.serving.life.loading import run_in_a_thread
 from tensorkeep.serving.life.options import LifeOptions, ModelExtras
 from tensorkeep.serving.life.versions import Retries
-from tensorkeep.serving.models import State, VersionStatus
+from tensorkeep.serving.models import ModelAsked, State, VersionStatus
 from tests.serving.life.fakes import World, config
 
 BROKEN = DataLossError("damaged")

@@ -29,9 +29,8 @@ from tensorkeep.proto.serving import (
 )
 from tensorkeep.saved_model.files.layout import read_saved_model
 from tensorkeep.saved_model.load.model_loading import load_saved_model
-from tensorkeep.serving.asked import Call, ModelAsked
 from tensorkeep.serving.http1.messages import Request
-from tensorkeep.serving.models import ModelOverview, State, VersionStatus
+from tensorkeep.serving.models import Call, ModelAsked, ModelOverview, State, VersionStatus
 from tensorkeep.serving.rest.application import RestApplication, rest_application
 from tensorkeep.serving.rest.options import RestOptions
 from tensorkeep.serving.servables import Ends, Servable

@@ -10,9 +10,8 @@ from typing import Any
 from tensorkeep.errors import NotFoundError
 from tensorkeep.proto.serving import ModelServerConfig, PredictionLog
 from tensorkeep.proto.tensors import tensor_of_array
-from tensorkeep.serving.asked import GRPC, Call, ModelAsked
 from tensorkeep.serving.exchanges import Exchange
-from tensorkeep.serving.models import ModelOverview, State, VersionStatus
+from tensorkeep.serving.models import GRPC, Call, ModelAsked, ModelOverview, State, VersionStatus
 from tensorkeep.serving.servables import Array, Servable
 
 

@@ -7,7 +7,7 @@ from random import Random
 import pytest
 
 from tensorkeep.errors import InvalidArgumentError
-from tensorkeep.serving.asked import ModelAsked
+from tensorkeep.serving.models import ModelAsked
 from tensorkeep.serving.traffic.canaries import Canaries, Canary
 from tests.serving.traffic.fakes import NamedModels, Notes
 

@@ -9,8 +9,8 @@ import pytest
 
 from tensorkeep.errors import InvalidArgumentError, UnavailableError
 from tensorkeep.proto.serving import PredictionLog
-from tensorkeep.serving.asked import GRPC, Call, ModelAsked
 from tensorkeep.serving.exchanges import Traffic
+from tensorkeep.serving.models import GRPC, Call, ModelAsked
 from tensorkeep.serving.traffic.canaries import Canary
 from tensorkeep.serving.traffic.handling import ServerTraffic, TrafficSettings
 from tensorkeep.serving.traffic.limits import ModelLimits

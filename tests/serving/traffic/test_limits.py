@@ -8,7 +8,7 @@ from time import monotonic
 import pytest
 
 from tensorkeep.errors import DeadlineExceededError, InvalidArgumentError, ResourceExhaustedError, UnavailableError
-from tensorkeep.serving.asked import GRPC, Call, ModelAsked
+from tensorkeep.serving.models import GRPC, Call, ModelAsked
 from tensorkeep.serving.traffic.limits import Limits, ModelLimits
 from tests.serving.batching.fakes import settled
 from tests.serving.batching.test_queues import in_a_loop

@@ -11,10 +11,9 @@ from threading import Thread
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
-from tensorkeep.serving.asked import GRPC, REST, Call, ModelAsked
 from tensorkeep.serving.batching.notes import BatchNote
 from tensorkeep.serving.exchanges import Exchange
-from tensorkeep.serving.models import ModelOverview, State, VersionStatus
+from tensorkeep.serving.models import GRPC, REST, Call, ModelAsked, ModelOverview, State, VersionStatus
 from tensorkeep.serving.traffic import registry
 from tensorkeep.serving.traffic.metrics import ServerMetrics, counter_files
 from tensorkeep.serving.traffic.registry import OTHER, Kind, Metric, Registry

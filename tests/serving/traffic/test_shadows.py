@@ -14,7 +14,7 @@ import pytest
 from tensorkeep.dtypes import BFLOAT16
 from tensorkeep.errors import InvalidArgumentError
 from tensorkeep.proto.serving import PredictionLog
-from tensorkeep.serving.asked import ModelAsked
+from tensorkeep.serving.models import ModelAsked
 from tensorkeep.serving.traffic.differences import Difference, compare_outputs, difference, outputs_of
 from tensorkeep.serving.traffic.shadows import OutputReport, Shadow, Shadows, report_of_json
 from tests.serving.batching.test_queues import in_a_loop

@@ -2,8 +2,7 @@
 
 blocks      blocks of headers: gathered from their frames, and read
 connection  a connection: what comes on it, and what follows from that
-faults      what a peer does wrong, and what it is told
-frames      frames, of which everything on a connection consists
+frames      frames, of which everything on a connection consists, and what a peer does wrong: the error codes
 heads       the head of a request, well-formed
 hpack       header lists as blocks of bytes, and back
 huffman     the Huffman code of HPACK

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from tensorkeep.serving.http2.faults import ConnectionFaultError, ErrorCode
+from tensorkeep.serving.http2.frames import ConnectionFaultError, ErrorCode
 from tensorkeep.serving.http2.heads import RequestHead, request_head
 from tensorkeep.serving.http2.hpack import Fields, HeaderDecoder
 

@@ -14,7 +14,6 @@ from typing import Final
 
 from tensorkeep.serving.http2 import frames
 from tensorkeep.serving.http2.blocks import HeaderBlocks
-from tensorkeep.serving.http2.faults import ConnectionFaultError, ErrorCode, StreamFaultError
 from tensorkeep.serving.http2.frames import (
     ACK,
     END_HEADERS,
@@ -24,6 +23,9 @@ from tensorkeep.serving.http2.frames import (
     NUMBER,
     SETTING,
     USUAL_WINDOW,
+    ConnectionFaultError,
+    ErrorCode,
+    StreamFaultError,
     frame,
     unpadded_payload,
 )

@@ -1,14 +1,13 @@
-"""Frames, of which everything on a connection consists (RFC 9113, section 4).
+"""Frames, of which everything on a connection consists (RFC 9113, section 4), and the errors they tell of (section 7).
 
 frame = length (3 bytes)  type (1)  flags (1)  0 (1 bit) stream (31)  payload (length)
 """
 
 from __future__ import annotations
 
+from enum import IntEnum
 from struct import Struct
 from typing import Final
-
-from tensorkeep.serving.http2.faults import ConnectionFaultError, ErrorCode
 
 PREFACE: Final = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
 HEAD_SIZE: Final = 9
@@ -69,3 +68,39 @@ def unpadded_payload(flags: int, payload: bytes) -> bytes:
     if padding >= len(payload):
         raise ConnectionFaultError(ErrorCode.PROTOCOL_ERROR, "a frame has more padding than it has bytes")
     return payload[1 : len(payload) - padding]
+
+
+class ErrorCode(IntEnum):
+    """Why a stream or a connection ends."""
+
+    NO_ERROR = 0
+    PROTOCOL_ERROR = 1
+    INTERNAL_ERROR = 2
+    FLOW_CONTROL_ERROR = 3
+    SETTINGS_TIMEOUT = 4
+    STREAM_CLOSED = 5
+    FRAME_SIZE_ERROR = 6
+    REFUSED_STREAM = 7
+    CANCEL = 8
+    COMPRESSION_ERROR = 9
+    CONNECT_ERROR = 10
+    ENHANCE_YOUR_CALM = 11
+    INADEQUATE_SECURITY = 12
+    HTTP_1_1_REQUIRED = 13
+
+
+class ConnectionFaultError(Exception):
+    """Something after which a connection cannot go on. The peer is told, and it is closed."""
+
+    def __init__(self, code: ErrorCode, text: str) -> None:
+        super().__init__(text)
+        self.code = code
+
+
+class StreamFaultError(Exception):
+    """Something after which one stream cannot go on. The peer is told, and the connection stays."""
+
+    def __init__(self, stream: int, code: ErrorCode, text: str) -> None:
+        super().__init__(text)
+        self.stream = stream
+        self.code = code

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from tensorkeep.serving.http2.faults import ErrorCode, StreamFaultError
+from tensorkeep.serving.http2.frames import ErrorCode, StreamFaultError
 from tensorkeep.serving.http2.hpack import Fields
 
 _NAME: Final = re.compile(rb"[!#$%&'*+\-.^_`|~0-9a-z]+")

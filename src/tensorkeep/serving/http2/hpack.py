@@ -18,7 +18,7 @@ from collections import deque
 from typing import Final, TypeAlias
 
 from tensorkeep.serving.http2 import huffman
-from tensorkeep.serving.http2.faults import ConnectionFaultError, ErrorCode
+from tensorkeep.serving.http2.frames import ConnectionFaultError, ErrorCode
 
 Field: TypeAlias = tuple[bytes, bytes]
 Fields: TypeAlias = tuple[Field, ...]

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from enum import Enum, auto
 from typing import Final
 
-from tensorkeep.serving.http2.faults import ConnectionFaultError, ErrorCode
+from tensorkeep.serving.http2.frames import ConnectionFaultError, ErrorCode
 from tensorkeep.serving.http2.limits import Limits
 
 _FAREWELL_SECONDS: Final = 1.0  # that a client has to answer, when it is told that the connection will be closed

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
-from tensorkeep.serving.http2.faults import ConnectionFaultError, ErrorCode
+from tensorkeep.serving.http2.frames import ConnectionFaultError, ErrorCode
 
 WORTH: Final = 4
 """Frames that bring nothing, for each request and each frame of an answer: updates of windows, and pings."""

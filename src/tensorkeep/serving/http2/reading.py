@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TypeAlias
 
-from tensorkeep.serving.http2.faults import ConnectionFaultError, ErrorCode
-from tensorkeep.serving.http2.frames import HEAD, HEAD_SIZE, LARGEST_STREAM, PREFACE
+from tensorkeep.serving.http2.frames import HEAD, HEAD_SIZE, LARGEST_STREAM, PREFACE, ConnectionFaultError, ErrorCode
 
 Take: TypeAlias = Callable[[int, int, int, bytes], bool]
 """Takes the type, flags, stream and payload of a frame; says whether it takes another one."""

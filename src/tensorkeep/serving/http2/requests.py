@@ -5,8 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final
 
-from tensorkeep.serving.http2.faults import ConnectionFaultError, ErrorCode, StreamFaultError
-from tensorkeep.serving.http2.frames import END_STREAM, LARGEST_STREAM, unpadded_payload
+from tensorkeep.serving.http2.frames import (
+    END_STREAM,
+    LARGEST_STREAM,
+    ConnectionFaultError,
+    ErrorCode,
+    StreamFaultError,
+    unpadded_payload,
+)
 from tensorkeep.serving.http2.heads import RequestHead, check_fields
 from tensorkeep.serving.http2.hpack import Fields
 from tensorkeep.serving.http2.limits import Allowance, Limits

@@ -7,7 +7,6 @@ from collections.abc import Callable
 from typing import Final, Protocol
 
 from tensorkeep.serving.http2 import frames
-from tensorkeep.serving.http2.faults import ConnectionFaultError, ErrorCode
 from tensorkeep.serving.http2.frames import (
     DATA,
     GOAWAY,
@@ -18,6 +17,8 @@ from tensorkeep.serving.http2.frames import (
     USUAL_FRAME,
     USUAL_WINDOW,
     WINDOW_UPDATE,
+    ConnectionFaultError,
+    ErrorCode,
     frame,
     header_frames,
 )

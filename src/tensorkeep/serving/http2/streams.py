@@ -6,7 +6,7 @@ from collections import deque
 from collections.abc import Callable
 from typing import Protocol
 
-from tensorkeep.serving.http2.faults import ErrorCode
+from tensorkeep.serving.http2.frames import ErrorCode
 from tensorkeep.serving.http2.heads import RequestHead
 from tensorkeep.serving.http2.hpack import Fields
 

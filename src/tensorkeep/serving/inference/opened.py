@@ -28,7 +28,6 @@ from tensorkeep.proto.serving import (
 )
 from tensorkeep.proto.tensors import content_tensor_bytes, listed_tensor_bytes
 from tensorkeep.proto.wire import encode_bytes_field
-from tensorkeep.serving.asked import ModelAsked
 from tensorkeep.serving.exchanges import Exchange
 from tensorkeep.serving.inference.examples import (
     SerializedExamples,
@@ -48,6 +47,7 @@ from tensorkeep.serving.inference.plans import (
 )
 from tensorkeep.serving.inference.running import ThreadRunner
 from tensorkeep.serving.inference.tensors import listed_tensor
+from tensorkeep.serving.models import ModelAsked
 from tensorkeep.serving.servables import Ends, Servable
 from tensorkeep.serving.statuses import in_runtime_words
 

@@ -21,12 +21,12 @@ from tensorkeep.proto.serving import (
     RegressionResponse,
     RegressionResult,
 )
-from tensorkeep.serving.asked import GRPC, Call, ModelAsked
 from tensorkeep.serving.exchanges import Exchange
 from tensorkeep.serving.inference import answers
 from tensorkeep.serving.inference.opened import OpenedRequest
 from tensorkeep.serving.inference.plans import Plans
 from tensorkeep.serving.inference.tensors import array_of_request
+from tensorkeep.serving.models import GRPC, Call, ModelAsked
 from tensorkeep.serving.servables import Servable
 
 _MOST_TOLD: Final = 20

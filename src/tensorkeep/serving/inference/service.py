@@ -31,12 +31,11 @@ from tensorkeep.proto.serving import (
     ReloadConfigResponse,
     SignatureDefMap,
 )
-from tensorkeep.serving.asked import Call, ModelAsked
 from tensorkeep.serving.exchanges import Exchange, PlainTraffic, Traffic
 from tensorkeep.serving.inference import answers
 from tensorkeep.serving.inference.opened import OpenedRequest
 from tensorkeep.serving.inference.plans import Plans
-from tensorkeep.serving.models import Models
+from tensorkeep.serving.models import Call, ModelAsked, Models
 from tensorkeep.serving.servables import Servable
 from tensorkeep.serving.statuses import code_of
 

@@ -12,7 +12,7 @@ from threading import Lock
 from types import TracebackType
 
 from tensorkeep.errors import InvalidArgumentError, NotFoundError
-from tensorkeep.serving.asked import ModelAsked
+from tensorkeep.serving.models import ModelAsked
 from tensorkeep.serving.servables import Servable
 
 

@@ -29,7 +29,6 @@ from tensorkeep.io.files.everywhere import FILES
 from tensorkeep.io.files.filesystem import FileSystem
 from tensorkeep.io.machine.parallel import processors
 from tensorkeep.proto.serving import ModelServerConfig
-from tensorkeep.serving.asked import ModelAsked
 from tensorkeep.serving.life.configuration import ConfigFile, InForce, ModelSettings, checked_settings
 from tensorkeep.serving.life.deltas import Deltas
 from tensorkeep.serving.life.finding import Content, content_of, find_versions
@@ -40,7 +39,7 @@ from tensorkeep.serving.life.options import Extras, LifeOptions, ModelExtras, ex
 from tensorkeep.serving.life.readiness import Waiters, not_settled, unavailable_text
 from tensorkeep.serving.life.roster import Begun, Gone, Roster
 from tensorkeep.serving.life.versions import Problem
-from tensorkeep.serving.models import ModelOverview, State, VersionStatus
+from tensorkeep.serving.models import ModelAsked, ModelOverview, State, VersionStatus
 from tensorkeep.serving.servables import Servable
 
 Loader = Callable[[str, int, str, ModelExtras], Servable]

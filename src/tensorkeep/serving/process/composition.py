@@ -1,4 +1,4 @@
-"""The parts of a server, put together: models, what is done with requests, and the protocols."""
+"""The parts of a server, put together: models, what is done with requests, the protocols, and whether it can answer."""
 
 from __future__ import annotations
 
@@ -10,19 +10,17 @@ from dataclasses import replace
 from functools import partial
 from typing import Final
 
-from tensorkeep.errors import TensorKeepError
+from tensorkeep.errors import NotFoundError, TensorKeepError
 from tensorkeep.proto.serving import ModelServerConfig
-from tensorkeep.serving.asked import ModelAsked
 from tensorkeep.serving.connections import ConnectionServer
 from tensorkeep.serving.exchanges import Exchange
 from tensorkeep.serving.http1.connection import Connection
 from tensorkeep.serving.inference.service import Inference, InferenceOptions
 from tensorkeep.serving.life.served_models import ServedModels
-from tensorkeep.serving.models import ModelOverview, VersionStatus
+from tensorkeep.serving.models import ModelAsked, ModelOverview, Models, State, VersionStatus
 from tensorkeep.serving.process.loading import BatchRunners, Runners, config_of, models_of, wait_in
 from tensorkeep.serving.process.options import ServerOptions
 from tensorkeep.serving.process.peers import Place
-from tensorkeep.serving.process.readiness import Readiness
 from tensorkeep.serving.process.security import Tokens
 from tensorkeep.serving.process.told_by_files import with_files
 from tensorkeep.serving.process.traffic import (
@@ -60,6 +58,41 @@ class ModelsOfWorkers:
 
     async def reload(self, config: ModelServerConfig) -> None:
         await self._reload(config)
+
+
+class Readiness:
+    """Says whether requests should be sent here."""
+
+    def __init__(self, models: Models, drain: Callable[[], None]) -> None:
+        """`drain` is called when the server is about to stop."""
+        self._models = models
+        self._drain = drain
+        self.is_open = False
+
+    def open(self) -> None:
+        """Requests are answered from now on."""
+        self.is_open = True
+
+    def close(self) -> None:
+        """The server is about to stop: those who ask whether it is ready should send requests elsewhere."""
+        self.is_open = False
+        self._drain()
+
+    def reasons_against(self, name: str | None = None) -> list[str]:
+        """Why requests, for one model or for any, should not be sent here; nothing if they should.
+
+        NotFoundError for a model that there is not.
+        """
+        if not self.is_open:
+            return ["the server is starting or stopping"]
+        models = [model for model in self._models.overview() if name in (None, model.name)]
+        if name is not None and not models:
+            raise NotFoundError(f"Could not find any versions of model {name}")
+        return [
+            f"no version of model {model.name} is available"
+            for model in models
+            if not any(status.state is State.AVAILABLE for status in model.versions)
+        ]
 
 
 class Parts:

@@ -12,10 +12,9 @@ from tensorkeep.io.files.everywhere import FILES
 from tensorkeep.io.files.filesystem import temporary_path
 from tensorkeep.proto.messages import Message
 from tensorkeep.proto.serving import LoggingConfig, ModelServerConfig, PredictionLog
-from tensorkeep.serving.asked import ModelAsked
 from tensorkeep.serving.inference.replaying import replay
 from tensorkeep.serving.life.configuration import ModelSettings
-from tensorkeep.serving.models import ModelOverview, Models, State
+from tensorkeep.serving.models import ModelAsked, ModelOverview, Models, State
 from tensorkeep.serving.process.options import ServerOptions
 from tensorkeep.serving.traffic.canaries import Canary
 from tensorkeep.serving.traffic.handling import TrafficSettings

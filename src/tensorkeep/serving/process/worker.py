@@ -10,10 +10,10 @@ import socket
 
 from tensorkeep.errors import InternalError, TensorKeepError
 from tensorkeep.serving.process.channel import Channel
-from tensorkeep.serving.process.logs import log_to_standard_error
 from tensorkeep.serving.process.options import ServerOptions
 from tensorkeep.serving.process.peers import Among, Place
 from tensorkeep.serving.process.server import Server, obey_signals, run_in_loop
+from tensorkeep.serving.process.start import log_to_standard_error
 from tensorkeep.serving.statuses import code_of
 
 _FAILED = 255

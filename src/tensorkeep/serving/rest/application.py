@@ -28,10 +28,9 @@ from tensorkeep.proto.serving import (
     ModelSpec,
     RegressionResult,
 )
-from tensorkeep.serving.asked import REST, Call, ModelAsked
 from tensorkeep.serving.exchanges import Exchange
 from tensorkeep.serving.http1.messages import Answer, GoneError, Request
-from tensorkeep.serving.models import Models
+from tensorkeep.serving.models import REST, Call, ModelAsked, Models
 from tensorkeep.serving.rest import answers, routes
 from tensorkeep.serving.rest.binary_bodies import BINARY, JSON, answer_kind, binary_answer, inputs_of, read_binary
 from tensorkeep.serving.rest.example_bodies import read_examples_body

@@ -12,7 +12,7 @@ from typing import Final
 from urllib.parse import unquote
 
 from tensorkeep.errors import InvalidArgumentError
-from tensorkeep.serving.asked import ModelAsked
+from tensorkeep.serving.models import ModelAsked
 
 PREDICT: Final = "predict"
 CLASSIFY: Final = "classify"

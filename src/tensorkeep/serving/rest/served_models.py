@@ -11,8 +11,7 @@ from tensorkeep.dtypes import DType
 from tensorkeep.errors import TensorKeepError
 from tensorkeep.proto.messages import SignatureDef, TensorInfo
 from tensorkeep.saved_model.files.constants import INIT_OP_SIGNATURE_KEY
-from tensorkeep.serving.asked import ModelAsked
-from tensorkeep.serving.models import ModelOverview, Models, State
+from tensorkeep.serving.models import ModelAsked, ModelOverview, Models, State
 
 _MOST_VALUES: Final = 4096  # of an example
 _METHODS: Final = {"tensorflow/serving/classify": "classify", "tensorflow/serving/regress": "regress"}

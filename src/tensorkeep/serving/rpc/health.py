@@ -13,8 +13,7 @@ from typing import Final
 from tensorkeep.errors import InternalError, NotFoundError
 from tensorkeep.proto.messages import serialize
 from tensorkeep.proto.serving import HealthCheckRequest, HealthCheckResponse
-from tensorkeep.serving.asked import ModelAsked
-from tensorkeep.serving.models import Models, State
+from tensorkeep.serving.models import ModelAsked, Models, State
 from tensorkeep.serving.rpc.methods import Methods, StreamingMethod, UnaryMethod, methods_of, parse_received
 from tensorkeep.serving.rpc.services import MODEL_SERVICE, PREDICTION_SERVICE
 

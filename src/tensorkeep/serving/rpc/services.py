@@ -12,8 +12,8 @@ from tensorkeep.proto.serving import (
     PredictRequest,
     ReloadConfigRequest,
 )
-from tensorkeep.serving.asked import GRPC, Call
 from tensorkeep.serving.inference.service import Inference
+from tensorkeep.serving.models import GRPC, Call
 from tensorkeep.serving.rpc.methods import (
     Answer,
     Authorize,

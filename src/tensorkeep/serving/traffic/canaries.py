@@ -11,8 +11,7 @@ from random import random
 from typing import Protocol
 
 from tensorkeep.errors import InvalidArgumentError, NotFoundError
-from tensorkeep.serving.asked import ModelAsked
-from tensorkeep.serving.models import Models, State
+from tensorkeep.serving.models import ModelAsked, Models, State
 
 
 @dataclass(frozen=True, slots=True)

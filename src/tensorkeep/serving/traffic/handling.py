@@ -10,9 +10,8 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from tensorkeep.proto.serving import LoggingConfig
-from tensorkeep.serving.asked import Call, ModelAsked
 from tensorkeep.serving.exchanges import Exchange
-from tensorkeep.serving.models import Models
+from tensorkeep.serving.models import Call, ModelAsked, Models
 from tensorkeep.serving.traffic.canaries import Canaries, Canary, canaries_by_model
 from tensorkeep.serving.traffic.limits import Limits, ModelLimits
 from tensorkeep.serving.traffic.metrics import ServerMetrics

@@ -18,7 +18,7 @@ from tensorkeep.errors import (
     ResourceExhaustedError,
     UnavailableError,
 )
-from tensorkeep.serving.asked import Call, ModelAsked
+from tensorkeep.serving.models import Call, ModelAsked
 from tensorkeep.serving.statuses import TIMED_OUT
 
 EVERY_MODEL: Final = ""

@@ -10,10 +10,9 @@ from typing import Final, NamedTuple, TypeAlias
 
 from tensorkeep.io.machine.resources import process_number, resident_memory
 from tensorkeep.io.machine.shared_counters import CounterMemory, Numbers, read_counters
-from tensorkeep.serving.asked import REST
 from tensorkeep.serving.batching.notes import BatchNote
 from tensorkeep.serving.exchanges import Exchange
-from tensorkeep.serving.models import ModelOverview, State
+from tensorkeep.serving.models import REST, ModelOverview, State
 from tensorkeep.serving.statuses import code_name
 from tensorkeep.serving.traffic.registry import Family, Kind, Metric, Registry
 

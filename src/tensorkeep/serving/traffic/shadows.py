@@ -19,9 +19,8 @@ from tensorkeep.errors import TensorKeepError
 from tensorkeep.io.files.everywhere import FILES
 from tensorkeep.io.files.filesystem import Durability, FileSystem, atomic_write
 from tensorkeep.proto.serving import PredictionLog
-from tensorkeep.serving.asked import ModelAsked
 from tensorkeep.serving.exchanges import Exchange
-from tensorkeep.serving.models import Models
+from tensorkeep.serving.models import ModelAsked, Models
 from tensorkeep.serving.traffic.canaries import asked_of_target, is_available, require_percent, share_of_text
 from tensorkeep.serving.traffic.differences import Difference, compare_outputs, outputs_of
 
