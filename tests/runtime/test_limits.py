@@ -13,8 +13,9 @@ import tensorkeep.v1 as tf
 from tensorkeep.errors import DeadlineExceededError, InvalidArgumentError, ResourceExhaustedError
 from tensorkeep.graph.graph import Graph
 from tensorkeep.graph.messages.graph_def import import_graph
+from tensorkeep.io.machine.resources import available_memory
 from tensorkeep.proto.messages import GraphDef
-from tensorkeep.runtime.limits import Limits, Meter, count_step, within_limits
+from tensorkeep.runtime.limits import Limits, Meter, check_allocation, count_step, within_limits
 from tensorkeep.runtime.session import Session
 from tests.support.hostile_graphs import doubling_functions
 
@@ -142,3 +143,21 @@ def test_a_limit_is_a_positive_number(values: dict[str, Any]) -> None:
 
 def test_numbers_are_those_of_numpy_still() -> None:
     assert np.array_equal(run(lambda: tf.range(3), Limits(seconds=1)), [0, 1, 2])
+
+
+def test_small_arrays_and_empty_ones_may_be_made() -> None:
+    check_allocation((), np.float32)
+    check_allocation((1000, 1000), np.float64)
+    check_allocation((1 << 62, 0), np.float64)
+
+
+def test_what_exceeds_the_memory_that_is_there_may_not() -> None:
+    with pytest.raises(ResourceExhaustedError, match=r"OOM when allocating tensor with shape\[1099511627776, 4\]"):
+        check_allocation((1 << 40, 4), np.float32)
+    with pytest.raises(ResourceExhaustedError):
+        check_allocation((available_memory() // 2,), np.int8, copies=4)
+
+
+def test_a_negative_size_is_no_size() -> None:
+    with pytest.raises(InvalidArgumentError, match="-1"):
+        check_allocation((2, -1), np.float32)

@@ -6,21 +6,16 @@ plans/            what to run, in which order, and the Python function that a pl
 fusions/          operations that are computed together: how they are found in a plan, and the lines that take
                   their place
 partitions/       parts of plans that another engine runs: what engines are asked, which items go together
-allocation        a limit on what kernels make whose results are as large as their inputs say rather than as
-                  their inputs are
 composite_values  values made of several arrays
-context           what a kernel may use besides its inputs
-deferred          values that are not there yet
+context           what a kernel may use besides its inputs, and calls of what is outside of graphs
 elements          tensors and operations of a graph, by name, by themselves, or by what stands for them
 fetches           fetches of any structure: what to compute for them
 keeping           what operations of functions keep from call to call, by who has the functions called
 kernels           the kernels of operations as one session runs them: permitted, and with their surroundings
 limits            how much a run may take: seconds, bytes and steps
-outside           how often a thread calls what is outside of graphs, of which nobody knows how long it takes
 partial_runs      runs whose feeds are given, and whose fetches are asked for, in several steps
 placement         whether operations can be placed where their graph wants them
-resources         what outlives a run: variables, tables, and whatever else kernels keep by name
+resources         what outlives a run: variables, tables, whatever else kernels keep by name; values that are promises
 session           sessions: a graph, the resources its operations keep, and the plans made so far
 session_tensors   tensors that a session keeps between runs, and the handles by which later runs find them
-timing            how long each operation of a run takes
 """

@@ -1,9 +1,14 @@
-"""What a kernel may use besides its inputs."""
+"""What a kernel may use besides its inputs, and what calls of Python functions say of themselves.
+
+How long what is outside of graphs takes, the Python functions of a program, and what it waits for, nobody knows. Who
+has work done ahead asks for little of it at a time then.
+"""
 
 from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Sequence
+from contextvars import ContextVar
 from dataclasses import dataclass, field
 from threading import Lock
 from typing import TYPE_CHECKING, Any, Final, Protocol, TypeVar
@@ -16,6 +21,9 @@ from tensorkeep.io.files.everywhere import FILES
 from tensorkeep.io.files.filesystem import FileSystem
 from tensorkeep.runtime.keeping import kept_now
 from tensorkeep.runtime.resources import ResourceManager
+
+_CALLS: Final[ContextVar[int]] = ContextVar("how many calls of what is outside this thread has made", default=0)
+
 
 if TYPE_CHECKING:
     from tensorkeep.runtime.partitions.engines import Engine
@@ -169,3 +177,13 @@ class KernelContext:
         caller = self.surroundings.caller
         assert caller is not None
         return caller.rewritten(reference, rewrite)
+
+
+def note_outside_call() -> None:
+    """Says that this thread calls, or waits for, what is outside."""
+    _CALLS.set(_CALLS.get() + 1)
+
+
+def outside_calls() -> int:
+    """How many such calls this thread has made."""
+    return _CALLS.get()

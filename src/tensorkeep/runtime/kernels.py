@@ -12,9 +12,8 @@ from tensorkeep.graph.messages.attrs import FunctionRef
 from tensorkeep.graph.registry.capabilities import Allowed, Capability
 from tensorkeep.graph.registry.opspec import capabilities_of, flatten, group, kernel_of, keyword_names
 from tensorkeep.runtime.context import KernelContext, Surroundings
-from tensorkeep.runtime.deferred import loaded_value
 from tensorkeep.runtime.plans.program import as_strings
-from tensorkeep.runtime.resources import dereference
+from tensorkeep.runtime.resources import dereference, loaded_value
 
 
 class Kernels:

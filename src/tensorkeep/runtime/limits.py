@@ -8,20 +8,26 @@ can be asked at the steps whether they still do; so can who waits for what is ma
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
+from math import prod
 from time import monotonic
-from typing import Final, TypeVar
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
 
 from tensorkeep.errors import DeadlineExceededError, InvalidArgumentError, ResourceExhaustedError
-from tensorkeep.io.machine.resources import resident_memory
+from tensorkeep.io.machine.resources import available_memory, resident_memory
+from tensorkeep.shapes import MAX_RANK
 
-Item = TypeVar("Item")
 _REMEDY: Final = "If you trust the model, raise it (limits=tk.Limits({0}=...), {1}), or None for no limit"
 _BETWEEN_LOOKS: Final = 0.001  # seconds in which no step could allocate much
 _BETWEEN_QUESTIONS: Final = 0.05  # seconds after which those who wait are asked again
+_UNQUESTIONED: Final = 1 << 28  # bytes
+_SMALL: Final = 1 << 10  # bytes; nobody's limit is below that
 
 
 @dataclass(frozen=True)
@@ -170,18 +176,6 @@ def current_meter() -> Meter | None:
     return _METER.get()
 
 
-def counted_items(items: Iterator[Item]) -> Iterator[Item]:
-    """The same items; each that is taken counts as a step of the run that this thread is in."""
-    meter = _METER.get()
-    return items if meter is None else _count_items(items, meter)
-
-
-def _count_items(items: Iterator[Item], meter: Meter) -> Iterator[Item]:
-    for item in items:
-        meter.step()
-        yield item
-
-
 def count_step() -> None:
     """Counts a step of the run that this thread is in, if it is limited, and asks who watches."""
     count_steps(1)
@@ -195,3 +189,23 @@ def count_steps(count: int) -> None:
             meter.step()
     if watch is not None:
         watch()
+
+
+def check_allocation(shape: Sequence[int], dtype: npt.DTypeLike, copies: int = 1) -> None:
+    """Raises unless an array of this shape, and what making it takes besides, fits into the memory that is there.
+
+    A negative size is an InvalidArgumentError, too large a size a ResourceExhaustedError. To be called before
+    anything is allocated.
+    """
+    if shape and min(shape) < 0:
+        raise InvalidArgumentError(f"Dimension {min(shape)} must be >= 0")
+    if len(shape) > MAX_RANK:
+        raise InvalidArgumentError(f"a tensor has at most {MAX_RANK} dimensions, got {len(shape)}")
+    wanted = prod(shape) * np.dtype(dtype).itemsize * copies
+    if wanted > _SMALL and (meter := current_meter()) is not None:
+        meter.check_bytes(wanted, f"a tensor with shape{list(shape)} and type {np.dtype(dtype).name}")
+    if wanted > _UNQUESTIONED and wanted > available_memory():
+        raise ResourceExhaustedError(
+            f"OOM when allocating tensor with shape{list(shape)} and type {np.dtype(dtype).name}: there is no memory "
+            f"for {wanted / 2**30:,.1f} GiB"
+        )

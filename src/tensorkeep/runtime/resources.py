@@ -2,6 +2,10 @@
 
 A tensor of a resource type, or of a reference type, has the resource itself as its value. A manager holds the
 resources of one session; sessions may share one.
+
+Values may not be there yet: a kernel promises them, and they are made when an operation wants them. One that makes many
+large values, of which the next operations want one after the other, need not hold all of them at once. Its op says so
+by `kernel_defers`. Ops with `kernel_takes_deferred` are handed the promise itself.
 """
 
 from __future__ import annotations
@@ -18,7 +22,6 @@ from tensorkeep.arrays import Array
 from tensorkeep.dtypes import DType
 from tensorkeep.errors import FailedPreconditionError, InvalidArgumentError, NotFoundError
 from tensorkeep.io.machine.large_arrays import copy_array, empty_array, owns_memory
-from tensorkeep.runtime.deferred import Deferred
 from tensorkeep.shapes import Shape
 
 Resource = TypeVar("Resource")
@@ -43,6 +46,30 @@ class Elsewhere(Protocol):
 
     def on_host(self) -> Array:
         """A copy of the value, as an array here."""
+
+
+@runtime_checkable
+class Deferred(Protocol):
+    """A promise of an array: its shape and type are known, and `load` makes it."""
+
+    @property
+    def shape(self) -> tuple[int, ...]: ...
+
+    @property
+    def dtype(self) -> np.dtype[Any]: ...
+
+    def load(self) -> Array:
+        """The array, in memory that nobody else holds."""
+        ...
+
+    def load_into(self, array: Array) -> None:
+        """Fills an array of that shape and type, contiguous and writable."""
+        ...
+
+
+def loaded_value(value: Any) -> Any:
+    """The array that a promise (`Deferred`) stands for; any other value as it is."""
+    return value.load() if not isinstance(value, np.ndarray) and isinstance(value, Deferred) else value
 
 
 class VariableResource:

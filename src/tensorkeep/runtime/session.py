@@ -30,11 +30,10 @@ from tensorkeep.runtime.limits import NO_LIMITS, Limits, within_limits
 from tensorkeep.runtime.partial_runs import PartialRun, PartialRuns
 from tensorkeep.runtime.partitions.engines import Engine, Split
 from tensorkeep.runtime.placement import Devices, check_placement
-from tensorkeep.runtime.plans.program import Program, as_strings
+from tensorkeep.runtime.plans.program import OperationTime, Program, as_strings
 from tensorkeep.runtime.plans.programs import Programs
 from tensorkeep.runtime.resources import ResourceManager
 from tensorkeep.runtime.session_tensors import TensorHandle
-from tensorkeep.runtime.timing import OperationTime
 from tensorkeep.shapes import Shape
 
 if TYPE_CHECKING:

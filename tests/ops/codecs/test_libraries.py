@@ -151,7 +151,7 @@ def test_no_library_sees_an_image_for_which_there_is_no_memory() -> None:
     large_lossless = OPAQUE[:image] + struct.pack("<I", (1 << 28) - 1) + OPAQUE[image + 4 :]
     seen = mock.Mock(side_effect=AssertionError("a library was asked"))
     with (
-        mock.patch("tensorkeep.runtime.allocation.available_memory", return_value=1 << 20),
+        mock.patch("tensorkeep.runtime.limits.available_memory", return_value=1 << 20),
         mock.patch.multiple(libraries, jpeg_pixels=seen, png_lines=seen, gif_pixels=seen, webp_pixels=seen),
     ):
         for contents in (large_jpeg, large_png, large_gif, large_webp, large_lossless):

@@ -73,7 +73,7 @@ class OpSpec:
         self.shape_rule_takes_operation = False
         self.kernel_function: Kernel | None = None
         self.kernel_takes_context = False
-        self.kernel_defers = False  # whether results may be promises, see runtime/deferred.py
+        self.kernel_defers = False  # whether results may be promises, see runtime/resources.py
         self.kernel_takes_deferred = False
         self.finishing_kernel: Kernel | None = None  # see `finishing`
         self.finishing_measured = 0

@@ -11,8 +11,8 @@ from tensorkeep.ops.shared.kernel_types import Array, Gradients
 from tensorkeep.ops.shared.shape_rules import same
 from tensorkeep.proto.messages import TensorProto
 from tensorkeep.proto.tensors import array_of_tensor
-from tensorkeep.runtime.allocation import check_allocation
 from tensorkeep.runtime.context import KernelContext
+from tensorkeep.runtime.limits import check_allocation
 from tensorkeep.shapes import Shape
 
 const = op("Const() -> output: dtype", "value: tensor", "dtype: type")

@@ -50,7 +50,7 @@ from tensorkeep.ops.shared.expressions import (
 from tensorkeep.ops.shared.indexing import stack
 from tensorkeep.ops.shared.kernel_types import Array, Gradients
 from tensorkeep.ops.shared.shape_rules import merged_shape, with_rank
-from tensorkeep.runtime.allocation import check_allocation
+from tensorkeep.runtime.limits import check_allocation
 from tensorkeep.shapes import UNKNOWN_SHAPE, Shape
 
 # ---------------------------------------------------------------------------------------------------- Pack, Unpack

@@ -18,7 +18,7 @@ from tensorkeep.ops.shared.expressions import rank_of, reshape, shape_of
 from tensorkeep.ops.shared.indexing import stack
 from tensorkeep.ops.shared.kernel_types import Array, Gradients
 from tensorkeep.ops.shared.shape_rules import with_rank
-from tensorkeep.runtime.allocation import check_allocation
+from tensorkeep.runtime.limits import check_allocation
 from tensorkeep.shapes import Shape
 
 pad = op("Pad(input: T, paddings: Tpaddings) -> output: T", "T: type", "Tpaddings: {int32, int64} = int32")

@@ -32,7 +32,7 @@ from tensorkeep.ops.shared.expressions import cast, concat, constant, minus, one
 from tensorkeep.ops.shared.indexing import dense, item
 from tensorkeep.ops.shared.kernel_types import Array, Gradients
 from tensorkeep.ops.shared.shape_rules import with_rank
-from tensorkeep.runtime.allocation import check_allocation
+from tensorkeep.runtime.limits import check_allocation
 from tensorkeep.shapes import Shape
 
 # ---------------------------------------------------------------------------------------------------- Depth

@@ -17,7 +17,7 @@ from tensorkeep.ops.shared.dimensions import at_least, part
 from tensorkeep.ops.shared.expressions import cast, negative, over, plus, shape_of, times, zeros_like
 from tensorkeep.ops.shared.kernel_types import Array, Gradients
 from tensorkeep.ops.shared.shape_rules import same
-from tensorkeep.runtime.allocation import check_allocation
+from tensorkeep.runtime.limits import check_allocation
 from tensorkeep.shapes import Shape
 
 Scatter = Callable[[Any, Any, Any], None]

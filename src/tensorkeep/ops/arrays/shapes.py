@@ -47,7 +47,7 @@ from tensorkeep.ops.shared.expressions import (
 from tensorkeep.ops.shared.indexing import dense, item, stack
 from tensorkeep.ops.shared.kernel_types import Array, Gradients, Variant
 from tensorkeep.ops.shared.shape_rules import SCALAR, same, with_rank
-from tensorkeep.runtime.allocation import check_allocation
+from tensorkeep.runtime.limits import check_allocation
 from tensorkeep.shapes import UNKNOWN_SHAPE, Shape
 
 # ---------------------------------------------------------------------------------------------------- Sizes

@@ -27,7 +27,7 @@ from tensorkeep.ops.shared.expressions import concat, minus, rank_of, reduce_sum
 from tensorkeep.ops.shared.indexing import stack, static_value
 from tensorkeep.ops.shared.kernel_types import Array, Gradients
 from tensorkeep.ops.shared.shape_rules import with_rank
-from tensorkeep.runtime.allocation import check_allocation
+from tensorkeep.runtime.limits import check_allocation
 from tensorkeep.runtime.resources import VariableResource
 from tensorkeep.shapes import UNKNOWN_SHAPE, Shape
 

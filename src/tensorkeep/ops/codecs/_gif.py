@@ -19,7 +19,7 @@ import numpy as np
 from tensorkeep.errors import InvalidArgumentError
 from tensorkeep.ops.codecs import _libraries as libraries
 from tensorkeep.ops.shared.kernel_types import Array
-from tensorkeep.runtime.allocation import check_allocation
+from tensorkeep.runtime.limits import check_allocation
 
 SIGNATURE: Final = b"GIF8"
 _LONGEST_CODE: Final = 12

@@ -30,7 +30,7 @@ from tensorkeep.ops.codecs._jpeg_segments import (
     read_jpeg,
 )
 from tensorkeep.ops.shared.kernel_types import Array
-from tensorkeep.runtime.allocation import check_allocation
+from tensorkeep.runtime.limits import check_allocation
 
 SIGNATURE: Final = b"\xff\xd8\xff"
 _MOST_SCANS: Final = 64  # of a progressive file that a library decodes, which writes every block in each; usual are ten

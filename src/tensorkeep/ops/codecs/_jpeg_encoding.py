@@ -15,7 +15,7 @@ from tensorkeep.ops.codecs._jpeg_entropy import NATURAL_ORDER
 from tensorkeep.ops.codecs._jpeg_progression import Blocks, progressive_scans
 from tensorkeep.ops.codecs._jpeg_tables import AC_CODES, DC_CODES, CodeTable, quantization_tables
 from tensorkeep.ops.shared.kernel_types import Array
-from tensorkeep.runtime.allocation import check_allocation
+from tensorkeep.runtime.limits import check_allocation
 
 _XMP: Final = b"http://ns.adobe.com/xap/1.0/\x00"
 _ZIGZAG: Final = np.array(NATURAL_ORDER)

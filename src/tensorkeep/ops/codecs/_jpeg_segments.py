@@ -22,7 +22,7 @@ from tensorkeep.errors import InvalidArgumentError
 from tensorkeep.ops.codecs._jpeg_entropy import NATURAL_ORDER, Part, Plane, Scan, decode_scan, decoding_table
 from tensorkeep.ops.codecs._jpeg_tables import AC_CODES, DC_CODES, CodeTable
 from tensorkeep.ops.shared.kernel_types import Array
-from tensorkeep.runtime.allocation import check_allocation
+from tensorkeep.runtime.limits import check_allocation
 
 _LARGEST: Final = 1 << 29
 

@@ -24,7 +24,7 @@ from tensorkeep.errors import InvalidArgumentError, UnimplementedError
 from tensorkeep.ops.codecs import _libraries as libraries
 from tensorkeep.ops.codecs._webp_transforms import GREEN, PALETTE, Transform, pixels_before
 from tensorkeep.ops.shared.kernel_types import Array
-from tensorkeep.runtime.allocation import check_allocation
+from tensorkeep.runtime.limits import check_allocation
 
 Words = npt.NDArray[np.uint32]
 

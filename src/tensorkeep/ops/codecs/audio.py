@@ -15,7 +15,7 @@ from tensorkeep.ops.linear_algebra.products import multiply
 from tensorkeep.ops.shared.dimensions import of_rank
 from tensorkeep.ops.shared.kernel_types import Array
 from tensorkeep.ops.shared.shape_rules import SCALAR, with_rank
-from tensorkeep.runtime.allocation import check_allocation
+from tensorkeep.runtime.limits import check_allocation
 from tensorkeep.shapes import Shape
 
 # ------------------------------------------------------------------------------------------------------ WAV files

@@ -20,7 +20,7 @@ import numpy as np
 from tensorkeep.errors import InvalidArgumentError
 from tensorkeep.ops.codecs import _libraries as libraries
 from tensorkeep.ops.shared.kernel_types import Array
-from tensorkeep.runtime.allocation import check_allocation
+from tensorkeep.runtime.limits import check_allocation
 
 SIGNATURE: Final = b"\x89PNG\r\n\x1a\n"
 _CHANNELS: Final = {0: 1, 2: 3, 3: 1, 4: 2, 6: 4}

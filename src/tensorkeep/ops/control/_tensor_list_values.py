@@ -14,7 +14,7 @@ import numpy as np
 from tensorkeep.dtypes import DType
 from tensorkeep.errors import InvalidArgumentError, ResourceExhaustedError
 from tensorkeep.ops.shared.kernel_types import Array, Handle
-from tensorkeep.runtime.allocation import check_allocation
+from tensorkeep.runtime.limits import check_allocation
 from tensorkeep.shapes import UNKNOWN_SHAPE, Shape
 
 _MOST_ELEMENTS: Final = 1 << 26  # of one list; more is a mistake, or an attack

@@ -18,8 +18,8 @@ from tensorkeep.graph.registry.opspec import not_differentiable, op
 from tensorkeep.ops.control._round_running import WholeLoop
 from tensorkeep.ops.shared.kernel_types import Array, Gradients
 from tensorkeep.ops.shared.shape_rules import SCALAR
-from tensorkeep.runtime.allocation import check_allocation
 from tensorkeep.runtime.context import KernelContext
+from tensorkeep.runtime.limits import check_allocation
 from tensorkeep.shapes import UNKNOWN_SHAPE, Shape
 
 _CONDITIONS: Final = frozenset(("bool", "int8", "uint8", "int16", "int32", "int64", "float32", "float64", "object"))

@@ -20,8 +20,7 @@ from tensorkeep.errors import (
 from tensorkeep.graph.graph import Tensor
 from tensorkeep.graph.registry.opspec import OpSpec, not_differentiable, op
 from tensorkeep.ops.shared.kernel_types import Array, Value
-from tensorkeep.runtime.context import KernelContext
-from tensorkeep.runtime.outside import note_outside_call
+from tensorkeep.runtime.context import KernelContext, note_outside_call
 from tensorkeep.shapes import UNKNOWN_SHAPE, Shape
 
 _ERRORS: tuple[tuple[tuple[type[BaseException], ...], type[TensorKeepError]], ...] = (

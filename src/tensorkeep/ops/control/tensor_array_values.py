@@ -9,7 +9,7 @@ import numpy as np
 from tensorkeep.dtypes import STRING, DType
 from tensorkeep.errors import InvalidArgumentError
 from tensorkeep.ops.shared.kernel_types import Array, Value
-from tensorkeep.runtime.allocation import check_allocation
+from tensorkeep.runtime.limits import check_allocation
 from tensorkeep.shapes import Shape
 
 _ENTRY_WORDS: Final = 32  # what an entry takes

@@ -26,7 +26,7 @@ from tensorkeep.graph.registry.opspec import OpSpec, not_differentiable, op
 from tensorkeep.ops.embedding.session_tables import embedding_of
 from tensorkeep.ops.shared.expressions import constant, reshape, shape_of, times
 from tensorkeep.ops.shared.kernel_types import Array, Gradients
-from tensorkeep.runtime.allocation import check_allocation
+from tensorkeep.runtime.limits import check_allocation
 from tensorkeep.shapes import UNKNOWN_SHAPE, Shape
 
 Rows = Callable[[Any, Array], Array]

@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from tensorkeep.errors import InvalidArgumentError
 from tensorkeep.ops.shared.kernel_types import Array
-from tensorkeep.runtime.allocation import check_allocation
+from tensorkeep.runtime.limits import check_allocation
 
 Singles = npt.NDArray[np.float32]
 Overlap = Callable[[int, Array], Singles]

@@ -21,7 +21,7 @@ from tensorkeep.ops.images._boxes import (
 from tensorkeep.ops.shared.dimensions import constant_integer, merge_sizes, of_rank
 from tensorkeep.ops.shared.kernel_types import Array, Value
 from tensorkeep.ops.shared.shape_rules import SCALAR, check_scalars, with_rank
-from tensorkeep.runtime.allocation import check_allocation
+from tensorkeep.runtime.limits import check_allocation
 from tensorkeep.shapes import UNKNOWN_SHAPE, Shape
 
 # ---------------------------------------------------------------------------------------------------- Suppression

@@ -18,8 +18,8 @@ from tensorkeep.ops.random.sampling import seeded_generator, stream_of
 from tensorkeep.ops.shared.dimensions import constant_integers, merge_sizes, of_rank
 from tensorkeep.ops.shared.kernel_types import Array
 from tensorkeep.ops.shared.shape_rules import with_rank
-from tensorkeep.runtime.allocation import check_allocation
 from tensorkeep.runtime.context import KernelContext
+from tensorkeep.runtime.limits import check_allocation
 from tensorkeep.shapes import Shape
 
 _BLOCKS_AT_ONCE: Final = 64

@@ -18,7 +18,7 @@ from tensorkeep.ops.shared.expressions import shape_of
 from tensorkeep.ops.shared.indexing import dense, item
 from tensorkeep.ops.shared.kernel_types import Array, Gradients
 from tensorkeep.ops.shared.shape_rules import with_rank
-from tensorkeep.runtime.allocation import check_allocation
+from tensorkeep.runtime.limits import check_allocation
 from tensorkeep.shapes import Shape
 
 Shares = Callable[[Array, Array, Array], Array]

@@ -26,7 +26,7 @@ from tensorkeep.ops.shared.dimensions import at_most, merge_sizes, of_rank
 from tensorkeep.ops.shared.expressions import concat, minus, rank_of, shape_of, zeros, zeros_like
 from tensorkeep.ops.shared.kernel_types import Array, Gradients
 from tensorkeep.ops.shared.shape_rules import check_scalars, merge_shapes, smaller_size, unknown, with_rank_at_least
-from tensorkeep.runtime.allocation import check_allocation
+from tensorkeep.runtime.limits import check_allocation
 from tensorkeep.shapes import UNKNOWN_SHAPE, Shape
 
 _ALIGN: Final = "align: {'LEFT_RIGHT', 'RIGHT_LEFT', 'LEFT_LEFT', 'RIGHT_RIGHT'} = 'RIGHT_LEFT'"

@@ -60,7 +60,7 @@ from tensorkeep.ops.nn.windows import (
     widen_array,
 )
 from tensorkeep.ops.shared.kernel_types import Array
-from tensorkeep.runtime.allocation import check_allocation
+from tensorkeep.runtime.limits import check_allocation
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack  # in `typing` since Python 3.11

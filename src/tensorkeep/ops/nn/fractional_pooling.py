@@ -17,7 +17,7 @@ from tensorkeep.ops.nn._fractional_windows import Cells, output_size, pooling_se
 from tensorkeep.ops.random.philox import PhiloxStream
 from tensorkeep.ops.shared.kernel_types import Array, Gradients
 from tensorkeep.ops.shared.shape_rules import with_rank
-from tensorkeep.runtime.allocation import check_allocation
+from tensorkeep.runtime.limits import check_allocation
 from tensorkeep.shapes import Shape, checked_shape
 
 Floats = tuple[float, ...]

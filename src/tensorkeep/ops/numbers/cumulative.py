@@ -16,7 +16,7 @@ from tensorkeep.ops.shared.dimensions import at_most
 from tensorkeep.ops.shared.expressions import minus, negative, plus, times
 from tensorkeep.ops.shared.kernel_types import Array, Gradients
 from tensorkeep.ops.shared.shape_rules import SCALAR, check_scalars, merge_shapes, with_rank
-from tensorkeep.runtime.allocation import check_allocation
+from tensorkeep.runtime.limits import check_allocation
 from tensorkeep.shapes import UNKNOWN_SHAPE, Shape
 
 # ---------------------------------------------------------------------------------------------------- Sequences

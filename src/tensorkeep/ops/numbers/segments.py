@@ -33,7 +33,7 @@ from tensorkeep.ops.shared.expressions import (
 )
 from tensorkeep.ops.shared.kernel_types import Array, Gradients
 from tensorkeep.ops.shared.shape_rules import merge_shapes, with_rank, with_rank_at_least
-from tensorkeep.runtime.allocation import check_allocation
+from tensorkeep.runtime.limits import check_allocation
 from tensorkeep.shapes import UNKNOWN_SHAPE, Shape
 
 _FLOATS = "{bfloat16, half, float, double}"

@@ -40,7 +40,7 @@ from tensorkeep.ops.shared.expressions import (
 from tensorkeep.ops.shared.indexing import item, stack, static_value
 from tensorkeep.ops.shared.kernel_types import Array, Gradients
 from tensorkeep.ops.shared.shape_rules import unknown, with_rank, with_rank_at_least
-from tensorkeep.runtime.allocation import check_allocation
+from tensorkeep.runtime.limits import check_allocation
 from tensorkeep.shapes import UNKNOWN_SHAPE, Shape
 
 _COMPLEX: Final = "Tcomplex: {complex64, complex128} = complex64"

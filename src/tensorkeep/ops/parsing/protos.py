@@ -24,7 +24,7 @@ from tensorkeep.ops.shared.kernel_types import Array
 from tensorkeep.ops.shared.shape_rules import merge_shapes
 from tensorkeep.proto.descriptors import Field, MessageType, message_type
 from tensorkeep.proto.wire import LENGTH_DELIMITED, fields
-from tensorkeep.runtime.allocation import check_allocation
+from tensorkeep.runtime.limits import check_allocation
 from tensorkeep.shapes import UNKNOWN_SHAPE, Shape
 
 Names = tuple[bytes, ...]

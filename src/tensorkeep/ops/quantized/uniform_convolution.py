@@ -23,7 +23,7 @@ from tensorkeep.ops.shared.dimensions import unknown_of_rank
 from tensorkeep.ops.shared.kernel_types import Array
 from tensorkeep.proto.messages import parse
 from tensorkeep.proto.op_messages import UniformQuantizedConvolutionDimensionNumbersAttr
-from tensorkeep.runtime.allocation import check_allocation
+from tensorkeep.runtime.limits import check_allocation
 from tensorkeep.shapes import Shape
 
 if TYPE_CHECKING:

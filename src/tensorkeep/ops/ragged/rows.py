@@ -15,7 +15,7 @@ import numpy as np
 from tensorkeep.dtypes import VARIANT, DType
 from tensorkeep.errors import InvalidArgumentError
 from tensorkeep.ops.shared.kernel_types import Array
-from tensorkeep.runtime.allocation import check_allocation
+from tensorkeep.runtime.limits import check_allocation
 
 
 class RaggedVariant:

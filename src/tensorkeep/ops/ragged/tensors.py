@@ -26,7 +26,7 @@ from tensorkeep.ops.sparse.feature_columns import (
     join_features,
     sparse_columns,
 )
-from tensorkeep.runtime.allocation import check_allocation
+from tensorkeep.runtime.limits import check_allocation
 from tensorkeep.shapes import UNKNOWN_SHAPE, Shape
 
 VECTOR = Shape((None,))

@@ -16,8 +16,8 @@ from tensorkeep.ops.random.philox import PhiloxGenerator, by_c_library, long_int
 from tensorkeep.ops.random.sampling import stream_of
 from tensorkeep.ops.shared.kernel_types import Array
 from tensorkeep.ops.shared.shape_rules import with_rank
-from tensorkeep.runtime.allocation import check_allocation
 from tensorkeep.runtime.context import KernelContext
+from tensorkeep.runtime.limits import check_allocation
 from tensorkeep.shapes import Shape
 
 Draw = Callable[[PhiloxGenerator, int], Iterator[Array]]

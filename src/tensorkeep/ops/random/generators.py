@@ -24,7 +24,7 @@ from tensorkeep.ops.random.sampling import sizes_of, stated_shape
 from tensorkeep.ops.shared.kernel_types import Array, Handle
 from tensorkeep.ops.shared.shape_rules import check_scalars
 from tensorkeep.ops.state.variables import initialized_variable_of
-from tensorkeep.runtime.allocation import check_allocation
+from tensorkeep.runtime.limits import check_allocation
 from tensorkeep.runtime.resources import VariableResource
 from tensorkeep.shapes import Shape
 

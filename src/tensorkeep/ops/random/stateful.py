@@ -28,8 +28,8 @@ from tensorkeep.ops.shared.dimensions import at_most
 from tensorkeep.ops.shared.expressions import first_size, shape_of
 from tensorkeep.ops.shared.kernel_types import Array, Gradients
 from tensorkeep.ops.shared.shape_rules import broadcast, check_scalars, same, with_rank
-from tensorkeep.runtime.allocation import check_allocation
 from tensorkeep.runtime.context import KernelContext
+from tensorkeep.runtime.limits import check_allocation
 from tensorkeep.shapes import Shape
 
 

@@ -15,7 +15,7 @@ from tensorkeep.errors import InvalidArgumentError
 from tensorkeep.ops.shared.kernel_types import Array
 from tensorkeep.ops.sparse.places import check_inside, check_parts
 from tensorkeep.ops.text.hashes import fingerprints, keyed_hashes
-from tensorkeep.runtime.allocation import check_allocation
+from tensorkeep.runtime.limits import check_allocation
 
 _FACTOR: Final = np.uint64(0xC6A4A7935BD1E995)
 _MOST: Final = np.uint64((1 << 63) - 1)

@@ -53,7 +53,7 @@ from tensorkeep.ops.sparse.places import (
     places,
     summed_rows,
 )
-from tensorkeep.runtime.allocation import check_allocation
+from tensorkeep.runtime.limits import check_allocation
 from tensorkeep.shapes import UNKNOWN_SHAPE, Shape
 
 _VECTOR: Final = Shape((None,))

@@ -22,10 +22,9 @@ from tensorkeep.ops.shared.dimensions import at_least, of_rank
 from tensorkeep.ops.shared.expressions import constant, size_of
 from tensorkeep.ops.shared.kernel_types import Array, Gradients, Handle
 from tensorkeep.ops.shared.shape_rules import SCALAR, merge_shapes, with_rank
-from tensorkeep.runtime.allocation import check_allocation
 from tensorkeep.runtime.context import KernelContext
-from tensorkeep.runtime.deferred import Deferred
-from tensorkeep.runtime.resources import VariableResource
+from tensorkeep.runtime.limits import check_allocation
+from tensorkeep.runtime.resources import Deferred, VariableResource
 from tensorkeep.shapes import UNKNOWN_SHAPE, Shape, bracketed_shape
 
 # ---------------------------------------------------------------------------------------------------- What all share

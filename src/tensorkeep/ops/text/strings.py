@@ -22,7 +22,7 @@ from tensorkeep.ops.shared.shape_rules import broadcast, check_scalars, same, wi
 from tensorkeep.ops.shared.value_text import text_of_tensor
 from tensorkeep.ops.text._google_re2 import expression, rewriting
 from tensorkeep.ops.text.hashes import fingerprints, keyed_hashes, old_hashes
-from tensorkeep.runtime.allocation import check_allocation
+from tensorkeep.runtime.limits import check_allocation
 from tensorkeep.shapes import UNKNOWN_SHAPE, Shape
 
 

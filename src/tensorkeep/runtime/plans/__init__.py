@@ -11,7 +11,7 @@ micro_batches    plans whose step is made of several batches, and sums their gra
 names            names for all values of a plan: those it makes, those it is given, those that never change
 operation_lines  the lines of a function as it is written, and those that operations become: a call or an operator
 plan             what to run, and in which order, for some fetches and feeds
-program          compiled plans, the functions that they use by name, and errors that name the operation that failed
+program          compiled plans, the functions that they use by name, errors that name operations, how long each takes
 programs         the programs that a session has compiled so far, and what their kernels find around them
 splitting        a plan in three: what comes before a part that something else runs, that part, and what comes after
 """

@@ -30,7 +30,6 @@ from tensorkeep.graph.graph import Operation, Tensor
 from tensorkeep.graph.registry.capabilities import Allowed
 from tensorkeep.native.layers import moments
 from tensorkeep.runtime.context import KernelContext, Surroundings
-from tensorkeep.runtime.deferred import loaded_value
 from tensorkeep.runtime.fusions.cells import arrange_cells
 from tensorkeep.runtime.fusions.flattening import flatten_array
 from tensorkeep.runtime.fusions.fused_lines import FusedLines
@@ -57,7 +56,7 @@ from tensorkeep.runtime.plans.names import Names
 from tensorkeep.runtime.plans.operation_lines import Lines, OperationLines
 from tensorkeep.runtime.plans.plan import CONTROL_FLOW, Plan
 from tensorkeep.runtime.plans.program import Program, as_strings, raise_no_value
-from tensorkeep.runtime.resources import dereference, dereferenced_values
+from tensorkeep.runtime.resources import dereference, dereferenced_values, loaded_value
 
 
 def _never_known(op: Operation) -> None:

@@ -18,7 +18,7 @@ import numpy as np
 from tensorkeep.arrays import Array
 from tensorkeep.graph.constants import constant_value
 from tensorkeep.graph.graph import PLACEHOLDERS, Operation, Tensor
-from tensorkeep.runtime.allocation import check_allocation
+from tensorkeep.runtime.limits import check_allocation
 from tensorkeep.runtime.plans.blocks import Arm, Block, Choice, Loop, PartCall, Step
 from tensorkeep.runtime.plans.lifetimes import Lifetimes
 from tensorkeep.runtime.plans.plan import CONTROL_FLOW, Plan

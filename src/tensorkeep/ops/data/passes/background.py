@@ -18,9 +18,9 @@ from tensorkeep.errors import CancelledError
 from tensorkeep.io.machine.parallel import thread_limit
 from tensorkeep.ops.data.passes.basics import Dataset, Pass, State
 from tensorkeep.ops.data.passes.rows import Rows, joined_rows
+from tensorkeep.runtime.context import note_outside_call, outside_calls
 from tensorkeep.runtime.keeping import called_by, current_caller
 from tensorkeep.runtime.limits import check_waiting, current_meter, watched
-from tensorkeep.runtime.outside import note_outside_call, outside_calls
 
 Job = Callable[[], None]
 

@@ -11,7 +11,7 @@ from tensorkeep.arrays import Array
 from tensorkeep.errors import DataLossError, InvalidArgumentError
 from tensorkeep.ops.data.passes.basics import Dataset, Pass, State, chunked_over, next_of, stepping_over
 from tensorkeep.ops.data.passes.rows import Columns, Element, Rows, as_component, joined_rows, stacked_rows
-from tensorkeep.runtime.allocation import check_allocation
+from tensorkeep.runtime.limits import check_allocation
 
 Stacking = Callable[[Rows], Element]
 """Makes one element of several."""

@@ -15,7 +15,7 @@ from typing import Any
 
 from tensorkeep.proto.session_config import DeviceStepStats, NodeExecStats, StepStats
 from tensorkeep.runtime.placement import Devices
-from tensorkeep.runtime.timing import OperationTime
+from tensorkeep.runtime.plans.program import OperationTime
 
 
 def step_stats_of(times: Sequence[OperationTime], devices: Devices) -> StepStats:
