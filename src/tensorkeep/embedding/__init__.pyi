@@ -10,8 +10,9 @@ from tensorkeep.embedding.restore.incremental import TouchedKeys, delta_tensors,
 from tensorkeep.embedding.restore.reports import ColumnReport, DeltaReport
 from tensorkeep.embedding.restore.restoring_deltas import restore_delta
 from tensorkeep.embedding.restore.restoring_rows import restore_column, restore_table
-from tensorkeep.embedding.stored.dense import read_dense
-from tensorkeep.embedding.stored.embeddings import StoredColumn, StoredEmbedding, stored_deltas, stored_embeddings
+from tensorkeep.embedding.stored.embeddings import (
+    StoredColumn, StoredEmbedding, read_dense, stored_deltas, stored_embeddings,
+)
 from tensorkeep.embedding.stored.writing import StoredForm, embedding_tensors, save_embeddings, table_tensors
 from tensorkeep.embedding.table.admission import AdmitAll, BloomFilter, CounterFilter, Touched
 from tensorkeep.embedding.table.embedding_table import EmbeddingTable

@@ -15,8 +15,8 @@ restored_embeddings   which embedding variables an operation restores, read off 
 restored_hash_tables  which hash tables an operation restores, read off the graph
 retention             which checkpoints are kept: rules as values, decided without looking at a disk or a clock
 save_order            the order of saves: whoever finishes first
-saved_embeddings      which embedding variables an operation saves, read off the graph
-saver                 savers: variables of a session to checkpoints and back, by the graph's own operations
+saver                 savers: variables of a session to checkpoints and back, by the graph's own operations, and which
+                      embedding variables these save
 session_restoring     restoring the variables of a session by the nodes of its graph
 stored_values         the values of a graph's variables, looked up in a checkpoint by the variables' names
 """

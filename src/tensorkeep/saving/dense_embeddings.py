@@ -17,8 +17,7 @@ from tensorkeep.checkpoint.slices.tensor_slice import TensorSlice
 from tensorkeep.checkpoint.sources import ArraySource
 from tensorkeep.checkpoint.views import ReaderView
 from tensorkeep.dtypes import dtype_of_array
-from tensorkeep.embedding.stored.dense import read_dense
-from tensorkeep.embedding.stored.embeddings import looked_up_embedding
+from tensorkeep.embedding.stored.embeddings import looked_up_embedding, read_dense
 from tensorkeep.embedding.stored.surveyed_checkpoints import SurveyedCheckpoint
 from tensorkeep.io.files.filesystem import FileSystem
 

@@ -30,9 +30,9 @@ from tensorkeep.checkpoint.saving import CheckpointFormat
 from tensorkeep.embedding.stored.leftovers import remove_parts_of
 from tensorkeep.embedding.stored.record_files import remove_checkpoint_with_records
 from tensorkeep.embedding.stored.record_writing import make_way_for_records
-from tensorkeep.errors import InvalidArgumentError, TensorKeepError, WrongTypeError
+from tensorkeep.errors import InvalidArgumentError, NotFoundError, TensorKeepError, WrongTypeError
 from tensorkeep.graph.building import operation_of
-from tensorkeep.graph.graph import Graph
+from tensorkeep.graph.graph import Graph, Operation
 from tensorkeep.io.files.everywhere import FILES
 from tensorkeep.io.files.filesystem import Durability, FileSystem, PathLike, atomic_write, path_text, prepare_directory
 from tensorkeep.io.machine.resources import collector_paused
@@ -40,18 +40,19 @@ from tensorkeep.metagraph.exporting import ExportedGraph, GraphExports
 from tensorkeep.metagraph.files import write_debug_info
 from tensorkeep.ops.files.checkpoint_access import CheckpointAccess
 from tensorkeep.proto.messages import SaverDef
+from tensorkeep.runtime.resources import ResourceManager
 from tensorkeep.runtime.session import Session
 from tensorkeep.saving.folder import CheckpointFolder
-from tensorkeep.saving.restore_nodes import RestoreNodes
+from tensorkeep.saving.restore_nodes import RestoreNodes, all_before
 from tensorkeep.saving.retention import History, KeepRecent, Record, RetentionPolicy, checked_metrics, checked_policy
 from tensorkeep.saving.save_order import SaveTurn, begin_save, do_alone
-from tensorkeep.saving.saved_embeddings import SavedEmbeddings
 from tensorkeep.saving.session_restoring import restore_variables
 
 LOG: Final = logging.getLogger("tensorkeep")
 
 
 _FIVE: Final = KeepRecent()
+_HANDLE: Final = "KvVarHandleOp"
 
 
 @dataclass(frozen=True)
@@ -328,6 +329,52 @@ class Saver:
         if self._nodes is None or self._nodes[0] is not graph:
             self._nodes = graph, RestoreNodes.of(graph.operation(self.saver_def.restore_op_name))
         return self._nodes[1]
+
+
+@dataclass(frozen=True)
+class SavedEmbeddings:
+    """The handles of the embedding variables that are saved."""
+
+    handles: tuple[Operation, ...]
+
+    @classmethod
+    def of(cls, saving: Operation) -> SavedEmbeddings:
+        """Follows an operation back to all that it saves: by numbers, or by handles in graphs of DeepRec up to 2212."""
+        handles = []
+        for op in all_before(saving):
+            if op.type == "KvResourceLookupResource":
+                handles.append(op.inputs[0].op)
+            elif op.type == "SaveV2":
+                handles += [tensor.op for tensor in op.inputs[3:] if tensor.op.type == _HANDLE]
+        return cls(tuple(handles))
+
+    def check(self, resources: ResourceManager) -> None:
+        """Says which of them have no rows to save: they were neither initialized nor restored."""
+        missing = [handle.name for handle in self.handles if not _is_there(handle, resources)]
+        if missing:
+            names = ", ".join(f'"{name}"' for name in missing)
+            raise NotFoundError(
+                f"nothing can be saved: these embedding variables have neither been initialized nor restored: {names}. "
+                "Run their initializers (tf.global_variables_initializer()) or restore them first"
+            )
+
+    @property
+    def stems(self) -> list[str]:
+        """The names under which they are saved, unless the saver has others."""
+        return [_names_of(handle)[1] for handle in self.handles if handle.type == _HANDLE]
+
+
+def _is_there(handle: Operation, resources: ResourceManager) -> bool:
+    if handle.type != _HANDLE:
+        return True  # its own operation will say
+    found = resources.find(*_names_of(handle))
+    return bool(getattr(found, "is_initialized", False))
+
+
+def _names_of(handle: Operation) -> tuple[str, str]:
+    """The container that a variable is in, and its name there. It is saved under that, unless a saver has another."""
+    container, name = (handle.attr(attr).decode() for attr in ("container", "shared_name"))
+    return container, name or handle.name
 
 
 def existing_with_times(paths: Sequence[str], fs: FileSystem = FILES) -> list[tuple[str, float]]:

@@ -11,7 +11,7 @@ import pytest
 
 from tensorkeep import DataLossError, InvalidArgumentError, MemoryFileSystem, NotFoundError, open_checkpoint
 from tensorkeep.embedding.restore.restoring_rows import ColumnReport, restore_column, restore_table
-from tensorkeep.embedding.stored.dense import read_dense
+from tensorkeep.embedding.stored.embeddings import read_dense
 from tensorkeep.embedding.stored.writing import save_embeddings
 from tensorkeep.embedding.table.admission import CounterFilter
 from tensorkeep.embedding.table.embedding_table import EmbeddingTable

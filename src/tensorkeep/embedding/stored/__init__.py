@@ -2,8 +2,7 @@
 
 buckets             buckets: the 1000 residue classes of keys by which embeddings are stored
 column              one column of a stored embedding over all its shards; several read along with each other
-dense               embeddings whose keys number the rows of a dense tensor
-embeddings          embeddings in a checkpoint: finding them, and opening their columns
+embeddings          embeddings in a checkpoint: finding them, opening their columns, and reading them as dense arrays
 leftovers           what saves that died leave beside checkpoints
 naming              the names under which embeddings are stored
 ordered_columns     columns that are read bucket by bucket, in order, as often as need be

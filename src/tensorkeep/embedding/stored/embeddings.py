@@ -1,16 +1,19 @@
-"""Embeddings in a checkpoint: finding them, and opening their columns. Their names are in naming.py.
+"""Embeddings in a checkpoint: finding them, opening their columns, and reading them as dense arrays.
 
 Read are: the nine tensors of today, the five of before, keys and values without offsets, int32 keys, absent or empty
-frequencies and versions, any number of shards, TFRA's `<name>-1of2-keys`, and the record files of an SSD tier.
+frequencies and versions, any number of shards, TFRA's `<name>-1of2-keys`, and the record files of an SSD tier. Their
+names are in naming.py.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Final
 
 import numpy as np
 
+from tensorkeep.arrays import Array
 from tensorkeep.checkpoint.reader import CheckpointReader
 from tensorkeep.embedding.stored.buckets import find_in_order
 from tensorkeep.embedding.stored.column import StoredColumn
@@ -34,9 +37,9 @@ from tensorkeep.embedding.stored.naming import (
     split_parts,
 )
 from tensorkeep.embedding.stored.ordered_columns import in_order
-from tensorkeep.embedding.stored.rows import KeyedRows, RowNames, TensorRows
+from tensorkeep.embedding.stored.rows import Fields, KeyedRows, RowNames, TensorRows
 from tensorkeep.embedding.stored.ssd_records import RecordFiles, RecordRows, has_records
-from tensorkeep.errors import DataLossError, NotFoundError
+from tensorkeep.errors import DataLossError, InvalidArgumentError, NotFoundError
 from tensorkeep.io.files.everywhere import FILES
 from tensorkeep.io.files.filesystem import FileSystem
 from tensorkeep.io.showing.amounts import some_of
@@ -46,10 +49,12 @@ __all__ = [
     "StoredEmbedding",
     "find_embedding",
     "looked_up_embedding",
+    "read_dense",
     "missing_embedding",
     "stored_deltas",
     "stored_embeddings",
 ]
+_LISTED: Final = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,6 +137,42 @@ def stored_deltas(reader: CheckpointReader) -> dict[str, StoredEmbedding]:
     """The embeddings of an incremental checkpoint, by name, without `/part_<k>`."""
     stems = {stem for stem in stems_in(reader, DELTA_KEYS, DELTA_VALUES) if stem + DELTA_OFFSETS in reader}
     return grouped_stems(stems)
+
+
+def read_dense(
+    reader: CheckpointReader,
+    stem: str,
+    rows: int | None = None,
+    *,
+    stored: Mapping[str, StoredEmbedding] | None = None,
+    fs: FileSystem = FILES,
+) -> Array:
+    """An embedding whose keys are 0 to n - 1 as the dense array [n, dim] that they number the rows of.
+
+    `rows` is the n that is wanted; by itself it is the number of keys. `stored` is what `stored_embeddings` found, if
+    that is known already.
+    """
+    known = stored_embeddings(reader) if stored is None else stored
+    name, column = find_embedding(reader, stem, known)
+    source = known[name].open(reader, column, fs=fs)
+    count = source.count if rows is None else rows
+    out = np.zeros((count, source.dim), source.dtype)
+    seen = np.zeros(count, np.bool_)
+    for batch in in_order(source, fields=Fields(values=True)):
+        outside = batch.keys[(batch.keys < 0) | (batch.keys >= count)]
+        if outside.size:
+            raise InvalidArgumentError(
+                f'"{reader.path}": "{stem}" has the key {int(outside[0])}; only keys 0 to {count - 1} number the rows '
+                f"of a dense tensor of {count}"
+            )
+        out[batch.keys] = batch.values
+        seen[batch.keys] = True
+    if absent := np.flatnonzero(~seen)[:_LISTED].tolist():
+        raise InvalidArgumentError(
+            f'"{reader.path}": "{stem}" lacks the keys {", ".join(map(str, absent))} and maybe more; a dense tensor of '
+            f"{count} rows needs all from 0 to {count - 1}"
+        )
+    return out
 
 
 def grouped_stems(stems: Collection[str], primaries: Collection[str] = ()) -> dict[str, StoredEmbedding]:
