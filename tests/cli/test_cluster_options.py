@@ -9,7 +9,7 @@ import pytest
 
 import tensorkeep as tk
 from tensorkeep.cli.main import main
-from tensorkeep.cluster import disconnect, ray_executor
+from tensorkeep.cluster import disconnect, executors
 from tests.support.clusters import STARTS_RAY
 
 
@@ -32,7 +32,7 @@ def test_commands_say_the_same_with_a_cluster(
     commands = [["verify", one], ["stats", one, "--bins", "4"], ["health", one], ["diff", one, two]]
     on_cluster = ["--cluster", "local", "--workers", "1"]
     for command in commands:
-        monkeypatch.setattr(ray_executor, "disconnect", disconnect if command is commands[-1] else lambda: None)
+        monkeypatch.setattr(executors, "disconnect", disconnect if command is commands[-1] else lambda: None)
         code = main(command)
         expected = capsys.readouterr().out
         assert main([*command, *on_cluster]) == code

@@ -7,8 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from tensorkeep.cli.command import Parser
-from tensorkeep.cluster.executors import SERIAL, Executor
-from tensorkeep.cluster.ray_executor import RayExecutor
+from tensorkeep.cluster.executors import SERIAL, Executor, RayExecutor
 from tensorkeep.errors import InvalidArgumentError
 from tensorkeep.io.showing.amounts import size_of
 

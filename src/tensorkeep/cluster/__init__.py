@@ -9,21 +9,19 @@ Ray is an extra (`pip install "tensorkeep[ray]"`). Everything also runs without 
     jobs/         jobs over checkpoints, cut into parts
     tables/       embedding tables in parts, each in a process of its own
     training/     several processes that train one model
-    executors     who does the parts of a job
-    ray_executor  parts of jobs as tasks of a Ray cluster
+    executors     who does the parts of a job: this process, or a Ray cluster
     ray_start     Ray, found and started
 """
 
 from tensorkeep._lazy import on_first_use as _on_first_use
 
 _NAMES = {
-    "tensorkeep.cluster.executors": "Executor SerialExecutor",
+    "tensorkeep.cluster.executors": "Executor RayExecutor SerialExecutor",
     "tensorkeep.cluster.jobs.checking": "check_checkpoint",
     "tensorkeep.cluster.jobs.converting": "convert",
     "tensorkeep.cluster.jobs.editing": "average cast split",
     "tensorkeep.cluster.jobs.embeddings": "compact_checkpoint export_parquet prune_checkpoint repartition_checkpoint",
     "tensorkeep.cluster.jobs.looking": "checkpoint_statistics compare examine",
-    "tensorkeep.cluster.ray_executor": "RayExecutor",
     "tensorkeep.cluster.ray_start": "connect disconnect",
     "tensorkeep.cluster.tables.links": "PartitionLostError",
     "tensorkeep.cluster.tables.placing": "TablesOnRay",

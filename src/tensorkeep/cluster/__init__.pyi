@@ -1,6 +1,6 @@
 # Written by tools/write_stubs.py. Where the names are is said in __init__.py.
 
-from tensorkeep.cluster.executors import Executor, SerialExecutor
+from tensorkeep.cluster.executors import Executor, RayExecutor, SerialExecutor
 from tensorkeep.cluster.jobs.checking import check_checkpoint
 from tensorkeep.cluster.jobs.converting import convert
 from tensorkeep.cluster.jobs.editing import average, cast, split
@@ -8,7 +8,6 @@ from tensorkeep.cluster.jobs.embeddings import (
     compact_checkpoint, export_parquet, prune_checkpoint, repartition_checkpoint,
 )
 from tensorkeep.cluster.jobs.looking import checkpoint_statistics, compare, examine
-from tensorkeep.cluster.ray_executor import RayExecutor
 from tensorkeep.cluster.ray_start import connect, disconnect
 from tensorkeep.cluster.tables.links import PartitionLostError
 from tensorkeep.cluster.tables.placing import TablesOnRay

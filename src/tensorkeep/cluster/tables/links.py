@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Final, NamedTuple, Protocol
 
-from tensorkeep.cluster.ray_executor import Outcome
+from tensorkeep.cluster.executors import Outcome
 from tensorkeep.cluster.ray_start import ray_module
 from tensorkeep.cluster.tables.partitions import Partition, PartStatus
 from tensorkeep.cluster.tables.specs import TableSpec

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from tensorkeep.arrays import Array
-from tensorkeep.cluster.ray_executor import Outcome
+from tensorkeep.cluster.executors import Outcome
 from tensorkeep.cluster.ray_start import connect, ray_module
 from tensorkeep.cluster.training.batches import Batch, Batches, batches_of_worker, split_for_workers
 from tensorkeep.cluster.training.programs import BuiltProgram, Gradients, TrainingProgram
