@@ -21,12 +21,14 @@ from tensorkeep.errors import AlreadyExistsError, DataLossError, TensorKeepError
 from tensorkeep.graph.collections import GraphKeys
 from tensorkeep.graph.graph import Graph
 from tensorkeep.graph.scopes import prepend_name_scope, strip_name_scope
-from tensorkeep.proto.anything import is_any, private_any, public_any
 from tensorkeep.proto.messages import (
     CollectionDef,
     Message,
     VariableDef,
+    is_any,
     parse,
+    private_any,
+    public_any,
 )
 
 LOG: Final = logging.getLogger("tensorkeep")

@@ -1,7 +1,5 @@
 """Protocol buffer messages: the one layer that imports the protobuf runtime.
 
-anything        `google.protobuf.Any`, which programs know from protobuf's own pool and our messages from the private
-                one
 chunked         messages that were cut into chunks
 descriptors     message types that a graph names
 identification  what some bytes are: which of TensorFlow's messages

@@ -2,16 +2,19 @@
 
 The classes are TensorFlow's by name, field and number, and strangers to TensorFlow's own by identity: they live in a
 private descriptor pool, so that both packages can be loaded in one process. Nested messages and enums are reached
-through the class they belong to (`TensorShapeProto.Dim`), enum values through their enum (`DataType.DT_FLOAT`).
+through the class they belong to (`TensorShapeProto.Dim`), enum values through their enum (`DataType.DT_FLOAT`). An
+`Any` is known to programs from protobuf's own pool, and to our messages from the private one.
 """
 
 from __future__ import annotations
 
-from typing import Final, TypeVar
+from typing import Any, Final, TypeVar
 
+from google.protobuf import any_pb2
 from google.protobuf.message import DecodeError, EncodeError, Message
 
 from tensorkeep.errors import DataLossError, InvalidArgumentError
+from tensorkeep.proto import _pool
 from tensorkeep.proto._generated.checkpoint_pb2 import (
     BundleEntryProto,
     BundleHeaderProto,
@@ -220,13 +223,18 @@ __all__ = [
     "VariantTensorDataProto",
     "VersionDef",
     "WhileContextDef",
+    "is_any",
     "parse",
+    "private_any",
+    "public_any",
     "serialize",
 ]
 
 MessageType = TypeVar("MessageType", bound=Message)
 
 MOST_BYTES: Final = (1 << 31) - 1  # of a serialized message; protocol buffers know no larger ones
+_ANY: Final = "google.protobuf.Any"
+_Private: Any = getattr(_pool, "Any")  # noqa: B009 - made at run time
 
 
 def parse(message_type: type[MessageType], data: bytes | memoryview, what: str) -> MessageType:
@@ -252,3 +260,20 @@ def serialize(message: Message) -> bytes:
     except (EncodeError, ValueError) as error:
         name = message.DESCRIPTOR.name
         raise InvalidArgumentError(f"{name} cannot be serialized; is it larger than 2 GiB? ({error})") from error
+
+
+def is_any(value: object) -> bool:
+    """Whether a value is an Any, of whichever pool."""
+    return getattr(getattr(type(value), "DESCRIPTOR", None), "full_name", None) == _ANY
+
+
+def private_any(value: Any) -> Any:
+    """An Any as our messages hold it. TypeError for what is none."""
+    if not is_any(value):
+        raise TypeError(f"expected a {_ANY}, got {value!r}")
+    return _Private(type_url=value.type_url, value=value.value)
+
+
+def public_any(value: Any) -> any_pb2.Any:
+    """An Any as programs use it."""
+    return any_pb2.Any(type_url=value.type_url, value=value.value)

@@ -5,6 +5,5 @@ files             graphs in files: GraphDef as bytes (`.pb`) or as text (`.pbtxt
 full_types        full types: what a node says, beyond types and shapes, of what its outputs hold
 graph_def         graphs as GraphDef messages, in and out, without loss
 import_arguments  what the caller of an import says
-older_forms       nodes of DeepRec's older releases, brought into the form that its ops have today
-versions          the versions of a graph: which program made it, and which may read it
+versions          how old a graph is: who made it, who may read it, and nodes of older releases in today's form
 """

@@ -21,8 +21,7 @@ from tensorkeep.graph.messages.import_arguments import (
     tensor_name_parts,
     wanted_names,
 )
-from tensorkeep.graph.messages.older_forms import bring_up_to_date
-from tensorkeep.graph.messages.versions import check_versions, merge_versions, versions_of
+from tensorkeep.graph.messages.versions import bring_up_to_date, check_versions, merge_versions, versions_of
 from tensorkeep.graph.ordering import LOOP_BACK, MERGES, topological
 from tensorkeep.graph.registry.opspec import OpaqueSpec, OpSpec, find_op, spec_of_op_def
 from tensorkeep.graph.registry.schema import AttrSchema, OpSchema

@@ -20,8 +20,7 @@ from tensorkeep.graph.collections import add_to_collection
 from tensorkeep.graph.graph import Graph, Tensor
 from tensorkeep.io.files.directories import copy_file
 from tensorkeep.io.files.filesystem import Durability, FileSystem
-from tensorkeep.proto.anything import public_any
-from tensorkeep.proto.messages import AssetFileDef, CollectionDef
+from tensorkeep.proto.messages import AssetFileDef, CollectionDef, public_any
 from tensorkeep.saved_model.files.constants import ASSETS_DIRECTORY, ASSETS_KEY
 
 LOG: Final = logging.getLogger("tensorkeep")
