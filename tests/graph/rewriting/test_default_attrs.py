@@ -8,7 +8,7 @@ import pytest
 
 from tensorkeep.graph.graph import Graph
 from tensorkeep.graph.messages.graph_def import export_graph, import_graph
-from tensorkeep.graph.rewriting.default_attrs import strip_default_attrs
+from tensorkeep.graph.rewriting.default_attrs import strip_defaults_in_place
 from tensorkeep.proto.messages import GraphDef, MetaGraphDef, parse
 from tests.support.golden import golden
 
@@ -24,14 +24,13 @@ def graph_of(path: Path) -> GraphDef:
 
 @pytest.mark.parametrize(("whole", "stripped"), PAIRS, ids=lambda path: path.name)
 def test_stripping_leaves_what_tensorflow_leaves(whole: Path, stripped: Path) -> None:
-    before = graph_of(whole)
-    ours = strip_default_attrs(before)
+    ours = graph_of(whole)
+    strip_defaults_in_place(ours)
     theirs = {node.name: node for node in graph_of(stripped).node}
     for node in ours.node:
         node.attr.pop("_output_shapes", None)
         theirs[node.name].attr.pop("_output_shapes", None)
         assert dict(node.attr) == dict(theirs[node.name].attr), node.name  # that file has no devices
-    assert before == graph_of(whole)
 
 
 @pytest.mark.parametrize(("whole", "stripped"), PAIRS, ids=lambda path: path.name)
@@ -50,4 +49,6 @@ def test_attributes_that_belong_to_no_op_stay() -> None:
     node = proto.node.add(name="c", op="NoSuchOp")
     node.attr["_mark"].i = 0
     node.attr["x"].i = 0
-    assert strip_default_attrs(proto) == proto
+    before = proto.SerializeToString(deterministic=True)
+    strip_defaults_in_place(proto)
+    assert proto.SerializeToString(deterministic=True) == before

@@ -9,19 +9,11 @@ from tensorkeep.graph.registry.opspec import find_op
 from tensorkeep.proto.messages import AttrValue, GraphDef, NodeDef
 
 
-def strip_default_attrs(graph_def: GraphDef) -> GraphDef:
-    """The graph without attributes that say what is so by default: older versions, which may not know them, read it.
+def strip_defaults_in_place(graph_def: GraphDef) -> None:
+    """Takes attributes that say what is so by default out of a message, for older versions, which may not know them.
 
     Attributes whose name begins with an underscore belong to no op, and stay. Bodies of functions are stripped too.
     """
-    stripped = GraphDef()
-    stripped.CopyFrom(graph_def)
-    strip_defaults_in_place(stripped)
-    return stripped
-
-
-def strip_defaults_in_place(graph_def: GraphDef) -> None:
-    """Takes attributes that say what is so by default out of a message."""
     defaults: dict[str, list[tuple[str, AttrValue]]] = {}
     _strip(graph_def.node, defaults)
     for function in graph_def.library.function:

@@ -33,7 +33,6 @@ Ints = tuple[int, ...]
 Shapes = tuple[Shape, Shape, Shape]
 
 _FLOAT: Final = np.float32
-_QUANTIZED: Final = "quantizedtype"
 
 # ---------------------------------------------------------------------------------------------------- Ranges
 

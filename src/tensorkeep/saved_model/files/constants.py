@@ -7,7 +7,6 @@ from typing import Final
 # ----------------------------------------------------------------------------------------------------------- directory
 
 SAVED_MODEL_SCHEMA_VERSION: Final = 1
-SAVED_MODEL_FILENAME_PREFIX: Final = "saved_model"
 SAVED_MODEL_FILENAME_PB: Final = "saved_model.pb"
 SAVED_MODEL_FILENAME_CPB: Final = "saved_model.cpb"
 SAVED_MODEL_FILENAME_PBTXT: Final = "saved_model.pbtxt"

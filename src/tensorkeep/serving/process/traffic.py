@@ -11,7 +11,7 @@ from tensorkeep.errors import InvalidArgumentError, TensorKeepError
 from tensorkeep.io.files.everywhere import FILES
 from tensorkeep.io.files.filesystem import temporary_path
 from tensorkeep.proto.messages import Message
-from tensorkeep.proto.serving import LoggingConfig, ModelServerConfig, PredictionLog
+from tensorkeep.proto.serving import ModelServerConfig, PredictionLog
 from tensorkeep.serving.inference.replaying import replay
 from tensorkeep.serving.life.configuration import ModelSettings
 from tensorkeep.serving.models import ModelAsked, ModelOverview, Models, State
@@ -20,7 +20,7 @@ from tensorkeep.serving.traffic.canaries import Canary
 from tensorkeep.serving.traffic.handling import TrafficSettings
 from tensorkeep.serving.traffic.limits import EVERY_MODEL, ModelLimits
 from tensorkeep.serving.traffic.metrics import ServerMetrics
-from tensorkeep.serving.traffic.request_log import require_loggable
+from tensorkeep.serving.traffic.request_log import logging_of_text, require_loggable
 from tensorkeep.serving.traffic.shadows import Answer, Shadow
 
 LOG: Final = logging.getLogger("tensorkeep.serving")
@@ -35,7 +35,7 @@ def traffic_settings(options: ServerOptions, models: Mapping[str, ModelSettings]
         limits=limits_of(options),
         canaries=[_canary(text) for text in rules.canaries],
         shadows=[_shadow(text) for text in rules.shadows],
-        logs=logs | dict(map(_log, rules.request_logs)),
+        logs=logs | dict(map(logging_of_text, rules.request_logs)),
     )
 
 
@@ -125,22 +125,6 @@ def _canary(text: str) -> Canary:
 def _shadow(text: str) -> Shadow:
     share = Shadow.of(text)
     return Shadow(share.model, share.target, share.percent)
-
-
-def _log(text: str) -> tuple[str, LoggingConfig]:
-    """The model and the configuration of a text such as "m=/logs/m:0.01"."""
-    name, equals, rest = text.partition("=")
-    prefix, _, rate = rest.rpartition(":")
-    try:
-        number = float(rate)
-    except ValueError:
-        number = -1.0
-    if not (name and equals and prefix and 0 <= number <= 1):
-        raise InvalidArgumentError(f'"{text}" is not MODEL=PREFIX:RATE, such as m=/logs/m:0.01; a rate is 0 to 1')
-    config = LoggingConfig()
-    config.log_collector_config.filename_prefix = prefix
-    config.sampling_config.sampling_rate = number
-    return name, config
 
 
 def require_loggable_models(config: ModelServerConfig) -> None:

@@ -62,15 +62,15 @@ def logging_of_text(text: str) -> tuple[str, LoggingConfig]:
     """The model and its configuration, of a text such as "m=logs/m:0.01": model, prefix of files, rate."""
     model, _, rest = text.partition("=")
     prefix, _, rate = rest.rpartition(":")
-    config = LoggingConfig()
     try:
-        config.sampling_config.sampling_rate = float(rate)
+        number = float(rate)
     except ValueError:
-        prefix = ""
-    if not model or not prefix:
-        raise InvalidArgumentError(f'"{text}" is not MODEL=PREFIX:RATE, such as m=logs/m:0.01')
+        number = -1.0
+    if not (model and prefix and 0 <= number <= 1):
+        raise InvalidArgumentError(f'"{text}" is not MODEL=PREFIX:RATE, such as m=/logs/m:0.01; a rate is 0 to 1')
+    config = LoggingConfig()
     config.log_collector_config.filename_prefix = prefix
-    require_loggable(config)
+    config.sampling_config.sampling_rate = number
     return model, config
 
 

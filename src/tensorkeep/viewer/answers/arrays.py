@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 import numpy as np
@@ -118,8 +117,3 @@ def picks(size: int, most: int) -> list[int]:
     if size <= most:
         return list(range(size))
     return sorted({round(at * (size - 1) / (most - 1)) for at in range(most)})
-
-
-def columns_of(items: Sequence[Mapping[str, Any]], names: Sequence[str]) -> dict[str, list[Any]]:
-    """Rows as columns."""
-    return {name: [item[name] for item in items] for name in names}

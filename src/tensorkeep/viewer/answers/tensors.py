@@ -23,7 +23,6 @@ _EXTREMES: Final = 8
 _MOST_FILTERS: Final = 64
 _LARGEST_FILTER: Final = 31
 _MOST_TEXTS: Final = 100
-_MOST_TEXT_BYTES: Final = 64 << 20
 
 
 def tensor(asked: Asked) -> Mapping[str, Any]:
