@@ -1,15 +1,19 @@
-"""Which op has which lowering: a function from JAX's arrays to JAX's arrays."""
+"""Which op has which lowering, a function of JAX's arrays to JAX's arrays, and functions that say their derivative."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final, TypeAlias, TypeVar
+from typing import Any, Final, Protocol, TypeAlias, TypeVar
+
+import jax
 
 from tensorkeep.graph.registry.opspec import keyword_names
 
 LoweringFunction: TypeAlias = Callable[..., Any]
 Function = TypeVar("Function", bound=LoweringFunction)
+Rule: TypeAlias = Callable[[Any, Any], tuple[Any, Any]]
+"""Of the values of the arguments, and how each of them moves: the result, and how it moves."""
 
 
 @dataclass(frozen=True)
@@ -79,3 +83,19 @@ def _positional(function: LoweringFunction) -> LoweringFunction:
         return function(*inputs)
 
     return one_call
+
+
+class Derivable(Protocol):
+    """A function whose rule is yet to be said, or has been."""
+
+    def __call__(self, *arguments: Any) -> Any: ...
+
+    def defjvp(self, rule: Rule) -> Rule:
+        """Decorates the rule. It is linear in how arguments move, so that JAX turns it around for gradients."""
+        ...
+
+
+def own_derivative(function: Callable[..., Any]) -> Derivable:
+    """Decorates a function whose derivative is not what JAX would make of it."""
+    made: Derivable = jax.custom_jvp(function)
+    return made

@@ -2,12 +2,11 @@
 
 activations    activations, losses that begin with a softmax, and their gradients
 arithmetic     arithmetic on elements, functions of one number, comparisons, bits, types and complex numbers
-control_flow   branches and loops that call functions of the graph's library
+control_flow   branches and loops that call functions of the graph's library, and calls of modules of StableHLO
 convolutions   windows that slide over images: convolutions, pools, and their gradients
 every          all lowerings: importing it makes them known
 images         images of another size, boxes cut out of them, and their colors
 matrices       products of matrices, einsum, diagonals, linear algebra, and Fourier's transform
-modules        modules of another compiler that a model contains: those of StableHLO, which JAX itself runs
 normalisation  normalisation of batches and of neighbouring channels, and its gradients
 passing        what only passes values on, and what only checks them
 random         random numbers: of a seed that is an input, and of a key that the function is given

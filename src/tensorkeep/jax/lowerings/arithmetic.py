@@ -12,8 +12,7 @@ from jax import lax
 from jax.scipy import special
 
 from tensorkeep.dtypes import DType
-from tensorkeep.jax.derivatives import own_derivative
-from tensorkeep.jax.registry import lowering, same_function
+from tensorkeep.jax.registry import lowering, own_derivative, same_function
 from tensorkeep.jax.values import CannotTraceError
 
 

@@ -9,8 +9,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from tensorkeep.arrays import Array
-from tensorkeep.jax.derivatives import own_derivative
-from tensorkeep.jax.registry import lowering
+from tensorkeep.jax.registry import lowering, own_derivative
 from tensorkeep.jax.values import sizes
 from tensorkeep.ops.images.resampling import Taps, bicubic_taps, bilinear_taps, nearest_places
 

@@ -10,8 +10,7 @@ import numpy as np
 from jax import lax
 
 from tensorkeep.arrays import Array
-from tensorkeep.jax.derivatives import own_derivative
-from tensorkeep.jax.registry import lowering
+from tensorkeep.jax.registry import lowering, own_derivative
 from tensorkeep.jax.values import NotKnownError, Value, is_known, is_wide, on_device, sizes
 
 

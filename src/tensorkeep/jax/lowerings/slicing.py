@@ -11,8 +11,7 @@ import numpy as np
 from jax import lax
 
 from tensorkeep.arrays import Array
-from tensorkeep.jax.derivatives import own_derivative
-from tensorkeep.jax.registry import lowering
+from tensorkeep.jax.registry import lowering, own_derivative
 from tensorkeep.jax.values import CannotTraceError, NotKnownError, Value, is_known, on_device, shape_of, sizes
 from tensorkeep.ops.arrays.slicing import Masks, slice_layout, slice_spec
 

@@ -17,7 +17,6 @@ sparse_tensors/  rules for tensors whose values are not all there, or whose rows
 loops/           rules for branches and loops, and for what loops fill
 carriers         types that ONNX Runtime's kernels take, and the wider ones that others are computed in
 every            all rules: importing this makes them known
-groups           elements that belong together by a number, in the order of those numbers
 registry         which op has which rule
 rounds           loops that rules write: so many rounds, each of which is told its number
 """

@@ -16,7 +16,7 @@ matrices           products of matrices
 quantisation       numbers as whole numbers of few bits over a range, and back
 random             random numbers
 reductions         reductions along axes: sums, means, products, extremes, truth, norms
-segments           reductions of rows that belong together, by ids
+segments           rows that belong together by a number: grouped, and reduced
 sets               sets in the rows of arrays: what is in both, in one of them, or in the first alone
 special_functions  the error function and its inverses, gamma functions
 """

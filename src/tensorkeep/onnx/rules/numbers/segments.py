@@ -1,8 +1,8 @@
-"""Reductions of rows that belong together: by sorted ids, by any ids, and of rows picked by indices."""
+"""Rows that belong together by a number: grouped, and reduced, by sorted ids, by any ids, or picked by indices."""
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Final, NamedTuple
 
 import numpy as np
 
@@ -10,7 +10,8 @@ from tensorkeep.dtypes import BOOL, FLOAT32, FLOAT64, INT64, DType
 from tensorkeep.onnx.graphs import OnnxGraph
 from tensorkeep.onnx.known_axes import are_same_axes
 from tensorkeep.onnx.rules.arrays.joining import as_rows, as_vector
-from tensorkeep.onnx.rules.arrays.scattering import carrier_of_reduction, put_rows
+from tensorkeep.onnx.rules.arrays.scattering import REDUCTIONS, carrier_of_reduction, put_rows
+from tensorkeep.onnx.rules.arrays.selecting import largest
 from tensorkeep.onnx.rules.arrays.shapes import filled_array
 from tensorkeep.onnx.rules.carriers import carried_node
 from tensorkeep.onnx.rules.registry import rule
@@ -25,6 +26,39 @@ def by_segment(to: OnnxGraph, rows: Term, ids: Term, count: Part, reduction: str
     start = to.constant(np.array(nothing, rows.dtype.array_dtype), rows.dtype)
     whole = filled_array(to, vector(to, [count, *axes_of(rows, 1)]), start)
     return to.cast(put_rows(to, whole, ids, rows, reduction), own)
+
+
+class Groups(NamedTuple):
+    """Elements with equal numbers are a group; groups are in the order of their numbers."""
+
+    order: Term
+    """The places of the elements, group by group."""
+    ids: Term
+    """Of each element in that order, the number of its group."""
+    firsts: Term
+    """Of each group, the place of its first element."""
+    numbers: Term
+    """Of each group, the number that its elements have."""
+
+    def reduced(self, to: OnnxGraph, values: Term, reduction: str, nothing: object) -> Term:
+        """What the elements of each group give together."""
+        ordered = to.node("Gather", values, self.order, dims=(None,), axis=0)
+        return by_segment(to, ordered, self.ids, to.shape(self.firsts), reduction, nothing)
+
+
+def groups_of(to: OnnxGraph, numbers: Term) -> Groups:
+    """The groups of elements with equal numbers, a vector of int64."""
+    to.require_opset(REDUCTIONS["add"], "to find elements that belong together")
+    ordered, order = largest(to, numbers, to.shape(numbers), is_largest=False)
+    after, before = to.slice(ordered, [1], [END], [0]), to.slice(ordered, [0], [-1], [0])
+    changes = to.node("Not", to.node("Equal", after, before, dtype=BOOL))
+    start = to.slice(ordered, [0], [1], [0])
+    is_first = to.concat([to.node("Equal", start, start, dtype=BOOL), changes], 0)
+    ids = to.node("Sub", to.node("CumSum", to.cast(is_first, INT64), to.constant(0)), to.constant(1))
+    where = to.squeeze(to.node("NonZero", is_first, dtype=INT64, dims=(1, None)), [0])
+    ids.dims = order.dims = (None,)
+    firsts = to.node("Gather", order, where, dims=(None,), axis=0)
+    return Groups(order, ids, firsts, to.node("Gather", ordered, where, dims=(None,), axis=0))
 
 
 def lowest_number(dtype: DType, highest: bool = False) -> object:

@@ -12,9 +12,8 @@ from tensorkeep.onnx.graphs import OnnxGraph
 from tensorkeep.onnx.rules.arrays.scattering import linear_places
 from tensorkeep.onnx.rules.arrays.shapes import filled_array
 from tensorkeep.onnx.rules.carriers import carried_node
-from tensorkeep.onnx.rules.groups import Groups, groups_of
 from tensorkeep.onnx.rules.numbers.elementwise import elementwise
-from tensorkeep.onnx.rules.numbers.segments import by_segment, lowest_number
+from tensorkeep.onnx.rules.numbers.segments import Groups, by_segment, groups_of, lowest_number
 from tensorkeep.onnx.rules.registry import rule
 from tensorkeep.onnx.rules.sparse_tensors.sparse import check_places, column_of
 from tensorkeep.onnx.size_vectors import (

@@ -15,8 +15,7 @@ from tensorkeep.dtypes import BOOL, INT64, STRING
 from tensorkeep.onnx.graphs import OnnxGraph
 from tensorkeep.onnx.rules.arrays.joining import as_vector
 from tensorkeep.onnx.rules.arrays.shapes import filled_array
-from tensorkeep.onnx.rules.groups import groups_of
-from tensorkeep.onnx.rules.numbers.segments import by_segment
+from tensorkeep.onnx.rules.numbers.segments import by_segment, groups_of
 from tensorkeep.onnx.rules.registry import rule
 from tensorkeep.onnx.rules.sparse_tensors.ragged import flat_ranges, row_of_elements
 from tensorkeep.onnx.rules.strings.patterns import Marks, marks_of_pattern
