@@ -9,8 +9,7 @@ import numpy as np
 import pytest
 
 import tensorkeep as tk
-from tensorkeep.cli.output import Form, Output
-from tensorkeep.cli.progress import ProgressBar
+from tensorkeep.cli.output import Form, Output, ProgressBar
 from tensorkeep.io.showing.terminal import Terminal
 from tests.cli.conftest import Program, assert_explained
 

@@ -14,8 +14,7 @@
     fitting          how a table is made to fit a terminal: what is shortened, and what is left out
     main             the program itself: finds the command, runs it, and says what went wrong
     manual           `tensorkeep man`: the manual page, made of what the commands say of themselves
-    output           what commands print: tables and text for people, lines with tabs for programs
-    progress         a bar for work that takes longer than a moment, on the terminal that errors go to
+    output           what commands print: tables and text for people, lines with tabs for programs, a bar meanwhile
     run_program      `tensorkeep run`: programs written for TensorFlow 1
     serve            `tensorkeep serve`: models by gRPC and HTTP
     start            where the program begins: all of it is imported here

@@ -11,8 +11,7 @@ from tensorkeep.checkpoint.casting import CastLoss, CastLossError
 from tensorkeep.checkpoint.finding.file_names import index_path
 from tensorkeep.cli.command import DONE, Parser
 from tensorkeep.cli.looking.any_tensors import require_checkpoint
-from tensorkeep.cli.output import Output, amount_of, shown_value, size_text
-from tensorkeep.cli.progress import ProgressBar
+from tensorkeep.cli.output import Output, ProgressBar, amount_of, shown_value, size_text
 from tensorkeep.edit.plan import EditOptions, TargetExistsError, Written
 from tensorkeep.edit.selecting import NameChanges
 from tensorkeep.errors import AlreadyExistsError, DataLossError, InvalidArgumentError

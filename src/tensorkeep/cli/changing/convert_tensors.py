@@ -22,8 +22,7 @@ from tensorkeep.cli.cluster_options import add_cluster, cluster_of
 from tensorkeep.cli.command import DONE, Command, Parser
 from tensorkeep.cli.looking.tensor_filters import add_selection, selection_of
 from tensorkeep.cli.models.model_arguments import add_run_initializers
-from tensorkeep.cli.output import Column, Output, amount_of, shape_text, shown_value, size_text
-from tensorkeep.cli.progress import ProgressBar
+from tensorkeep.cli.output import Column, Output, ProgressBar, amount_of, shape_text, shown_value, size_text
 from tensorkeep.cluster.jobs.converting import convert as convert_on_cluster
 from tensorkeep.convert import PRESETS, Converted, ConvertOptions, Explanation, ModelOptions, convert, explain
 from tensorkeep.convert.converting import TargetExistsError

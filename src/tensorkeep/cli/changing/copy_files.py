@@ -5,8 +5,7 @@ from __future__ import annotations
 from argparse import Namespace
 
 from tensorkeep.cli.command import DONE, Command, Parser
-from tensorkeep.cli.output import Output, amount_of, shown_value, size_text
-from tensorkeep.cli.progress import watching
+from tensorkeep.cli.output import Output, amount_of, shown_value, size_text, watching
 from tensorkeep.edit.copying import copy_files
 
 

@@ -6,8 +6,7 @@ from argparse import Namespace
 from typing import Any
 
 from tensorkeep.cli.command import DONE, FOUND, Command, Parser
-from tensorkeep.cli.output import Column, Output, shown_value
-from tensorkeep.cli.progress import ProgressBar
+from tensorkeep.cli.output import Column, Output, ProgressBar, shown_value
 from tensorkeep.embedding.tools.querying import FoundRows, look_up
 from tensorkeep.embedding.tools.repairing import KeyComparison, compare_keys
 from tensorkeep.embedding.tools.statistics import EmbeddingStatistics, Histogram, embedding_statistics

@@ -8,8 +8,7 @@ from typing import Any
 
 from tensorkeep.checkpoint.finding.files import checkpoint_exists
 from tensorkeep.cli.command import DONE, Parser
-from tensorkeep.cli.output import Output, shown_value
-from tensorkeep.cli.progress import ProgressBar
+from tensorkeep.cli.output import Output, ProgressBar, shown_value
 from tensorkeep.errors import AlreadyExistsError
 from tensorkeep.io.showing.progress import Progress
 

@@ -9,8 +9,7 @@ from collections.abc import Mapping
 from typing import Any, Protocol
 
 from tensorkeep.cli.command import DONE, FOUND, Command, Parser
-from tensorkeep.cli.output import Column, Output, shown_value
-from tensorkeep.cli.progress import watching
+from tensorkeep.cli.output import Column, Output, shown_value, watching
 from tensorkeep.inspect.folders import FolderEntry, list_checkpoints
 from tensorkeep.io.showing.amounts import duration_text
 

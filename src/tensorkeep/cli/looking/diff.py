@@ -14,8 +14,7 @@ from tensorkeep.cli.cluster_options import add_cluster, cluster_of
 from tensorkeep.cli.command import DONE, FOUND, Command, Parser
 from tensorkeep.cli.files import require_free, write_text
 from tensorkeep.cli.looking.any_tensors import meant_path, open_any, require_checkpoint
-from tensorkeep.cli.output import Column, Output, amount_of, shape_text, shown_value
-from tensorkeep.cli.progress import watching
+from tensorkeep.cli.output import Column, Output, amount_of, shape_text, shown_value, watching
 from tensorkeep.cluster.jobs.looking import compare as compare_on_cluster
 from tensorkeep.convert.hub import OpenTensors, TensorSource
 from tensorkeep.errors import InvalidArgumentError, TensorKeepError

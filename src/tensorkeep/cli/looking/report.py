@@ -8,8 +8,7 @@ from collections.abc import Sequence
 from tensorkeep.cli.command import DONE, Command, Parser
 from tensorkeep.cli.files import require_free, write_text
 from tensorkeep.cli.looking.any_tensors import PATH_HELP
-from tensorkeep.cli.output import Output, amount_of, shown_value, size_text
-from tensorkeep.cli.progress import watching
+from tensorkeep.cli.output import Output, amount_of, shown_value, size_text, watching
 from tensorkeep.errors import InvalidArgumentError
 from tensorkeep.inspect.identifying import identify
 from tensorkeep.viewer.page import export_page

@@ -18,8 +18,7 @@ from tensorkeep.cli.looking.any_tensors import (
     tell_remarks,
 )
 from tensorkeep.cli.looking.tensor_filters import add_filters, order_of, selection_of
-from tensorkeep.cli.output import Column, Output, amount_of, shape_text, shown_value
-from tensorkeep.cli.progress import watching
+from tensorkeep.cli.output import Column, Output, amount_of, shape_text, shown_value, watching
 from tensorkeep.cluster.executors import Executor
 from tensorkeep.cluster.jobs.looking import checkpoint_statistics as statistics_on_cluster
 from tensorkeep.cluster.jobs.looking import examine as examine_on_cluster

@@ -9,8 +9,7 @@ from tensorkeep.checkpoint.checking import CheckpointReport, check_checkpoint
 from tensorkeep.cli.cluster_options import add_cluster, cluster_of
 from tensorkeep.cli.command import DONE, FOUND, Command, Parser
 from tensorkeep.cli.looking.any_tensors import meant_path, require_checkpoint
-from tensorkeep.cli.output import Output, shown_value
-from tensorkeep.cli.progress import ProgressBar, watching
+from tensorkeep.cli.output import Output, ProgressBar, shown_value, watching
 from tensorkeep.cluster.executors import Executor
 from tensorkeep.cluster.jobs.checking import check_checkpoint as check_on_cluster
 from tensorkeep.inspect.folders import checkpoints_of

@@ -8,8 +8,7 @@ from typing import Final
 
 from tensorkeep.cli.command import DONE, FOUND, Command, Parser
 from tensorkeep.cli.files import require_free
-from tensorkeep.cli.output import Output, amount_of, shown_value
-from tensorkeep.cli.progress import ProgressBar
+from tensorkeep.cli.output import Output, ProgressBar, amount_of, shown_value
 from tensorkeep.inspect.manifests import (
     Manifest,
     check_manifest,
