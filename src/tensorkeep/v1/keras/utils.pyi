@@ -4,9 +4,8 @@ from tensorkeep.tf1.keras.engine.nodes import get_source_inputs
 from tensorkeep.tf1.keras.named_objects import (
     CustomObjectScope, custom_object_scope, deserialize_keras_object, get_custom_objects, serialize_keras_object,
 )
-from tensorkeep.tf1.keras.utils.arrays import normalize, to_categorical
+from tensorkeep.tf1.keras.utils.arrays import HDF5Matrix, normalize, to_categorical
 from tensorkeep.tf1.keras.utils.downloads import get_file
-from tensorkeep.tf1.keras.utils.hdf5_matrix import HDF5Matrix
 from tensorkeep.tf1.keras.utils.models import model_to_dot, multi_gpu_model, plot_model
 from tensorkeep.tf1.keras.utils.progress import Progbar
 from tensorkeep.tf1.keras.utils.sequences import GeneratorEnqueuer, OrderedEnqueuer, Sequence, SequenceEnqueuer

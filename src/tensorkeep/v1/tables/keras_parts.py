@@ -115,14 +115,14 @@ KERAS_PARTS: Final[dict[str, Table]] = {
         """,
     },
     "keras.datasets": {},
-    "keras.datasets.boston_housing": {"tensorkeep.tf1.keras.datasets.numbers": "load_data=load_houses"},
-    "keras.datasets.cifar10": {"tensorkeep.tf1.keras.datasets.images": "load_data=load_ten_things"},
-    "keras.datasets.cifar100": {"tensorkeep.tf1.keras.datasets.images": "load_data=load_hundred_things"},
-    "keras.datasets.fashion_mnist": {"tensorkeep.tf1.keras.datasets.images": "load_data=load_clothes"},
+    "keras.datasets.boston_housing": {"tensorkeep.tf1.keras.datasets.arrays": "load_data=load_houses"},
+    "keras.datasets.cifar10": {"tensorkeep.tf1.keras.datasets.arrays": "load_data=load_ten_things"},
+    "keras.datasets.cifar100": {"tensorkeep.tf1.keras.datasets.arrays": "load_data=load_hundred_things"},
+    "keras.datasets.fashion_mnist": {"tensorkeep.tf1.keras.datasets.arrays": "load_data=load_clothes"},
     "keras.datasets.imdb": {
         "tensorkeep.tf1.keras.datasets.texts": "get_word_index=review_word_index load_data=load_reviews"
     },
-    "keras.datasets.mnist": {"tensorkeep.tf1.keras.datasets.images": "load_data=load_digits"},
+    "keras.datasets.mnist": {"tensorkeep.tf1.keras.datasets.arrays": "load_data=load_digits"},
     "keras.datasets.reuters": {
         "tensorkeep.tf1.keras.datasets.texts": "get_word_index=news_word_index load_data=load_news"
     },
@@ -202,9 +202,8 @@ KERAS_PARTS: Final[dict[str, Table]] = {
     "keras.utils": {
         "tensorkeep.tf1.keras.engine.nodes": "get_source_inputs",
         "tensorkeep.tf1.keras.named_objects": _NAMED_OBJECTS,
-        "tensorkeep.tf1.keras.utils.arrays": "normalize to_categorical",
+        "tensorkeep.tf1.keras.utils.arrays": "HDF5Matrix normalize to_categorical",
         "tensorkeep.tf1.keras.utils.downloads": "get_file",
-        "tensorkeep.tf1.keras.utils.hdf5_matrix": "HDF5Matrix",
         "tensorkeep.tf1.keras.utils.models": "model_to_dot multi_gpu_model plot_model",
         "tensorkeep.tf1.keras.utils.progress": "Progbar",
         "tensorkeep.tf1.keras.utils.sequences": "GeneratorEnqueuer OrderedEnqueuer Sequence SequenceEnqueuer",

@@ -1,7 +1,6 @@
 """`tf.keras.datasets`: data by the files that Keras keeps of them; nothing is fetched.
 
-images        handwritten digits, clothes, and small pictures of things
+arrays        handwritten digits, clothes and small pictures of things; prices of houses
 kept_files    the files: NumPy archives, and pickles of plain values
-numbers       prices of houses
 texts         reviews of films and news, as numbers of words
 """

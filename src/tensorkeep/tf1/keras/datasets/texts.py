@@ -10,7 +10,7 @@ import numpy as np
 from tensorkeep.arrays import Array
 from tensorkeep.errors import InvalidArgumentError
 from tensorkeep.io.files.filesystem import PathLike
-from tensorkeep.tf1.keras.datasets.images import Pairs
+from tensorkeep.tf1.keras.datasets.arrays import Pairs
 from tensorkeep.tf1.keras.datasets.kept_files import load_archive, tell_of_file
 from tensorkeep.tf1.keras.utils.downloads import get_file, read_bytes
 

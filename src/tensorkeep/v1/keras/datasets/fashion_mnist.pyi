@@ -1,6 +1,6 @@
 # Written by tools/write_stubs.py. Where the names are is said in tables.
 
-from tensorkeep.tf1.keras.datasets.images import load_clothes as load_data
+from tensorkeep.tf1.keras.datasets.arrays import load_clothes as load_data
 
 __all__ = [
     "load_data",

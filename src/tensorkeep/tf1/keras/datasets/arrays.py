@@ -1,4 +1,4 @@
-"""Handwritten digits, clothes, and small pictures of things, with the numbers of their classes."""
+"""Datasets of arrays: digits, clothes and small pictures with the numbers of their classes, and prices of houses."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _FASHION: Final = (
     "t10k-images-idx3-ubyte.gz",
 )
 Pairs = tuple[tuple[Array, Array], tuple[Array, Array]]
-"""Pictures and labels to train with, and to test with."""
+"""Pictures and labels, or numbers and prices, to train with, and to test with."""
 
 
 def load_digits(path: PathLike = "mnist.npz") -> Pairs:
@@ -77,3 +77,15 @@ def load_hundred_things(label_mode: str = "fine") -> Pairs:
         _batch(f"{folder}/{part}", f"{label_mode}_labels") for part in ("train", "test")
     )
     return (_arranged_pictures(pictures), labels.reshape(-1, 1)), (_arranged_pictures(tested), wanted.reshape(-1, 1))
+
+
+def load_houses(path: PathLike = "boston_housing.npz", test_split: float = 0.2, seed: int = 113) -> Pairs:
+    """`boston_housing.load_data`: in an order drawn by the seed; the last part is to test with."""
+    if not 0 <= test_split < 1:
+        raise InvalidArgumentError(f"test_split is from 0 to 1, got {test_split}")
+    x, y = load_archive(path, f"{_PLACE}boston_housing.npz", ("x", "y"))
+    order = np.arange(len(x))
+    np.random.RandomState(seed).shuffle(order)
+    x, y = x[order], y[order]
+    count = int(len(x) * (1 - test_split))
+    return (np.array(x[:count]), np.array(y[:count])), (np.array(x[count:]), np.array(y[count:]))
