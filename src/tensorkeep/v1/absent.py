@@ -31,7 +31,6 @@ _EVENTS: Final = (
 )
 _GENERATORS: Final = "tf.random.stateless_uniform and its like draw the numbers of a seed"
 _NO_SPEC: Final = "tf.TensorSpec, SparseTensorSpec and RaggedTensorSpec say what elements are"
-_OPERATORS: Final = "tf.linalg.LinearOperatorLowerTriangular is there; of others write the matrix"
 _RECORDS: Final = "read by it in tf.data.Dataset.from_generator, or write record files by tf.python_io.TFRecordWriter"
 _SAMPLERS: Final = "tf.nn.fixed_unigram_candidate_sampler and log_uniform_candidate_sampler draw classes"
 _SECTION: Final = "a run is one thread: hold a threading.Lock around session.run, or take turns by a tf.FIFOQueue"
@@ -105,27 +104,7 @@ INSTEAD: Final[dict[str, str]] = {
     "experimental": "what is not experimental any more is in tf itself",
     "keras.mixed_precision": "cast by tf.cast",
     "keras.models.model_from_yaml": "YAML can make any object of Python: use to_json, and model_from_json",
-    "linalg.LinearOperator": _OPERATORS,
-    "linalg.LinearOperatorAdjoint": _OPERATORS,
-    "linalg.LinearOperatorBlockDiag": _OPERATORS,
-    "linalg.LinearOperatorBlockLowerTriangular": _OPERATORS,
-    "linalg.LinearOperatorCirculant": _OPERATORS,
-    "linalg.LinearOperatorCirculant2D": _OPERATORS,
-    "linalg.LinearOperatorCirculant3D": _OPERATORS,
-    "linalg.LinearOperatorComposition": _OPERATORS,
-    "linalg.LinearOperatorDiag": _OPERATORS,
-    "linalg.LinearOperatorFullMatrix": _OPERATORS,
-    "linalg.LinearOperatorHouseholder": _OPERATORS,
-    "linalg.LinearOperatorIdentity": _OPERATORS,
-    "linalg.LinearOperatorInversion": _OPERATORS,
-    "linalg.LinearOperatorKronecker": _OPERATORS,
-    "linalg.LinearOperatorLowRankUpdate": _OPERATORS,
-    "linalg.LinearOperatorPermutation": _OPERATORS,
-    "linalg.LinearOperatorScaledIdentity": _OPERATORS,
-    "linalg.LinearOperatorToeplitz": _OPERATORS,
-    "linalg.LinearOperatorTridiag": _OPERATORS,
-    "linalg.LinearOperatorZeros": _OPERATORS,
-    "linalg.expm": "SciPy's scipy.linalg.expm, by tf.py_func",
+    "linalg.eigh_tridiagonal": "SciPy's scipy.linalg.eigh_tridiagonal, by tf.py_func, or tf.linalg.eigh",
     "lite": _LITE,
     "math.sobol_sample": "SciPy's scipy.stats.qmc.Sobol draws such numbers",
     "mixed_precision": "cast by tf.cast",

@@ -17,6 +17,8 @@ _DISTRIBUTIONS: Final[Table] = {
     "tensorkeep.tf1.distributions.vectors": "Dirichlet",
 }
 
+_OPERATORS: Final = "tensorkeep.tf1.functions.linear_algebra.linear_operators"
+
 NUMBERS: Final[dict[str, Table]] = {
     "contrib.distributions": {
         **_DISTRIBUTIONS,
@@ -46,6 +48,7 @@ NUMBERS: Final[dict[str, Table]] = {
     },
     "linalg": {
         "tensorkeep.tf1.functions.arrays.shapes": "matrix_transpose transpose=matrix_transpose",
+        "tensorkeep.tf1.functions.linear_algebra.exponentials": "expm=matrix_exponential",
         "tensorkeep.tf1.functions.linear_algebra.matrices": """
             adjoint band_part=matrix_band_part cholesky cholesky_solve det=matrix_determinant diag=matrix_diag
             diag_part=matrix_diag_part eigh=self_adjoint_eig eigvalsh=self_adjoint_eigvals eye inv=matrix_inverse logdet
@@ -55,7 +58,19 @@ NUMBERS: Final[dict[str, Table]] = {
             triangular_solve=matrix_triangular_solve tridiagonal_matmul tridiagonal_solve
         """,
         "tensorkeep.tf1.functions.linear_algebra.products": "einsum matvec tensordot",
-        "tensorkeep.tf1.functions.linear_algebra.triangular_operators": "LinearOperatorLowerTriangular",
+        f"{_OPERATORS}.blocks": "LinearOperatorBlockDiag LinearOperatorBlockLowerTriangular",
+        f"{_OPERATORS}.circulants": "LinearOperatorCirculant LinearOperatorCirculant2D LinearOperatorCirculant3D",
+        f"{_OPERATORS}.derived": """
+            LinearOperator LinearOperatorAdjoint LinearOperatorComposition LinearOperatorInversion
+            LinearOperatorLowerTriangular
+        """,
+        f"{_OPERATORS}.diagonals": "LinearOperatorDiag LinearOperatorScaledIdentity",
+        f"{_OPERATORS}.identities": "LinearOperatorIdentity LinearOperatorZeros",
+        f"{_OPERATORS}.products": "LinearOperatorKronecker LinearOperatorLowRankUpdate",
+        f"{_OPERATORS}.structured": """
+            LinearOperatorFullMatrix LinearOperatorHouseholder LinearOperatorPermutation LinearOperatorToeplitz
+            LinearOperatorTridiag
+        """,
         "tensorkeep.tf1.functions.nn.normalization": "l2_normalize",
         "tensorkeep.tf1.functions.numbers.clipping": "global_norm",
         "tensorkeep.tf1.functions.numbers.elementwise": "cross",
