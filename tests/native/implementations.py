@@ -17,8 +17,8 @@ from tensorkeep.native import (
     layers,
     library,
     lookups,
-    losses,
     means,
+    networks,
     streams,
     texts,
     updates,
@@ -27,7 +27,7 @@ from tensorkeep.native import (
 IMPLEMENTATIONS = ("NumPy", "native")
 
 _MODULES = (
-    blocks, checksums, embedding, examples, jpeg, json_tape, layers, lookups, losses, means, streams, texts, updates,
+    blocks, checksums, embedding, examples, jpeg, json_tape, layers, lookups, means, networks, streams, texts, updates,
 )  # fmt: skip
 
 

@@ -1,6 +1,5 @@
 """Compiled code, for what takes NumPy many passes over memory. All of it has an implementation in NumPy too.
 
-attention     attention in one call: two products and the softmax between them
 blocks        blocks of tables, put together and taken apart in one call
 chains        chains of element-wise operations of float32, a piece of the arrays at a time
 checksums     checksums of thousands of small stretches in one call, and records found by them
@@ -13,9 +12,9 @@ _json_reader  the same in Python
 layers        products, convolutions, softmax and chains of element-wise operations of float32
 library       the compiled library: found and loaded when it is first asked for
 lookups       rows of several tables side by side in one call
-losses        losses of small batches in one call
 means         means of arrays in one pass, where NumPy takes one for every array, and more for its sums
 moves         copies between arrays that lie apart in memory, in short stretches
+networks      steps of networks in one call: attention, and losses of small batches
 normalizing   batch normalization and its gradient, in few passes
 rounds        the rounds of a loop over small matrices in one call: recurrent layers
 rules         steps of optimizers in NumPy, which dense variables and tables of rows share

@@ -17,7 +17,7 @@ from tensorkeep.io.machine.blas import inner_product
 from tensorkeep.io.machine.reused_memory import result_array
 from tensorkeep.native.layers import in_parts, sparse_cross_entropy
 from tensorkeep.native.layers import softmax as compiled_softmax
-from tensorkeep.native.losses import fused_sparse_cross_entropy
+from tensorkeep.native.networks import fused_sparse_cross_entropy
 from tensorkeep.ops.nn.windows import narrow_array, widen_array
 from tensorkeep.ops.shared.dimensions import merge_sizes
 from tensorkeep.ops.shared.expressions import minus, negative, plus, reduce_sum, times

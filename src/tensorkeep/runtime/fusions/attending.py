@@ -21,7 +21,7 @@ from tensorkeep.graph.constants import constant_value
 from tensorkeep.graph.graph import Operation, Tensor
 from tensorkeep.io.machine.reused_memory import result_array
 from tensorkeep.native import layers
-from tensorkeep.native.attention import attend
+from tensorkeep.native.networks import attend
 from tensorkeep.runtime.fusions.finishing import nothing_changes
 from tensorkeep.runtime.plans.blocks import Block
 from tensorkeep.runtime.plans.makers import Makers
