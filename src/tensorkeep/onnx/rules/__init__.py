@@ -18,5 +18,4 @@ loops/           rules for branches and loops, and for what loops fill
 carriers         types that ONNX Runtime's kernels take, and the wider ones that others are computed in
 every            all rules: importing this makes them known
 registry         which op has which rule
-rounds           loops that rules write: so many rounds, each of which is told its number
 """

@@ -6,8 +6,8 @@ from tensorkeep.dtypes import BOOL, FLOAT32, INT64
 from tensorkeep.onnx.graphs import OnnxGraph
 from tensorkeep.onnx.rules.arrays.selecting import largest
 from tensorkeep.onnx.rules.arrays.shapes import filled_array
+from tensorkeep.onnx.rules.loops.control_flow import counted_rounds
 from tensorkeep.onnx.rules.registry import rule
-from tensorkeep.onnx.rules.rounds import counted_rounds
 from tensorkeep.onnx.size_vectors import END, FRONT, axes_of, computed_size, counted_indices, parts_of, scalar, vector
 from tensorkeep.onnx.terms import Term
 

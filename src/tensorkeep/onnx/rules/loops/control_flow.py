@@ -1,8 +1,11 @@
-"""Branches and loops: those that call functions of the library, and the nodes of TensorFlow 1's."""
+"""Branches and loops: those that call functions of the library, the nodes of TensorFlow 1's, and loops of rules' own.
+
+What other rules write is so many rounds, each of which is told its number.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from math import prod
 from typing import Final
 
@@ -15,10 +18,12 @@ from tensorkeep.graph.messages.attrs import FunctionRef
 from tensorkeep.onnx.branches_and_loops import Piece, Rounds, choose, known_truth, place_results, repeat, truth
 from tensorkeep.onnx.graphs import OnnxGraph
 from tensorkeep.onnx.rules.registry import rule
+from tensorkeep.onnx.size_vectors import Part, scalar
 from tensorkeep.onnx.terms import Term, constant_term
 from tensorkeep.shapes import Shape
 
 _MOST_IN_ROW: Final = 8  # branches of a case that are tried one after the other
+
 
 # -------------------------------------------------------------------------------------- functions of the library
 
@@ -176,3 +181,26 @@ def switch(to: OnnxGraph, data: Term, pred: Term) -> tuple[Term, Term]:
 def led_through(to: OnnxGraph, data: Term) -> Term:
     """The same value: entering and leaving loops is the translation's business."""
     return data
+
+
+# ---------------------------------------------------------------------------------------- loops that rules write
+
+
+Round = Callable[[OnnxGraph, Term, list[Term]], list[Term]]
+"""Writes a round to a graph, given its number and the values before it; gives the values after it, and what is kept of
+every round.
+"""
+
+
+def counted_rounds(to: OnnxGraph, count: Part, starts: Sequence[Term], once: Round) -> list[Term]:
+    """The values after so many rounds, then what each round gave beyond them, one after the other along a new axis."""
+    inner = to.inner()
+    number, going = inner.input(INT64, (), to.own_name("number")), inner.input(BOOL, (), to.own_name("going"))
+    given = [inner.input(term.dtype, term.dims, to.own_name("value")) for term in starts]
+    results = once(inner, number, list(given))
+    body = inner.finished([number, going, *given], [going, *results], "round")
+    dims = [term.dims for term in starts]
+    dims += [None if term.dims is None else (None, *term.dims) for term in results[len(starts) :]]
+    inputs = [scalar(to, count), to.constant(np.bool_(True)), *starts]
+    dtypes = [term.dtype for term in results]
+    return list(to.node_with_outputs("Loop", inputs, len(results), dtypes, dims, attrs={"body": body}))

@@ -14,9 +14,9 @@ import numpy as np
 from tensorkeep.dtypes import BOOL, FLOAT64, INT64
 from tensorkeep.onnx.graphs import OnnxGraph
 from tensorkeep.onnx.rules.arrays.shapes import filled_array
+from tensorkeep.onnx.rules.loops.control_flow import counted_rounds
 from tensorkeep.onnx.rules.numbers.elementwise import computed_in, elementwise, where
 from tensorkeep.onnx.rules.registry import rule
-from tensorkeep.onnx.rules.rounds import counted_rounds
 from tensorkeep.onnx.size_vectors import (
     Part,
     all_known,
