@@ -22,8 +22,8 @@ from tensorkeep.errors import TensorKeepError
 from tensorkeep.graph.devices import canonical_device
 from tensorkeep.graph.graph import Graph as CoreGraph
 from tensorkeep.graph.graph import Tensor
+from tensorkeep.io.files.directories import temporary_folder
 from tensorkeep.io.files.gfile import join, make_directories
-from tensorkeep.io.files.temporary import temporary_folder
 from tensorkeep.proto.messages import Message
 from tensorkeep.proto.session_config import ConfigProto
 from tensorkeep.proto.text import parse_text

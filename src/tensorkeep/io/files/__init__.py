@@ -1,7 +1,7 @@
 """Files and folders, as the rest of the package sees them, and the file systems behind that.
 
 archives          zip archives, read from bytes with limits
-directories       whole folders: copied, removed, and put in place in one step
+directories       whole folders: copied, removed, put in place in one step, or there for a while only
 everywhere        the file system behind every path: this machine, or a store
 filesystem        files, as the rest of the package sees them
 gfile             files and folders with TensorFlow's manners: what `tf.gfile` and `tf.io.gfile` stand on
@@ -18,5 +18,4 @@ paths             how paths are spelled: with forward slashes, on Windows too, a
 places            where a path of a program leads
 record_files      record files (TFRecord) that programs write and read, plain or compressed
 system_errors     the system's errors as ours, and the number and paths that they keep
-temporary         folders for as long as this process lives, or several that share one
 """

@@ -1,15 +1,22 @@
-"""Whole folders: copied, removed, and put in place in one step.
+"""Whole folders: copied, removed, put in place in one step, or there for a while only.
 
 A folder is written under a temporary name beside its place, `X.tensorkeep-<16 hex digits>.tmp`, and takes its name by
 one rename when it is complete. As long as somebody writes it, a locked file beside it says so:
 `X.tensorkeep-<16 hex digits>.lock`. A temporary folder whose lock is gone, or whose locker has died, is nobody's.
+
+Other folders are there for as long as this process lives, or as long as one of several that share them does.
 """
 
 from __future__ import annotations
 
+import atexit
+import os
 import posixpath
 import re
+import shutil
+import tempfile
 from collections.abc import Callable, Collection, Iterator
+from contextlib import contextmanager
 from typing import Final
 
 from tensorkeep.errors import (
@@ -33,6 +40,7 @@ from tensorkeep.io.files.paths import tidied_path
 
 _AT_ONCE: Final = 1 << 22
 _LOCK: Final = re.compile(r"\.tensorkeep-[0-9a-f]{16}\.lock\Z")
+_IN_MEMORY: Final = "/dev/shm"  # of Linux
 
 
 def files_below(fs: FileSystem, directory: str) -> Iterator[str]:
@@ -256,3 +264,29 @@ class StagedDirectory:
             self._fs.delete(self._lock.path)
         except (StorageError, NotFoundError):
             return  # the folder is in place; the next one who writes here tidies up
+
+
+def temporary_folder(prefix: str = "tensorkeep-") -> str:
+    """A new folder, which is removed when the process ends."""
+    try:
+        path = tempfile.mkdtemp(prefix=prefix)
+    except OSError as error:
+        raise StorageError(
+            f'no temporary folder can be made in "{tempfile.gettempdir()}": {error.strerror or error}'
+        ) from error
+    atexit.register(shutil.rmtree, path, ignore_errors=True)
+    return path
+
+
+@contextmanager
+def shared_folder() -> Iterator[str]:
+    """A new folder, which this user alone may use and which is gone afterwards with all that is in it."""
+    has_memory = os.access(_IN_MEMORY, os.W_OK | os.X_OK)
+    try:
+        folder = tempfile.mkdtemp(prefix="tensorkeep-", dir=_IN_MEMORY if has_memory else None)
+    except OSError as error:
+        raise StorageError(f"no folder for temporary files can be made: {error.strerror or error}") from error
+    try:
+        yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)

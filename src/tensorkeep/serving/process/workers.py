@@ -21,7 +21,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final, TypeVar
 
 from tensorkeep.errors import InternalError, TensorKeepError, UnimplementedError
-from tensorkeep.io.files.temporary import shared_folder
+from tensorkeep.io.files.directories import shared_folder
 from tensorkeep.io.machine.parallel import THREADS, thread_limit
 from tensorkeep.io.machine.resources import environment, environment_variable
 from tensorkeep.serving.process.channel import Channel, Message, carried_error
