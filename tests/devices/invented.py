@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 
 from tensorkeep.checkpoint.slices.tensor_slice import Box, TensorSlice
-from tensorkeep.devices.frameworks import Target, Wait
-from tensorkeep.devices.pieces import Piece
+from tensorkeep.devices.frameworks import Piece, Target, Wait
 from tensorkeep.dtypes import DType
 from tensorkeep.errors import ResourceExhaustedError
 

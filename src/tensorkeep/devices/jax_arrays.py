@@ -19,8 +19,7 @@ import numpy as np
 from tensorkeep.arrays import Array
 from tensorkeep.checkpoint.slices.tensor_slice import Box, TensorSlice, whole_box
 from tensorkeep.checkpoint.stretches import Bytes
-from tensorkeep.devices.frameworks import Framework, Target, Wait
-from tensorkeep.devices.pieces import Piece
+from tensorkeep.devices.frameworks import Framework, Piece, Target, Wait
 from tensorkeep.dtypes import DType
 from tensorkeep.errors import InvalidArgumentError, NotFoundError, ResourceExhaustedError, UnimplementedError
 

@@ -10,8 +10,7 @@ from typing import Any
 from tensorkeep.checkpoint.finding.opening import held_reader, open_checkpoint
 from tensorkeep.checkpoint.reader import CheckpointReader, Checksums
 from tensorkeep.checkpoint.slices.tensor_slice import Box, Part, TensorSlice, box_shape, whole_box
-from tensorkeep.devices.frameworks import Framework, Target, framework_named
-from tensorkeep.devices.pieces import bytes_before
+from tensorkeep.devices.frameworks import Framework, Target, bytes_before, framework_named
 from tensorkeep.devices.transfers import PIECE, Transfer, Transfers, naming
 from tensorkeep.errors import InvalidArgumentError, TensorKeepError
 from tensorkeep.io.files.everywhere import FILES

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any
 from tensorkeep._lazy import later
 from tensorkeep.checkpoint.slices.tensor_slice import Box, whole_box
 from tensorkeep.checkpoint.stretches import Bytes
-from tensorkeep.devices.frameworks import Framework, Target, Wait
-from tensorkeep.devices.pieces import Piece
+from tensorkeep.devices.frameworks import Framework, Piece, Target, Wait
 from tensorkeep.dtypes import DType
 from tensorkeep.errors import InvalidArgumentError, NotFoundError
 

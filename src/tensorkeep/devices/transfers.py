@@ -23,8 +23,7 @@ from tensorkeep.checkpoint.reader import CheckpointReader, TensorInfo
 from tensorkeep.checkpoint.slices.tensor_slice import Box, TensorSlice, box_shape, whole_box
 from tensorkeep.checkpoint.storage import StoredBytes
 from tensorkeep.checkpoint.stretches import Bytes, Placed, Stretch
-from tensorkeep.devices.frameworks import Framework, Target, Wait
-from tensorkeep.devices.pieces import Piece, bytes_before, pieces_of
+from tensorkeep.devices.frameworks import Framework, Piece, Target, Wait, bytes_before, pieces_of
 from tensorkeep.errors import ResourceExhaustedError, TensorKeepError, UnknownError
 from tensorkeep.io.coding.crc32c import combine
 from tensorkeep.io.machine.parallel import in_parallel, thread_limit

@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tensorkeep.devices.pieces import bytes_before, pieces_of
+from tensorkeep.devices.frameworks import bytes_before, pieces_of
 from tests.support.depth import examples
 
 SHAPES = st.lists(st.integers(0, 5), max_size=4).map(tuple)
