@@ -7,7 +7,6 @@ cutting     tensors in parts of about the same size
 editing     other types, averages, other files
 embeddings  embedding tables: repartitioned, compacted, pruned, exported
 journals    which parts of a job are done, so that the next run goes on
-losses      what casts and conversions would lose of each tensor
 looking     statistics, health, differences
-writing     files that workers write, and the step that makes the result appear
+writing     files that workers write, the step that makes the result appear, and what casts and conversions would lose
 """

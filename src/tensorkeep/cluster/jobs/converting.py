@@ -15,8 +15,7 @@ from tensorkeep.checkpoint.finding.file_names import index_path
 from tensorkeep.cluster.executors import SERIAL, Executor
 from tensorkeep.cluster.jobs.cutting import place_for_workers
 from tensorkeep.cluster.jobs.journals import file_mark
-from tensorkeep.cluster.jobs.losses import count_losses
-from tensorkeep.cluster.jobs.writing import merge_parts, run_writing
+from tensorkeep.cluster.jobs.writing import count_losses, merge_parts, run_writing
 from tensorkeep.convert.checkpoints import BUNDLE
 from tensorkeep.convert.converting import Converted, ConvertOptions
 from tensorkeep.convert.converting import convert as convert_serially

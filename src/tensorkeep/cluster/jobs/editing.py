@@ -15,8 +15,7 @@ from tensorkeep.checkpoint.saving import Piece, ShardBySize
 from tensorkeep.checkpoint.slices.tensor_slice import box_shape
 from tensorkeep.cluster.executors import SERIAL, Executor
 from tensorkeep.cluster.jobs.cutting import part_size, place_for_workers
-from tensorkeep.cluster.jobs.losses import count_losses
-from tensorkeep.cluster.jobs.writing import merge_parts, refuse_records, run_writing
+from tensorkeep.cluster.jobs.writing import count_losses, merge_parts, refuse_records, run_writing
 from tensorkeep.dtypes import DType
 from tensorkeep.edit.combining import average as average_serially
 from tensorkeep.edit.combining import normal_shares

@@ -1,7 +1,8 @@
 """Jobs that write: each worker writes files of its own, and one step makes the result of them appear.
 
 A job is cut into units, by name: tensors, or the stems of embedding tables, of which each part has some. A worker
-writes those of its part by the very function that one process uses, which is told to write these only.
+writes those of its part by the very function that one process uses, which is told to write these only. What a cast or a
+conversion would lose of each tensor is counted before, by several workers too.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from tensorkeep.checkpoint.bundle.merging import merge_bundles
+from tensorkeep.checkpoint.casting import CastLoss
 from tensorkeep.checkpoint.finding.opening import open_checkpoint
 from tensorkeep.checkpoint.reader import CheckpointReader
 from tensorkeep.cluster.executors import SERIAL, Executor
@@ -137,3 +139,34 @@ def _marks(sources: Sequence[str], fs: FileSystem) -> dict[str, int]:
 def merge_parts(places: Sequence[str], target: str, fs: FileSystem, durability: Durability) -> None:
     """Makes one checkpoint of those that workers have written, their data files under new names."""
     merge_bundles(places, target, delete_inputs=False, durability=durability, fs=fs)
+
+
+class LossyJob(Protocol):
+    """A job that may round values."""
+
+    def losses(self, only: frozenset[str], fs: FileSystem) -> dict[str, CastLoss]:
+        """What is lost of each of these tensors; those of which nothing is lost may be left out. Nothing is written."""
+        ...
+
+
+@dataclass(frozen=True)
+class LossPart:
+    """Tensors of which a worker is to count what a job would lose."""
+
+    job: LossyJob
+    names: frozenset[str]
+    fs: FileSystem
+
+
+def losses_part(part: LossPart) -> dict[str, CastLoss]:
+    """What the job would lose of each tensor of the part."""
+    return part.job.losses(part.names, part.fs)
+
+
+def count_losses(job: LossyJob, sizes: Mapping[str, int], executor: Executor, fs: FileSystem) -> dict[str, CastLoss]:
+    """What a job would lose of each tensor, in the order of `sizes`, which has the bytes of each."""
+    cut = cut_units(sizes, part_size(sum(sizes.values()), executor.workers))
+    found: dict[str, CastLoss] = {}
+    for _, losses in executor.run(losses_part, [LossPart(job, frozenset(names), fs) for names in cut]):
+        found |= losses
+    return {name: found[name] for name in sizes if name in found}
