@@ -15,9 +15,8 @@ object_graph        the objects of a TensorFlow 2 model
 opened_graph        graphs that somebody else wrote, opened to be run by name, restored, trained on and saved
 permissions         what a loaded model may do besides computing
 restored_functions  the functions of a loaded TensorFlow 2 model, to be called with arrays
-shapeless_runs      runs that take arrays of any shapes, whatever a model says of its inputs
 signature           signatures: named arrays in, named arrays out
-surroundings        what all parts of a loaded model share: its files, its functions, and what they may do
+surroundings        what all parts of a loaded model share: its files, what it may do, runs of arrays of any shapes
 table_fills         what has to run before signatures do, in graphs that name no operation for it
 tensor_values       arrays as the values of tensors that have a type and a shape
 """

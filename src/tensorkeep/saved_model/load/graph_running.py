@@ -26,9 +26,8 @@ from tensorkeep.runtime.resources import VariableResource
 from tensorkeep.runtime.session import Session
 from tensorkeep.saved_model.files.layout import asset_files
 from tensorkeep.saved_model.files.tensor_info import tensor_names
-from tensorkeep.saved_model.load.shapeless_runs import run_of_any_shapes
 from tensorkeep.saved_model.load.signature import Run, SignatureSpec
-from tensorkeep.saved_model.load.surroundings import ModelSurroundings
+from tensorkeep.saved_model.load.surroundings import ModelSurroundings, run_of_any_shapes
 from tensorkeep.saved_model.load.table_fills import initial_operations
 
 

@@ -17,9 +17,8 @@ from tensorkeep.runtime.session import Session
 from tensorkeep.saved_model.files.structures import decode_structure, flat_values, pack, structure_text
 from tensorkeep.saved_model.load.live_objects import LivingObjects
 from tensorkeep.saved_model.load.object_graph import SavedObjects
-from tensorkeep.saved_model.load.shapeless_runs import run_of_any_shapes
 from tensorkeep.saved_model.load.signature import Run
-from tensorkeep.saved_model.load.surroundings import ModelSurroundings
+from tensorkeep.saved_model.load.surroundings import ModelSurroundings, run_of_any_shapes
 from tensorkeep.shapes import UNKNOWN_SHAPE, Shape
 
 _LOOKUPS: Final = frozenset(("LookupTableFind", "LookupTableFindV2"))

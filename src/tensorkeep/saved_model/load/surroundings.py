@@ -1,23 +1,31 @@
-"""What all parts of a loaded model share: its files, its functions, and what they may do."""
+"""What all parts of a loaded model share: its files, its functions, what they may do, and runs of arrays of any shapes.
+
+Servers must take arrays of any shapes, whatever a model says of its inputs. What is compiled for the shapes that a
+graph speaks of is faster, and wrong for others. So there are two of it: the one that trusts the graph is for arrays
+that have these shapes; the other one is made when the first comes that has not.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from threading import RLock
-from typing import Final
+from typing import Any, Final
 
 from tensorkeep.checkpoint.reader import CheckpointReader
 from tensorkeep.errors import FailedPreconditionError
-from tensorkeep.graph.graph import Graph
+from tensorkeep.graph.arguments import Fetches
+from tensorkeep.graph.graph import Graph, Tensor
 from tensorkeep.io.files.filesystem import FileSystem
 from tensorkeep.proto.messages import AssetFileDef, MetaGraphDef
 from tensorkeep.runtime.limits import NO_LIMITS, Limits
 from tensorkeep.runtime.partitions.engines import Engine, Split
 from tensorkeep.runtime.resources import ResourceManager
-from tensorkeep.runtime.session import Session
+from tensorkeep.runtime.session import Session, fits_shape
 from tensorkeep.saved_model.files.layout import asset_path, variables_path
 from tensorkeep.saved_model.load.function_library import FunctionLibrary
 from tensorkeep.saved_model.load.permissions import Permissions
+from tensorkeep.saved_model.load.signature import Run
 
 _CLOSED: Final = "the model is closed"
 
@@ -97,3 +105,34 @@ class ModelSurroundings:
             self.resources.clear()
             if self.variables is not None:
                 self.variables.close()
+
+
+def run_of_any_shapes(
+    fetches: Fetches,
+    feeds: Sequence[Tensor],
+    session: Session,
+    open_doubting: Callable[[], Session],
+    captured: Sequence[Any] = (),
+) -> Run:
+    """What computes `fetches` from arrays for `feeds`, of their types, which are not checked, and of any shapes.
+
+    `open_doubting` gives a session of the same graph and resources that does not trust its shapes. The last of `feeds`
+    are always given the values of `captured`.
+    """
+    checked = [(tensor.dtype.base_dtype, tensor.static_shape) for tensor in feeds]
+    dims = [shape.dims for _, shape in checked[: len(feeds) - len(captured)]]
+    trusting = session.make_callable(fetches, feeds, checked=checked, compiles=True, captured=captured)
+    doubting: Callable[..., Any] | None = None
+
+    def run(arrays: Sequence[Any]) -> Any:
+        nonlocal doubting
+        for array, known in zip(arrays, dims, strict=True):
+            if known is not None and not fits_shape(array.shape, known):
+                break
+        else:
+            return trusting(*arrays, *captured)
+        if doubting is None:
+            doubting = open_doubting().make_callable(fetches, feeds)
+        return doubting(*arrays, *captured)
+
+    return run
