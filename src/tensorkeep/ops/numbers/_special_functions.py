@@ -557,38 +557,28 @@ def i1(x: Array) -> Array:
 
 
 def k0(x: Array) -> Array:
-    return piecewise(
-        x,
-        (x <= 0.0, lambda v: np.full(v.shape, np.inf)),
-        ((x > 0.0) & (x <= 2.0), _k0_small),
-        (x > 2.0, lambda v: np.exp(-v) * _k_tail(tables.K0_TAIL, v)),
-    )
+    return _second_kind(x, _k0_small, lambda v: np.exp(-v) * _k_tail(tables.K0_TAIL, v))
 
 
 def k0e(x: Array) -> Array:
-    return piecewise(
-        x,
-        (x <= 0.0, lambda v: np.full(v.shape, np.inf)),
-        ((x > 0.0) & (x <= 2.0), lambda v: np.exp(v) * _k0_small(v)),
-        (x > 2.0, lambda v: _k_tail(tables.K0_TAIL, v)),
-    )
+    return _second_kind(x, lambda v: np.exp(v) * _k0_small(v), lambda v: _k_tail(tables.K0_TAIL, v))
 
 
 def k1(x: Array) -> Array:
-    return piecewise(
-        x,
-        (x <= 0.0, lambda v: np.full(v.shape, np.inf)),
-        ((x > 0.0) & (x <= 2.0), _k1_small),
-        (x > 2.0, lambda v: np.exp(-v) * _k_tail(tables.K1_TAIL, v)),
-    )
+    return _second_kind(x, _k1_small, lambda v: np.exp(-v) * _k_tail(tables.K1_TAIL, v))
 
 
 def k1e(x: Array) -> Array:
+    return _second_kind(x, lambda v: np.exp(v) * _k1_small(v), lambda v: _k_tail(tables.K1_TAIL, v))
+
+
+def _second_kind(x: Array, small: Callable[[Array], Array], large: Callable[[Array], Array]) -> Array:
+    """A modified Bessel function of the second kind, of what it is up to two, and beyond."""
     return piecewise(
         x,
         (x <= 0.0, lambda v: np.full(v.shape, np.inf)),
-        ((x > 0.0) & (x <= 2.0), lambda v: np.exp(v) * _k1_small(v)),
-        (x > 2.0, lambda v: _k_tail(tables.K1_TAIL, v)),
+        ((x > 0.0) & (x <= 2.0), small),
+        (x > 2.0, large),
     )
 
 

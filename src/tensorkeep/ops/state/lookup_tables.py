@@ -405,12 +405,8 @@ import_, import_v2 = two_generations(
     "LookupTableImport", _HANDLE, ", keys: Tin, values: Tout", "Tin: type", "Tout: type"
 )
 
-
-@import_.shape
-@import_v2.shape
-def import_shape(table_handle: Tensor, keys: Tensor, values: Tensor) -> tuple[()]:
-    _check_handle(table_handle)
-    return ()
+import_.shape(insert_shape)
+import_v2.shape(insert_shape)
 
 
 @import_.kernel
