@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Final, TypeAlias, TypeVar
 
 from tensorkeep.graph.registry.opspec import keyword_names
-from tensorkeep.onnx.graphs import OnnxGraph
-from tensorkeep.onnx.terms import Term
 
 RuleFunction: TypeAlias = Callable[..., Any]
 Function = TypeVar("Function", bound=RuleFunction)
@@ -45,16 +43,3 @@ def rule(*ops: str, takes_complex: bool = False, opset: int = 0) -> Callable[[Fu
         return function
 
     return known
-
-
-def same_node(table: Mapping[str, str], *, opset: int = 0) -> None:
-    """Rules of ops that are one node with the same inputs, in the same order, and no attributes that matter."""
-    for op, node in table.items():
-        rule(op, opset=opset)(_same(node))
-
-
-def _same(node: str) -> RuleFunction:
-    def one_node(to: OnnxGraph, *inputs: Term) -> Term:
-        return to.node(node, *inputs)
-
-    return one_node

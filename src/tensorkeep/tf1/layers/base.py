@@ -389,11 +389,6 @@ def known_learning_phase() -> int | None:
     return found if isinstance(found, int) else None
 
 
-def training_of_caller() -> Training:
-    """The `training` of the layer whose call is being built; None outside of any."""
-    return _training.get()
-
-
 @contextmanager
 def told_training(training: Training) -> Iterator[None]:
     """Inside, layers whose call does not say `training` take this value for it."""
