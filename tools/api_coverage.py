@@ -34,7 +34,6 @@ OUTSIDE = (
     "experimental",
     "flags",
     "lite",
-    "mixed_precision",
     "mlir",
     "profiler",
     "sysconfig",

@@ -189,9 +189,9 @@ from tensorkeep.tf1.variables.variable import Variable, is_variable_initialized
 from tensorkeep.v1 import (
     app, audio, bitwise, compat, config, contrib, data, debugging, distribute, distributions, dtypes, errors,
     estimator, feature_column, flags, gfile, graph_util, hash_table, image, initializers, io, keras, kv_variable_ops,
-    layers, linalg, logging, lookup, losses, manip, math, metrics, nest, nn, profiler, python_io, quantization, queue,
-    ragged, random, raw_ops, resource_loader, saved_model, sets, signal, sparse, spectral, strings, summary, test, tpu,
-    train, version, xla,
+    layers, linalg, logging, lookup, losses, manip, math, metrics, mixed_precision, nest, nn, profiler, python_io,
+    quantization, queue, ragged, random, raw_ops, resource_loader, saved_model, sets, signal, sparse, spectral,
+    strings, summary, test, tpu, train, version, xla,
 )
 from tensorkeep.v1.defaults import get_default_graph, get_default_session, reset_default_graph
 from tensorkeep.v1.device_specs import DeviceSpec
@@ -288,8 +288,8 @@ __all__ = [
     "matching_files", "math", "matmul", "matrix_band_part", "matrix_determinant", "matrix_diag", "matrix_diag_part",
     "matrix_inverse", "matrix_set_diag", "matrix_solve", "matrix_solve_ls", "matrix_square_root", "matrix_transpose",
     "matrix_triangular_solve", "maximum", "merge_all_summaries", "merge_summary", "meshgrid", "metrics",
-    "min_max_variable_partitioner", "minimum", "mod", "model_variables", "moving_average_variables", "mul",
-    "multinomial", "multiply", "name_scope", "neg", "negative", "nest", "newaxis", "nn", "no_gradient", "no_op",
+    "min_max_variable_partitioner", "minimum", "mixed_precision", "mod", "model_variables", "moving_average_variables",
+    "mul", "multinomial", "multiply", "name_scope", "neg", "negative", "nest", "newaxis", "nn", "no_gradient", "no_op",
     "no_regularizer", "norm", "not_equal", "numpy_function", "one_hot", "ones", "ones_initializer", "ones_like",
     "op_scope", "orthogonal_initializer", "pack", "pad", "parallel_stack", "parse_example", "parse_single_example",
     "parse_single_sequence_example", "parse_tensor", "placeholder", "placeholder_with_default", "polygamma", "pow",

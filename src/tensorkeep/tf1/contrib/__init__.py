@@ -9,6 +9,7 @@ layers/         layers as functions, with regularizers, initializers, summaries 
 learn/          estimators as they were before `tf.estimator`, vocabularies, data in files
 legacy_seq2seq  decoders unrolled over lists of steps
 metrics         measures over a stream of batches, with predictions first
+mixed_precision  loss scaling, by managers of scales
 opt/            optimizers
 predictors      models that answer calls with dictionaries of arrays
 projector       which embeddings TensorBoard shows, in the file that it reads

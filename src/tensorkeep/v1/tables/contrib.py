@@ -460,6 +460,11 @@ CONTRIB: Final[dict[str, Table]] = {
         """,
     },
     "contrib.metrics": _METRICS,
+    "contrib.mixed_precision": {
+        "tensorkeep.tf1.contrib.mixed_precision": """
+            ExponentialUpdateLossScaleManager FixedLossScaleManager LossScaleManager LossScaleOptimizer
+        """,
+    },
     "contrib.nn": _NN,
     "contrib.opt": _OPT,
     "contrib.predictor": {
@@ -526,6 +531,7 @@ ABOUT_CONTRIB: Final = {
     "contrib.losses": "losses, as they were before `tf.losses`",
     "contrib.memory_stats": "how much memory there is",
     "contrib.metrics": "measures over a stream of batches, with predictions first",
+    "contrib.mixed_precision": "loss scaling",
     "contrib.nn": "activations, dropout and losses",
     "contrib.opt": "optimizers",
     "contrib.predictor": "models that answer calls with dictionaries of arrays",

@@ -6,6 +6,11 @@ from typing import Final
 
 from tensorkeep._lazy import Table
 
+_SCALES: Final = "DynamicLossScale FixedLossScale LossScale"
+_SCALED: Final = """
+    MixedPrecisionLossScaleOptimizer disable_mixed_precision_graph_rewrite enable_mixed_precision_graph_rewrite
+"""
+
 LEARNING: Final[dict[str, Table]] = {
     "audio": {
         "tensorkeep.tf1.functions.images.files": "decode_wav encode_wav",
@@ -277,6 +282,9 @@ LEARNING: Final[dict[str, Table]] = {
             SingularMonitoredSession Supervisor WorkerSessionCreator start_queue_runners summary_iterator
         """,
     },
+    "mixed_precision": {"tensorkeep.tf1.training.optimizers.loss_scaling": f"{_SCALES} {_SCALED}"},
+    "mixed_precision.experimental": {"tensorkeep.tf1.training.optimizers.loss_scaling": _SCALES},
+    "train.experimental": {"tensorkeep.tf1.training.optimizers.loss_scaling": f"{_SCALES} {_SCALED}"},
     "train.queue_runner": {
         "tensorkeep.tf1.training.inputs.queue_runner": "QueueRunner add_queue_runner",
         "tensorkeep.v1.learning.training": "start_queue_runners",

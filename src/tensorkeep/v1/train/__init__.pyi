@@ -60,7 +60,7 @@ from tensorkeep.v1.stored.checkpoints import (
 from tensorkeep.v1.stored.graph_defs import write_graph
 from tensorkeep.v1.stored.objects import Checkpoint, CheckpointManager
 from tensorkeep.v1.stored.saving import Saver
-from tensorkeep.v1.train import queue_runner
+from tensorkeep.v1.train import experimental, queue_runner
 
 __all__ = [
     "AdadeltaOptimizer", "AdagradDAOptimizer", "AdagradDecayOptimizer", "AdagradDecayOptimizerV2", "AdagradOptimizer",
@@ -76,14 +76,14 @@ __all__ = [
     "SessionRunValues", "SingularMonitoredSession", "StepCounterHook", "StopAtStepHook", "SummarySaverHook",
     "SummaryWriter", "Supervisor", "SyncReplicasOptimizer", "VocabInfo", "WorkerSessionCreator", "add_queue_runner",
     "assert_global_step", "basic_train_loop", "batch", "batch_join", "checkpoint_exists", "checkpoints_iterator",
-    "cosine_decay", "cosine_decay_restarts", "create_global_step", "exponential_decay", "export_meta_graph",
-    "generate_checkpoint_state_proto", "get_checkpoint_mtimes", "get_checkpoint_state", "get_global_step",
-    "get_or_create_global_step", "global_step", "import_meta_graph", "init_from_checkpoint", "input_producer",
-    "inverse_time_decay", "latest_checkpoint", "limit_epochs", "linear_cosine_decay", "list_variables",
-    "load_checkpoint", "load_variable", "mark_target_node", "match_filenames_once", "maybe_batch", "maybe_batch_join",
-    "maybe_shuffle_batch", "maybe_shuffle_batch_join", "natural_exp_decay", "noisy_linear_cosine_decay",
-    "piecewise_constant", "piecewise_constant_decay", "polynomial_decay", "queue_runner", "range_input_producer",
-    "remove_checkpoint", "replica_device_setter", "shuffle_batch", "shuffle_batch_join", "slice_input_producer",
-    "start_queue_runners", "string_input_producer", "summary_iterator", "update_checkpoint_state", "warm_start",
-    "write_graph",
+    "cosine_decay", "cosine_decay_restarts", "create_global_step", "experimental", "exponential_decay",
+    "export_meta_graph", "generate_checkpoint_state_proto", "get_checkpoint_mtimes", "get_checkpoint_state",
+    "get_global_step", "get_or_create_global_step", "global_step", "import_meta_graph", "init_from_checkpoint",
+    "input_producer", "inverse_time_decay", "latest_checkpoint", "limit_epochs", "linear_cosine_decay",
+    "list_variables", "load_checkpoint", "load_variable", "mark_target_node", "match_filenames_once", "maybe_batch",
+    "maybe_batch_join", "maybe_shuffle_batch", "maybe_shuffle_batch_join", "natural_exp_decay",
+    "noisy_linear_cosine_decay", "piecewise_constant", "piecewise_constant_decay", "polynomial_decay", "queue_runner",
+    "range_input_producer", "remove_checkpoint", "replica_device_setter", "shuffle_batch", "shuffle_batch_join",
+    "slice_input_producer", "start_queue_runners", "string_input_producer", "summary_iterator",
+    "update_checkpoint_state", "warm_start", "write_graph",
 ]

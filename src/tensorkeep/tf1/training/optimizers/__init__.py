@@ -2,6 +2,7 @@
 
 base             optimizers: gradients, slots, and the update of each variable
 decaying         DeepRec's optimizers: Adagrad with a decaying accumulator, Adam with weight decay
+loss_scaling     loss scaling: gradients of a loss made larger, steps without those that are not finite
 moving_averages  moving averages of variables: shadows that follow them, named and saved as TensorFlow does
 replicas         the optimizer for several replicas, of which there is one
 schedules        learning rates that change with the step

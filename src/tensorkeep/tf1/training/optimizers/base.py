@@ -77,7 +77,7 @@ class Optimizer:
         return self._name
 
     def doing_loss_scaling(self) -> bool:
-        """Whether gradients are those of a loss made larger, for the sake of small types: no optimizer here does it."""
+        """Whether gradients are those of a loss made larger, for the sake of small types."""
         return False
 
     # ------------------------------------------------------------------------------------------ the two halves
