@@ -81,6 +81,10 @@ def test_a_checkpoint_may_be_changed_where_it_is(program: Program) -> None:
         ("split run r/m --max-shard-size big", "'big' is not a size: expected something like 500MB, 2GiB, or bytes"),
         ("dedupe run/model-1000", "this rewrites checkpoints where they are: say --force, or --dry-run to look first"),
         ("gc nowhere", 'there is no folder "nowhere"'),
+        (
+            "drop run/model-1000 no/../run/model-1000 --match dense/bias",
+            '"no/../run/model-1000" is there already: say --force to replace it',
+        ),
         ("sign export/1 x.npy", '"x.npy" is there already: say --force to replace it'),
     ],
 )

@@ -75,6 +75,16 @@ def test_a_path_that_the_system_cannot_take_is_a_bad_argument(tmp_path: Path, mo
         LOCAL.make_directory("x/" * 3000)
 
 
+def test_what_a_path_will_lead_to_exists(tmp_path: Path) -> None:
+    LOCAL.make_directory(f"{tmp_path}/run")
+    LOCAL.create(f"{tmp_path}/run/f").close()
+    assert LOCAL.exists(f"{tmp_path}/new/../run/f")
+    assert not LOCAL.exists(f"{tmp_path}/new/../run/g")
+    assert not LOCAL.exists(f"{tmp_path}/new/run/f")
+    LOCAL.make_directory(f"{tmp_path}/new/..")  # as TensorFlow does for folders of logs
+    assert sorted(LOCAL.list(str(tmp_path))) == ["new", "run"]
+
+
 def test_a_pipe_is_refused_at_once_instead_of_waited_for(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
     with pytest.raises(InvalidArgumentError, match='pipe" is a device or pipe, expected a file'):

@@ -264,7 +264,7 @@ class LocalFileSystem(FileSystem):
             os.unlink(path)
 
     def exists(self, path: str) -> bool:
-        return os.path.exists(path) and not has_scheme(path)
+        return _is_there(path) and not has_scheme(path)
 
     def is_directory(self, path: str) -> bool:
         return os.path.isdir(folder_of_system(path)) and not has_scheme(path)
@@ -376,6 +376,14 @@ def _require_replaceable(path: str) -> None:
     is_name_of_stream = stat.S_ISLNK(mode) and os.readlink(path).startswith("/proc/")
     if is_name_of_stream or not (stat.S_ISREG(mode) or stat.S_ISLNK(mode) or stat.S_ISDIR(mode)):
         raise InvalidArgumentError(f'"{path}" is a device, a pipe or a socket: a file cannot take its place')
+
+
+def _is_there(path: str) -> bool:
+    """Whether something is where a path leads, once the folders that it goes through are made.
+
+    "new/../run/model" leads nowhere while there is no "new", and to what is in "run" as soon as a save has made it.
+    """
+    return os.path.exists(path) or (".." in with_slashes(path).split("/") and os.path.exists(os.path.realpath(path)))
 
 
 def _translate(error: OSError, action: str, path: str, target: str | None = None) -> TensorKeepError:
