@@ -94,3 +94,12 @@ def test_what_is_there_is_not_replaced_unasked(tmp_path: Path) -> None:
         copy_files(tmp_path / "a", tmp_path / "a")
     with pytest.raises(tk.NotFoundError, match="neither a file"):
         copy_files(tmp_path / "nowhere", tmp_path / "c")
+
+
+def test_a_copy_that_has_not_begun_leaves_nothing(tmp_path: Path) -> None:
+    (tmp_path / "m" / "assets").mkdir(parents=True)
+    (tmp_path / "m" / "assets" / "z.txt").write_text("z")
+    (tmp_path / "taken").write_text("a file")
+    with pytest.raises(tk.errors.TensorKeepError, match=r"taken/assets"):
+        copy_files(tmp_path / "m", tmp_path / "taken", overwrite=True)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["m", "taken"]

@@ -76,18 +76,28 @@ def copy_files(
         raise AlreadyExistsError(f'"{taken[0]}" exists; say that it may be replaced, or copy to another place')
     sizes = {path: file_size(fs, path) for path, _ in pairs}
     told = Told(progress, sum(sizes.values()))
-    resumed: list[str] = []
     done.write(fs)
-    for path, to in pairs:
-        version = _version(path, fs)
-        if done.has(to, sizes[path], version, fs):
-            resumed.append(to)
-            told.add(sizes[path])
-            continue
-        _copy(path, to, told, durability, fs)
-        done.add(to, sizes[path], version, fs)
+    try:
+        resumed = tuple(to for path, to in pairs if not _copied_anew(path, to, sizes[path], done, told, durability, fs))
+    except TensorKeepError:
+        if not done.files:  # there is nothing to go on from
+            done.remove(fs)
+        raise
     done.remove(fs)
-    return Copied(place, tuple(to for _, to in pairs), sum(sizes.values()), tuple(resumed))
+    return Copied(place, tuple(to for _, to in pairs), sum(sizes.values()), resumed)
+
+
+def _copied_anew(
+    path: str, to: str, size: int, done: _Done, told: Told, durability: Durability, fs: FileSystem
+) -> bool:
+    """Copies a file, unless an earlier copy has done so: then false."""
+    version = _version(path, fs)
+    if done.has(to, size, version, fs):
+        told.add(size)
+        return False
+    _copy(path, to, told, durability, fs)
+    done.add(to, size, version, fs)
+    return True
 
 
 def _pairs(origin: str, place: str, fs: FileSystem) -> list[tuple[str, str]]:
