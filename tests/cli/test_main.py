@@ -124,6 +124,11 @@ def test_the_version_is_told(program: Program) -> None:
         (("list",), "error: the following arguments are required: PATH\n"),
         (("list", "run", "--sort", "colour"), "error: argument --sort: invalid choice: 'colour'"),
         (("list", "run", "--jso"), "error: unrecognized arguments: --jso; did you mean --json?\n"),
+        (
+            ("saved-model", "strip", "export/1", "--force", "--output", ""),
+            "error: argument --output: expected a path, got an empty text",
+        ),
+        (("view", "run", "--export="), "error: argument --export: expected a path, got an empty text"),
     ],
 )
 def test_wrong_arguments_are_told_with_where_help_is(program: Program, arguments: tuple[str, ...], said: str) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from argparse import ArgumentTypeError
 from typing import Final
 
 from tensorkeep.checkpoint.finding.file_names import index_path, parse_data_path
@@ -11,6 +12,17 @@ from tensorkeep.io.files.filesystem import TemporaryFile, atomic_write, path_tex
 from tensorkeep.proto.identification import FileKind, kind_of_file
 
 _REPLACEABLE: Final = (FileKind.HTML, FileKind.JSON, FileKind.TEXT, FileKind.EMPTY, FileKind.UNKNOWN)
+
+
+def written_path(text: str) -> str:
+    """The path after an option that has something written, as the option's `type`.
+
+    An empty one, such as that of a variable of the shell that is not set, is refused: it would be as if there were no
+    option, and `--output "" --force` would change a model in its own place.
+    """
+    if not text:
+        raise ArgumentTypeError("expected a path, got an empty text")
+    return text
 
 
 def require_free(path: str, overwrite: bool) -> None:

@@ -12,7 +12,7 @@ from tensorkeep.checkpoint.reader import TensorInfo
 from tensorkeep.cli.changing.checkpoint_changes import pairs_of
 from tensorkeep.cli.cluster_options import add_cluster, cluster_of
 from tensorkeep.cli.command import DONE, FOUND, Command, Parser
-from tensorkeep.cli.files import require_free, write_text
+from tensorkeep.cli.files import require_free, write_text, written_path
 from tensorkeep.cli.looking.any_tensors import meant_path, open_any, require_checkpoint
 from tensorkeep.cli.output import Column, Output, amount_of, shape_text, shown_value, watching
 from tensorkeep.cluster.jobs.looking import compare as compare_on_cluster
@@ -47,7 +47,9 @@ def _add_arguments(parser: Parser) -> None:
         "--rename", metavar="OLD=NEW", action="append", default=[], help="what OLD is in the first is NEW in the second"
     )
     parser.add_argument("--no-graph", action="store_true", help="compare tensors only")
-    parser.add_argument("--plot", metavar="FILE", help="of three or more, draw how tensors moved, as SVG")
+    parser.add_argument(
+        "--plot", type=written_path, metavar="FILE", help="of three or more, draw how tensors moved, as SVG"
+    )
     parser.add_argument("--force", action="store_true", help="replace FILE if it is there")
     parser.add_argument("--dry-run", action="store_true", help="write no FILE, and say what would be written")
     add_cluster(parser, writes=False)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from tensorkeep.cli.command import DONE, Command, Parser
-from tensorkeep.cli.files import require_free, write_text
+from tensorkeep.cli.files import require_free, write_text, written_path
 from tensorkeep.cli.output import Column, Output, amount_of, shown_value, size_text
 from tensorkeep.errors import InvalidArgumentError, NotFoundError, TensorKeepError
 from tensorkeep.inspect.costs import Cost, graph_cost
@@ -33,8 +33,8 @@ _OPS = (
 def _add_arguments(parser: Parser) -> None:
     parser.add_argument("path", metavar="PATH", help="a SavedModel, a .meta, .pb or .pbtxt, or a checkpoint with .meta")
     parser.add_argument("--tag_set", metavar="TAGS", help="of several graphs, the one with these tags")
-    parser.add_argument("--dot", metavar="FILE", help="draw it for Graphviz")
-    parser.add_argument("--svg", metavar="FILE", help="draw it as SVG")
+    parser.add_argument("--dot", type=written_path, metavar="FILE", help="draw it for Graphviz")
+    parser.add_argument("--svg", type=written_path, metavar="FILE", help="draw it as SVG")
     parser.add_argument("--boxes", metavar="N", type=int, default=60, help="draw no more boxes than this, by scopes")
     parser.add_argument("--force", action="store_true", help="replace FILE if it is there")
     parser.add_argument("--dry-run", action="store_true", help="write no FILE, and say what would be written")

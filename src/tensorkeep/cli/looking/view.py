@@ -8,7 +8,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 from tensorkeep.cli.command import DONE, Command, Parser
-from tensorkeep.cli.files import require_free
+from tensorkeep.cli.files import require_free, written_path
 from tensorkeep.cli.looking.report import write_page
 from tensorkeep.cli.output import Output, amount_of, shown_value
 from tensorkeep.errors import InvalidArgumentError, MissingFileError, TensorKeepError, UnimplementedError
@@ -25,7 +25,9 @@ def _add_arguments(parser: Parser) -> None:
     parser.add_argument("--port", metavar="PORT", type=int, default=0, help="where to listen; 0: any that is free")
     parser.add_argument("--host", metavar="ADDRESS", default=_LOOPBACK, help="who can reach it (%(default)s)")
     parser.add_argument("--no-browser", action="store_true", help="open no browser; the address is printed")
-    parser.add_argument("--export", metavar="OUT", help="write one page for all of it in place of serving: out.html")
+    parser.add_argument(
+        "--export", type=written_path, metavar="OUT", help="write one page for all of it in place of serving: out.html"
+    )
     parser.add_argument("--force", action="store_true", help="with --export: replace OUT if it is there")
     parser.add_argument("--dry-run", action="store_true", help="say what would be shown, and end")
 

@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from tensorkeep.cli.command import DONE, Parser
+from tensorkeep.cli.files import written_path
 from tensorkeep.cli.output import Output, shown_value
 from tensorkeep.errors import AlreadyExistsError, FailedPreconditionError
 from tensorkeep.io.files.directories import is_empty_directory, replace_directory
@@ -26,7 +27,12 @@ def add_change(parser: Parser) -> None:
 
 def add_place(parser: Parser) -> None:
     """Adds the arguments that say where a changed model goes."""
-    parser.add_argument("--output", metavar="DIR", help="where the changed model goes; it appears whole or not at all")
+    parser.add_argument(
+        "--output",
+        type=written_path,
+        metavar="DIR",
+        help="where the changed model goes; it appears whole or not at all",
+    )
     parser.add_argument("--force", action="store_true", help="replace what is there; without --output: MODEL")
     parser.add_argument("--dry-run", action="store_true", help="change nothing, and say what would be written")
 

@@ -6,6 +6,7 @@ from argparse import Namespace
 from collections.abc import Mapping
 
 from tensorkeep.cli.command import DONE, Command, Parser
+from tensorkeep.cli.files import written_path
 from tensorkeep.cli.models.model_arguments import add_engine, add_limits, add_model, limits_of, model_of, tags_of
 from tensorkeep.cli.output import Output, shown_value
 from tensorkeep.saved_model.show.flag_values import split_names
@@ -27,7 +28,7 @@ def _add_arguments(parser: Parser) -> None:
     parser.add_argument("--inputs", metavar="KEY=FILE", default="", help="x=x.npy;y=arrays.npz[y]")
     parser.add_argument("--input_exprs", metavar="KEY=EXPR", default="", help="x=np.ones((2,3));y=[1,2]")
     parser.add_argument("--input_examples", metavar="KEY=LIST", default="", help='x=[{"age":[31],"name":["a"]}]')
-    parser.add_argument("--outdir", metavar="DIR", help="also write each output to DIR/KEY.npy")
+    parser.add_argument("--outdir", type=written_path, metavar="DIR", help="also write each output to DIR/KEY.npy")
     parser.add_argument("--overwrite", "--force", action="store_true", help="over files that are there")
     parser.add_argument("--dry-run", action="store_true", help="with --outdir: run, and say what would be written")
     parser.add_argument("--allow_pickle", action="store_true", help="take pickles, which are programs, as inputs")
