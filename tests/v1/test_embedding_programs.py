@@ -11,7 +11,8 @@ import pytest
 
 import tensorkeep.v1 as tf
 from tensorkeep.embedding.stored.naming import NINE
-from tensorkeep.errors import NotFoundError
+from tensorkeep.errors import FailedPreconditionError, NotFoundError
+from tensorkeep.v1.programs.finding import module_at
 from tests.support.deeprec import unset_switches
 
 IDS = [0, 1, 2, 5, 6, 7]
@@ -230,3 +231,34 @@ def test_versions_can_be_reset_where_a_table_is_initialized_from_a_checkpoint(
         tf.train.init_from_checkpoint(path, {"/": "/"}, reset_version=is_reset)
         session.run(tf.global_variables_initializer())
         assert session.run(table.export()).versions.tolist() == ([0, 0] if is_reset else [3, 3])
+
+
+def test_deeprecs_incremental_saver_saves_where_it_is_told_to(tmp_path: Path) -> None:
+    """As its wide and deep program has it: full checkpoints by one saver, increments by another, under other names."""
+    saver_module: Any = module_at("python.training.incremental_saver")
+    table = tf.get_embedding_variable("user", 2, initializer=tf.ones_initializer())
+    ids = tf.placeholder(tf.int64, [None])
+    rows = tf.nn.embedding_lookup(table, ids)
+    train = tf.train.AdagradOptimizer(0.1).minimize(tf.reduce_sum(rows), tf.train.get_or_create_global_step())
+    full_saver = tf.train.Saver(incremental_save_restore=True)
+    increments = saver_module._get_incremental_saver(True, full_saver)
+    assert saver_module._get_incremental_saver(False, full_saver) is None
+    with tf.Session() as session:
+        session.run(tf.global_variables_initializer())
+        session.run(train, {ids: [1, 2]})
+        full = full_saver.save(session, tmp_path / "wdl", global_step=1)
+        session.run(train, {ids: [2, 3]})
+        delta = increments.incremental_save(session, tmp_path / ".incremental_checkpoint" / "incr-wdl", global_step=2)
+        assert delta == f"{tmp_path}/.incremental_checkpoint/incr-wdl-2"
+        assert increments.last_incr_checkpoints == [delta]
+        trained = session.run(rows, {ids: [1, 2, 3]})
+        for restore in (
+            lambda: increments.incremental_restore(session, full, delta),
+            lambda: full_saver.restore(session, full),  # which finds it
+        ):
+            session.run(train, {ids: [1, 2, 3, 4]})
+            restore()
+            np.testing.assert_array_equal(session.run(rows, {ids: [1, 2, 3]}), trained)
+        assert session.run(table.total_count()).tolist() == [3, 2]
+    with pytest.raises(FailedPreconditionError, match="incremental_save_restore=True"):
+        saver_module._get_incremental_saver(True, tf.train.Saver())

@@ -39,6 +39,8 @@ def test_a_path_is_either_there_or_lacking() -> None:
         ("tensorflow._api.v1.train", "train"),
         ("tensorflow_estimator.python.estimator.estimator", "estimator.estimator"),
         ("tensorflow.python.keras.layers", "keras.layers"),
+        ("tensorflow.python.training.checkpointable.tracking", "python.training.tracking.tracking"),
+        ("tensorflow.python.ops.hash_table.hash_filter", "hash_table.hash_filter"),
         ("tensorflow.contrib.slim.python.slim.nets.vgg", "contrib.slim.nets.vgg"),
         ("tensorflow.contrib.slim.python.slim.data.dataset", "contrib.slim.dataset"),
         ("tensorflow_probability", None),
@@ -87,6 +89,18 @@ def test_messages_have_their_classes_and_enumerations() -> None:
     assert types.DT_FLOAT == 1
     assert module_at("core.protobuf.config_pb2").ConfigProto is tf.ConfigProto  # type: ignore[union-attr]
     assert module_at("core.framework.graph_pb2").GraphDef is tf.GraphDef  # type: ignore[union-attr]
+
+
+def test_modules_of_deeprec_have_what_its_programs_take_from_them() -> None:
+    options: Any = module_at("core.framework.embedding.config_pb2")
+    assert options.StorageType.DRAM_SSDHASH == options.DRAM_SSDHASH == tf.StorageType.DRAM_SSDHASH == 12
+    assert options.CacheStrategy.LFU == options.LFU == 1
+    tables: Any = module_at(path_of("tensorflow.python.ops.hash_table.hash_table") or "")
+    assert tables.HashTable is tf.hash_table.HashTable
+    lookups: Any = module_at("python.ops.group_embedding_lookup_ops")
+    assert lookups.group_embedding_lookup_sparse is tf.nn.group_embedding_lookup_sparse
+    generated: Any = module_at("python.ops.gen_kv_variable_ops")
+    assert generated.kv_resource_gather is not None
 
 
 def test_ops_are_functions_of_positions_in_modules_of_ops() -> None:

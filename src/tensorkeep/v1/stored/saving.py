@@ -153,14 +153,14 @@ class Saver:
         graph_file = GraphFile(meta_graph_suffix, strip_default_attrs, save_debug_info, write_meta_graph)
         session = core_session(sess)
         if self._core is None:
-            self._save_graph_only(session, path, _step(sess, global_step), graph_file)
+            self._save_graph_only(session, path, step_number(sess, global_step), graph_file)
             return None
         # The step is that of the moment when it is this thread's turn.
         with _telling_of_parent(path, session.surroundings.filesystem), self._core.turn:
             return self._core.save(
                 session,
                 path,
-                step=_step(sess, global_step),
+                step=step_number(sess, global_step),
                 state_file=state_file if write_state else None,
                 graph_file=graph_file,
                 metrics=metrics,
@@ -172,7 +172,7 @@ class Saver:
         self._require_built()
         if self._incremental is None:
             raise FailedPreconditionError("this saver saves whole checkpoints only: incremental_save_restore=True")
-        return self._incremental.save(core_session(sess), path_text(save_path), _step(sess, global_step))
+        return self._incremental.save(core_session(sess), path_text(save_path), step_number(sess, global_step))
 
     def incremental_restore(self, sess: SessionLike, save_path: PathLike) -> None:
         """Puts an incremental checkpoint over what was restored from the full one. `restore` does so by itself."""
@@ -186,10 +186,14 @@ class Saver:
         self._restoring_increments().recover_incr_checkpoints(core_session(sess), path_text(checkpoint_dir))
 
     def _restoring_increments(self) -> IncrementalSaver:
+        return self.parts()[1]
+
+    def parts(self) -> tuple[CoreSaver, IncrementalSaver]:
+        """What saves and restores all, and what does so with what changed since."""
         self._require_built()
-        if self._incremental is None:
+        if self._core is None or self._incremental is None:
             raise FailedPreconditionError("this saver restores whole checkpoints only: incremental_save_restore=True")
-        return self._incremental
+        return self._core, self._incremental
 
     def _require_built(self) -> None:
         if not self._is_built:
@@ -305,7 +309,8 @@ class Saver:
         return Saver(saver_def=saver_def, name=import_scope)
 
 
-def _step(session: SessionLike, step: Step | int | None) -> int | None:
+def step_number(session: SessionLike, step: Step | int | None) -> int | None:
+    """The number of a step that is given as one, or as a variable."""
     if step is None:
         return None
     return int(step) if isinstance(step, int | np.integer) else step_in(session, step)

@@ -15,6 +15,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from tensorkeep.checkpoint.finding.latest import located_state
+from tensorkeep.checkpoint.finding.state_file import STATE_FILE
 from tensorkeep.checkpoint.restore.items import RestoreOutcome
 from tensorkeep.checkpoint.restore.wanted_tensors import OnMismatch, Policy
 from tensorkeep.embedding.restore.finding_deltas import later_full, newest_delta
@@ -93,9 +94,24 @@ class IncrementalSaver:
     def save(self, session: Session, full_path: PathLike, step: int | None) -> str:
         """Saves what changed since the full checkpoint that was saved to `full_path` last; gives the prefix."""
         folder = posixpath.join(posixpath.dirname(path_text(full_path)) or ".", DELTA_FOLDER)
-        saved = self._saver.save(session, posixpath.join(folder, DELTA_BASE), step=step, graph_file=_NO_GRAPH)
+        return self.save_at(session, posixpath.join(folder, DELTA_BASE), step)
+
+    def save_at(self, session: Session, path: PathLike, step: int | None, *, writes_state: bool = True) -> str:
+        """Saves what changed under a path of its own; gives the prefix, which ends in the step if there is one."""
+        state_file = STATE_FILE if writes_state else None
+        saved = self._saver.save(session, path, step=step, state_file=state_file, graph_file=_NO_GRAPH)
         assert isinstance(saved, str)
         return saved
+
+    @property
+    def saver_def(self) -> SaverDef:
+        """The operations that save and restore what changed."""
+        return self._saver.saver_def
+
+    @property
+    def last_checkpoints(self) -> list[str]:
+        """The incremental checkpoints that are kept, oldest first."""
+        return self._saver.last_checkpoints
 
     def restore(
         self,
@@ -118,11 +134,25 @@ class IncrementalSaver:
     ) -> str | None:
         """Puts the newest incremental checkpoint that goes with a full one over it; None if there is none.
 
-        The full one has just been restored, with that outcome. If it was restored as it is, what changes from now on is
-        a change to it.
+        The full one has just been restored, with that outcome.
         """
-        fs = session.surroundings.filesystem
-        prefix = delta_of(path_text(full), fs)
+        newest = delta_of(path_text(full), session.surroundings.filesystem)
+        self.restore_over(session, full, outcome, newest, mapping, on_mismatch)
+        return newest
+
+    def restore_over(
+        self,
+        session: Session,
+        full: PathLike,
+        outcome: RestoreOutcome,
+        prefix: str | None,
+        mapping: Mapping[str, str] | None = None,
+        on_mismatch: Policy = OnMismatch.STRICT,
+    ) -> None:
+        """Puts an incremental checkpoint, or none, over a full one that has just been restored with that outcome.
+
+        If that was restored as it is, what changes from now on is a change to it.
+        """
         is_exact = not mapping and outcome.is_complete
         if is_exact:
             self._tell(session, "restored", path_text(full))
@@ -131,7 +161,6 @@ class IncrementalSaver:
             self.restore(session, prefix, mapping=mapping, on_mismatch=on_mismatch)
             if is_exact:
                 self._tell(session, "restored_delta", prefix)
-        return prefix
 
     def recover_incr_checkpoints(self, session: Session, directory: PathLike) -> str | None:
         """Puts the newest incremental checkpoint of a folder over its latest full one, which has just been restored.

@@ -46,6 +46,8 @@ SAME_AS: Final = {
     "contrib.slim.python.slim": "contrib.slim",
     "python.estimator": "estimator",
     "python.keras": "keras",
+    "python.ops.hash_table": "hash_table",
+    "python.training.checkpointable": "python.training.tracking",
 }
 """Paths that are other names of paths; the empty one is `tensorflow` itself."""
 

@@ -36,6 +36,10 @@ _MESSAGE_FILES: Final = {
 }
 
 FRAMEWORK: Final[dict[str, Table]] = {
+    "core.framework.embedding.config_pb2": {
+        "tensorkeep.tf1.variables.embedding_variables.options": "CacheStrategy StorageType",
+        "tensorkeep.v1.internals.enumerations": "*",
+    },
     **{f"{folder}.{name}_pb2": _MESSAGES for folder, names in _MESSAGE_FILES.items() for name in names.split()},
     "python": _TF,
     "python.client.client_lib": _TF,

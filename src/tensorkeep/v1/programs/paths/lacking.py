@@ -8,6 +8,8 @@ from __future__ import annotations
 from typing import Final
 
 LACKING: Final = {
+    "core.profiler": "profile_pb2 tfprof_log_pb2 tfprof_options_pb2 tfprof_output_pb2",
+    "core.protobuf": "master_pb2 replay_log_pb2 transport_options_pb2 worker_pb2",
     "python": "tf2 pywrap_tfe",
     "python.client": "pywrap_tf_session",
     "python.data.ops": "multi_device_iterator_ops optional_ops",
@@ -24,7 +26,7 @@ LACKING: Final = {
     "python.ops": """
         accumulate_n_benchmark array_grad batch_norm_benchmark batch_ops boosted_trees_ops clustering_ops
         collective_ops cond_v2 control_flow_grad control_flow_state critical_section_ops cudnn_rnn_grad
-        data_flow_grad image_grad linalg_grad list_ops logging_ops_v2 manip_grad math_grad nccl_ops
+        data_flow_grad image_grad init_ops_v2 linalg_grad list_ops logging_ops_v2 manip_grad math_grad nccl_ops
         nn_fused_batchnorm_test nn_grad optional_grad proto_ops random_grad rnn_grad sdca_ops sparse_grad
         state_grad stateful_random_ops string_grad tensor_array_grad tensor_forest_ops while_v2
     """,

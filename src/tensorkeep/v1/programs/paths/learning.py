@@ -151,6 +151,17 @@ LEARNING: Final[dict[str, Table]] = {
     "python.distribute.group_embedding_collective_strategy": {
         "tensorkeep.v1.learning.collective": "CollectiveStrategy"
     },
+    "python.training.evaluation": {
+        "tensorkeep.v1.contrib.training": """
+            _StopAfterNEvalsHook=StopAfterNEvalsHook _evaluate_once=evaluate_once
+            _get_or_create_eval_step=get_or_create_eval_step
+        """,
+    },
+    "python.training.incremental_saver": {
+        "tensorkeep.v1.stored.incremental": """
+            IncrementalSaver SUB_INCR_CKPT_DIR _get_incremental_saver=get_incremental_saver
+        """,
+    },
     "python.training.moving_averages": {
         "tensorkeep.tf1.training.optimizers.moving_averages": "ExponentialMovingAverage assign_moving_average",
     },

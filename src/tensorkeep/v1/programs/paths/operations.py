@@ -55,12 +55,23 @@ _TABLES: Final = {
     "tensorkeep.v1.lookup": "*",
     **_TF,
 }
+_LOOKUPS: Final = {
+    "tensorkeep.tf1.functions.ragged.dispatch": """
+        fused_safe_embedding_lookup_sparse=safe_embedding_lookup_sparse
+    """,
+    **_NN,
+}
+_LOOKUP_MODULES: Final = """
+    embedding_ops fused_embedding_ops fused_embedding_ops_v2 group_embedding_lookup group_embedding_lookup_ops
+"""
+_HASH_TABLE: Final = {"tensorkeep.v1.hash_table": "*"}
 _RAW: Final = {"tensorkeep.v1.internals.generated_ops": "*"}
 _GENERATED: Final = """
     array audio batch bitwise boosted_trees candidate_sampling checkpoint clustering collective control_flow ctc
-    cudnn_rnn data_flow dataset debug decode_proto encode_proto experimental_dataset functional image io linalg list
-    logging lookup manip math nccl nn parsing ragged_array ragged_conversion ragged_math random resource_variable rnn
-    script sdca set sparse spectral state stateful_random stateless_random string summary training user
+    cudnn_rnn data_flow dataset debug decode_proto encode_proto experimental_dataset functional image io kv_variable
+    linalg list logging lookup manip math nccl nn parsing ragged_array ragged_conversion ragged_math random
+    resource_variable rnn script sdca set sparse spectral state stateful_random stateless_random string summary
+    training user
 """
 
 _RAGGED: Final = "array_ops factory_ops functional_ops math_ops ops string_ops tensor tensor_value"
@@ -81,6 +92,10 @@ _ARRAYS: Final = {
 }
 
 OPERATIONS: Final[dict[str, Table]] = {
+    **{
+        f"hash_table.{name}": {"tensorkeep.v1.hash_table": "*"}
+        for name in ("admit_strategy", "embedding", "hash_table")
+    },
     "array_ops": _ARRAYS,
     "models.rnn": {},
     "models.rnn.linear": {"tensorkeep.v1.old_names": "linear"},
@@ -126,12 +141,7 @@ OPERATIONS: Final[dict[str, Table]] = {
         "tensorkeep.tf1.functions.data.staging_areas": "BaseStagingArea MapStagingArea StagingArea",
         **_TF,
     },
-    "python.ops.embedding_ops": {
-        "tensorkeep.tf1.functions.ragged.dispatch": """
-            fused_safe_embedding_lookup_sparse=safe_embedding_lookup_sparse
-        """,
-        **_NN,
-    },
+    **{f"python.ops.{name}": _LOOKUPS for name in _LOOKUP_MODULES.split()},
     "python.ops.functional_ops": _TF,
     "python.ops.gradient_checker": {"tensorkeep.v1.test": "compute_gradient compute_gradient_error"},
     "python.ops.gradients": _TF,
