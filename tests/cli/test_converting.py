@@ -78,6 +78,15 @@ def test_nothing_is_replaced_without_force(program: Program) -> None:
     assert len(tk.convert.open_tensors("m.npz")) == 7
 
 
+def test_a_checkpoint_of_the_other_format_is_not_removed_unasked(program: Program, world: Path) -> None:
+    """Where both are, V2 is read: a V1 checkpoint takes its place."""
+    before = sorted((world / "run").iterdir())
+    found = program("convert", "train/model-1", "run/model-1000", "--to", "checkpoint-v1")
+    assert found.code == 1
+    assert found.err.startswith('error: "run/model-1000.index" is there already: say --force to replace it')
+    assert sorted((world / "run").iterdir()) == before
+
+
 def test_numbers_become_of_another_type_on_the_way(program: Program) -> None:
     assert program("convert", "run", "m.npz", "--dtype", "float16", "--prove").out.endswith(
         " B, proven\n  cast 2 tensors: 0 of 15 numbers lost, 0 rounded\n"

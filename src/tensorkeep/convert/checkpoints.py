@@ -140,7 +140,7 @@ class SliceFileFormat:
         return problems
 
     def files(self, path: str, tensors: Tensors, options: SinkOptions) -> list[str]:
-        return [path]
+        return [path, index_path(path)]  # a V2 checkpoint of that name would be removed
 
     def create_sink(self, path: str, tensors: Tensors, options: SinkOptions, fs: FileSystem) -> TensorSink:
         return _SliceFileSink(path, tensors, options, fs)
