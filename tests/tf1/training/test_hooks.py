@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import tensorkeep.v1 as tf
 from tensorkeep.errors import FailedPreconditionError, InvalidArgumentError
 from tensorkeep.graph.building import building
 from tensorkeep.graph.graph import Graph
@@ -22,6 +23,7 @@ from tensorkeep.tf1.training.loops.recording_hooks import (
     CheckpointSaverListener,
     StepCounterHook,
 )
+from tensorkeep.tf1.variables.global_step import global_step_read
 from tests.tf1.training.programs import Counting
 from tests.tf1.training.test_monitored import creator
 
@@ -137,3 +139,30 @@ def test_numpy_prints_as_before(caplog: pytest.LogCaptureFixture) -> None:
     before = np.get_printoptions()
     run(Counting(), [LoggingTensorHook(["global_step"], every_n_iter=1)], 1)
     assert np.get_printoptions() == before
+
+
+@pytest.mark.parametrize("use_resource", [False, True])
+@pytest.mark.parametrize("is_read_early", [False, True])
+def test_summaries_and_profiles_come_every_so_many_steps(
+    tmp_path: Path, use_resource: bool, is_read_early: bool
+) -> None:
+    """As in TensorFlow, where a hook is handed the step before it is counted; here it is one or the other."""
+    with tf.Graph().as_default():
+        with tf.variable_scope("", use_resource=use_resource):
+            step = tf.train.get_or_create_global_step()
+        if is_read_early:
+            global_step_read()
+        weight = tf.get_variable("w", [])
+        tf.summary.scalar("weight", weight)
+        train = tf.train.GradientDescentOptimizer(0.1).minimize(tf.square(weight), global_step=step)
+        hooks = [
+            tf.train.SummarySaverHook(save_steps=3, output_dir=str(tmp_path), summary_op=tf.summary.merge_all()),
+            tf.train.ProfilerHook(save_steps=5, output_dir=str(tmp_path)),
+            tf.train.StopAtStepHook(12),
+        ]
+        with tf.train.MonitoredSession(hooks=hooks) as session:
+            while not session.should_stop():
+                session.run(train)
+    (events,) = tmp_path.glob("events*")
+    assert [event.step for event in tf.train.summary_iterator(events) if event.summary.value] == [1, 4, 7, 10]
+    assert sorted(path.name for path in tmp_path.glob("timeline*")) == ["timeline-10.json", "timeline-5.json"]

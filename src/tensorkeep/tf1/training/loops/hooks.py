@@ -153,6 +153,15 @@ class SecondOrStepTimer:
         return None if self._last is None else self._last[0]
 
 
+def is_due(timer: Timer, expected: int, session: TrainingSession, step: Tensor) -> bool:
+    """Whether the run that comes next is one that a timer waits for.
+
+    `expected`: the step that it leads to, where the run before was handed its step before that was counted. It may have
+    been handed the next one, as where the step is read by an operation made later than the one that counts it.
+    """
+    return timer.should_trigger_for_step(expected) and timer.should_trigger_for_step(int(session.run(step)) + 1)
+
+
 class _Never:
     """A timer whose time does not come."""
 

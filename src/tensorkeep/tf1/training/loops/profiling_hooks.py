@@ -19,6 +19,7 @@ from tensorkeep.tf1.training.loops.hooks import (
     SessionRunContext,
     SessionRunHook,
     SessionRunValues,
+    is_due,
     required_step,
 )
 from tensorkeep.tf1.training.loops.timelines import Timeline
@@ -51,14 +52,17 @@ class ProfilerHook(SessionRunHook):
         self._global_step_tensor = required_step("ProfilerHook")
 
     def before_run(self, run_context: SessionRunContext) -> SessionRunArgs:
-        self._is_requested = self._next_step is not None and self._timer.should_trigger_for_step(self._next_step)
+        self._is_requested = self._next_step is not None and is_due(
+            self._timer, self._next_step, run_context.session, self._global_step_tensor
+        )
         traced = RunOptions(trace_level=RunOptions.FULL_TRACE) if self._is_requested else None
         return SessionRunArgs({"global_step": self._global_step_tensor}, options=traced)
 
     def after_run(self, run_context: SessionRunContext, run_values: SessionRunValues) -> None:
         before: Any = run_values.results["global_step"]
         if self._next_step is None:
-            self._timer.update_last_triggered_step(before)  # so that the first runs, which take long, are not traced
+            # So that the first runs, which take long, are not traced.
+            self._timer.update_last_triggered_step(int(run_context.session.run(self._global_step_tensor)) - 1)
         step = before + 1
         if self._is_requested and run_values.run_metadata is not None:
             step = run_context.session.run(self._global_step_tensor)

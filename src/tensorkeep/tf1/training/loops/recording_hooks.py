@@ -24,6 +24,7 @@ from tensorkeep.tf1.training.loops.hooks import (
     SessionRunContext,
     SessionRunHook,
     SessionRunValues,
+    is_due,
     required_step,
 )
 from tensorkeep.tf1.training.loops.roles import GraphSaver, SummaryWriter, TrainingSession
@@ -294,7 +295,9 @@ class SummarySaverHook(SessionRunHook):
         self._global_step_tensor = required_step("SummarySaverHook")
 
     def before_run(self, run_context: SessionRunContext) -> SessionRunArgs:
-        self._is_requested = self._next_step is None or self._timer.should_trigger_for_step(self._next_step)
+        self._is_requested = self._next_step is None or is_due(
+            self._timer, self._next_step, run_context.session, self._global_step_tensor
+        )
         requests: dict[str, Any] = {"global_step": self._global_step_tensor}
         summaries = self._get_summary_op() if self._is_requested else None
         if summaries is not None:

@@ -34,7 +34,7 @@ _PLAIN_TRAINING: Final = """
     checkpoint_management checkpoint_utils coordinator device_setter ftrl gradient_descent input
     learning_rate_decay momentum optimizer proximal_adagrad proximal_gradient_descent queue_runner
     queue_runner_impl rmsprop server_lib session_manager session_run_hook supervisor
-    sync_replicas_optimizer training training_util warm_starting_util weight_decay_optimizers
+    sync_replicas_optimizer training warm_starting_util weight_decay_optimizers
 """
 _SAVED_MODEL_SPACES: Final = """
     builder constants loader main_op signature_constants signature_def_utils tag_constants utils
@@ -136,6 +136,13 @@ LEARNING: Final[dict[str, Table]] = {
         "tensorkeep.tf1.training.loops.monitored": """
             _CoordinatedSession _HookedSession _MonitoredSession=BaseMonitoredSession _RecoverableSession
             _WrappedSession
+        """,
+        **_TRAIN,
+        **_TF,
+    },
+    "python.training.training_util": {
+        "tensorkeep.tf1.variables.global_step": """
+            _get_or_create_global_step_read=global_step_read _increment_global_step=increment_global_step
         """,
         **_TRAIN,
         **_TF,
