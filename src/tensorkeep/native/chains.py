@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from enum import IntEnum
 from functools import partial
 from math import prod
+from operator import ne
 from typing import Any, Final, NamedTuple
 
 import numpy as np
@@ -24,6 +25,7 @@ _SMALLEST_WITHOUT_POWERS: Final = 1 << 14  # if nothing in a chain takes long
 
 _CACHED_PLANS: Final = 32
 _AXES: Final = 3
+_BOOL: Final = np.dtype(np.bool_)
 
 Shape = tuple[int, ...]
 
@@ -31,6 +33,9 @@ Shape = tuple[int, ...]
 class Operation(IntEnum):
     """What can be in a chain, as elements.h numbers it. Those before NEGATE take two operands, and so do gradients: a
     result of the function, and the gradient of it; of RELU, the gradient first.
+
+    LEAKY_RELU takes its slope below zero too, and so does its gradient, after what that of RELU takes. CHOOSE takes a
+    truth, what counts where that is true, and what counts elsewhere. Truths are what comparisons make.
     """
 
     ADD = 0
@@ -56,13 +61,20 @@ class Operation(IntEnum):
     SIGMOID_GRADIENT = 20
     TANH_GRADIENT = 21
     RELU_GRADIENT = 22
+    LEAKY_RELU = 23
+    LEAKY_RELU_GRADIENT = 24
+    CHOOSE = 25
+    GREATER = 26
+    GREATER_EQUAL = 27
+    LESS = 28
+    LESS_EQUAL = 29
 
 
 _WITH_POWERS: Final = frozenset((Operation.SIGMOID, Operation.TANH, Operation.EXP, Operation.ERF, Operation.ERFC))
 
 
 class Instruction(NamedTuple):
-    """An operation. Operands are numbers of inputs, or of instructions, counted on from the inputs.
+    """An operation. Operands are numbers of inputs, or of instructions, counted on from inputs and constants.
 
     A bias is as long as the other operand's last axis; whoever wants other shapes is told elsewhere.
     """
@@ -73,7 +85,7 @@ class Instruction(NamedTuple):
 
 
 class _Plan(NamedTuple):
-    """How arrays of some shapes are passed over: seen with three axes, and each input's steps along these."""
+    """How arrays of some shapes are passed over: seen with three axes, and each input's steps along these and kind."""
 
     shape: Shape
     rows: int  # or elements, if all are one row
@@ -90,16 +102,29 @@ class _Plan(NamedTuple):
 class Chain:
     """A chain, to be run on arrays of any shapes. The last instruction's result is that of the chain."""
 
-    def __init__(self, input_count: int, instructions: Sequence[Instruction], reusable: Sequence[int] = ()) -> None:
-        """`reusable` are inputs that nobody else sees: the result may be written there."""
+    def __init__(
+        self,
+        input_count: int,
+        instructions: Sequence[Instruction],
+        reusable: Sequence[int] = (),
+        constants: Sequence[float] = (),
+    ) -> None:
+        """`reusable` are inputs that nobody else sees: the result may be written there. Constants count as inputs, after
+        those that are given.
+        """
         self._instructions = tuple(instructions)
+        self._constants = [np.array(number, FLOAT) for number in constants]
         takes_long = any(instruction.operation in _WITH_POWERS for instruction in instructions)
         self.smallest = SMALLEST if takes_long else _SMALLEST_WITHOUT_POWERS
         """Elements; of fewer, it is not worth the call."""
-        self._reusable = tuple(reusable)
-        self._code = _code(input_count, self._instructions)
+        inputs = input_count + len(constants)
+        truths = _truths(self._instructions)
+        self._dtypes = [_BOOL if number in truths else FLOAT for number in range(inputs)]
+        self._dtype = _BOOL if instructions[-1].operation >= Operation.GREATER else FLOAT
+        self._reusable = tuple(at for at in reusable if self._dtypes[at] == self._dtype)
+        self._code = _code(inputs, self._instructions)
         self._numbers = place_of(self._code), len(self._instructions)
-        self._places = ctypes.c_void_p * input_count
+        self._places = ctypes.c_void_p * inputs
         self._plans: dict[Any, _Plan | None] = {}
 
     @staticmethod
@@ -112,13 +137,13 @@ class Chain:
         compiled = functions()
         if compiled is None:
             return None
-        arrays = [value if type(value) is np.ndarray else np.asarray(value) for value in inputs]
+        arrays = [value if type(value) is np.ndarray else np.asarray(value) for value in inputs] + self._constants
         shapes = tuple([array.shape for array in arrays])
         try:
             plan = self._plans[shapes]
         except KeyError:
             plan = self._remember(shapes)
-        if plan is None or any(array.dtype != FLOAT for array in arrays):
+        if plan is None or any(map(ne, [array.dtype for array in arrays], self._dtypes)):
             return None
         for at, array in enumerate(arrays):
             flags = array.flags
@@ -139,14 +164,17 @@ class Chain:
         for index in self._reusable:
             if arrays[index].shape == shape and arrays[index].flags.writeable:
                 return arrays[index]
-        return result_array(shape, FLOAT)
+        return result_array(shape, self._dtype)
 
     def finish_numbers(self, arrays: Sequence[Array], out: Array, columns: int) -> tuple[Array, object] | None:
         """The numbers of Finish in products.h, for a product whose rows have so many columns, and what they are of.
 
         Among the arrays, all in C order, is `out`, the product, seen with the shape that the result has. None if the
-        chain cannot go over it row by row.
+        chain cannot go over it row by row, or takes other arrays.
         """
+        arrays = [*arrays, *self._constants]
+        if self._dtype != FLOAT or any(map(ne, [array.dtype for array in arrays], self._dtypes)):
+            return None
         shapes = tuple([array.shape for array in arrays])
         key = shapes, columns
         plan = self._plans[key] if key in self._plans else self._remember(shapes, columns)
@@ -176,10 +204,12 @@ class Chain:
         shape = found[-1]
         if any(each != shape for each in found[len(shapes) :]) or prod(shape) < SMALLEST:
             return None
-        return _plan(shapes, shape, len(self._instructions), columns)
+        return _plan(shapes, shape, self._dtypes, len(self._instructions), columns)
 
 
-def _plan(shapes: tuple[Shape, ...], shape: Shape, instructions: int, columns: int) -> _Plan | None:
+def _plan(
+    shapes: tuple[Shape, ...], shape: Shape, dtypes: Sequence[np.dtype[Any]], instructions: int, columns: int
+) -> _Plan | None:
     """Axes along which each input either varies or does not are seen as one; None if more than three remain.
 
     If the number of columns is not 0, the last of them has that size, and there are rows.
@@ -203,7 +233,8 @@ def _plan(shapes: tuple[Shape, ...], shape: Shape, instructions: int, columns: i
     if missing < 0:
         return None
     sizes, varying = [1] * missing + sizes, [(False,) * len(shapes)] * missing + varying
-    steps = np.zeros((len(shapes), _AXES), np.int64)
+    steps = np.zeros((len(shapes), _AXES + 1), np.int64)
+    steps[:, _AXES] = [dtype == _BOOL for dtype in dtypes]
     for index in range(len(shapes)):
         step = 1
         for axis in reversed(range(_AXES)):
@@ -222,12 +253,17 @@ def _plan(shapes: tuple[Shape, ...], shape: Shape, instructions: int, columns: i
     )
 
 
+def _truths(instructions: Sequence[Instruction]) -> frozenset[int]:
+    """The numbers of operands that are truths."""
+    return frozenset(each.operands[0] for each in instructions if each.operation == Operation.CHOOSE)
+
+
 def _code(input_count: int, instructions: tuple[Instruction, ...]) -> npt.NDArray[np.int64]:
     """Instructions as numbers: operation, register of the result, operands."""
     last_use = {operand: at for at, instruction in enumerate(instructions) for operand in instruction.operands}
     registers: dict[int, int] = {}
     free: list[int] = []
-    code = np.zeros((len(instructions), 4), np.int64)
+    code = np.zeros((len(instructions), 5), np.int64)
     for at, instruction in enumerate(instructions):
         operands = [registers[item] + input_count if item in registers else item for item in instruction.operands]
         for item in set(instruction.operands):
@@ -237,5 +273,5 @@ def _code(input_count: int, instructions: tuple[Instruction, ...]) -> npt.NDArra
         if free:
             free.remove(register)
         registers[input_count + at] = register
-        code[at] = instruction.operation, register, operands[0], operands[-1]
+        code[at] = instruction.operation, register, operands[0], operands[min(1, len(operands) - 1)], operands[-1]
     return code

@@ -117,9 +117,18 @@ ELEMENT smaller(float a, float b) { return a < b || a != a ? a : b; }
   }                                                         \
   return
 
+#define EACH_THREE(result)                                  \
+  INDEPENDENT                                               \
+  for (int64_t i = 0; i < count; ++i) {                     \
+    const float x = a[i], y = b[i], z = c[i];               \
+    out[i] = result;                                        \
+  }                                                         \
+  return
+
 // One operation on a block. The numbers of operations are those of `Operation` in chains.py. What is written may be
-// where an operand is.
-TILE_TARGET static void operate(int64_t operation, const float* a, const float* b, float* out, int64_t count) {
+// where an operand is. Truths are 1 and 0.
+TILE_TARGET static void operate(int64_t operation, const float* a, const float* b, const float* c, float* out,
+                                int64_t count) {
   switch (operation) {
     case 0: EACH_PAIR(x + y);
     case 1: EACH_PAIR(x - y);
@@ -144,15 +153,25 @@ TILE_TARGET static void operate(int64_t operation, const float* a, const float* 
     case 20: EACH_PAIR(y * x * (1.0f - x));
     case 21: EACH_PAIR(y * (1.0f - x * x));
     case 22: EACH_PAIR(x * (y > 0.0f ? 1.0f : 0.0f));
+    case 23: EACH_PAIR(x > 0.0f ? x : x * y);
+    case 24: EACH_THREE(y > 0.0f ? x : x * z);
+    case 25: EACH_THREE(x != 0.0f ? y : z);
+    case 26: EACH_PAIR(x > y ? 1.0f : 0.0f);
+    case 27: EACH_PAIR(x >= y ? 1.0f : 0.0f);
+    case 28: EACH_PAIR(x < y ? 1.0f : 0.0f);
+    case 29: EACH_PAIR(x <= y ? 1.0f : 0.0f);
     default: return;
   }
 }
 
-// Inputs, each with its steps in floats along the three axes that all of them are seen to have (0 where it is the same
-// all along), and instructions: operation, result, operands. Operands are numbers of inputs, or of registers after
-// those; the result of the last instruction goes to the output.
+constexpr int64_t kFirstComparison = 26;  // operations from here on give truths
+
+// Inputs, each with its steps in elements along the three axes that all of them are seen to have (0 where it is the same
+// all along), and 1 if its elements are truths, of a byte each; and instructions: operation, result, three operands.
+// Operands are numbers of inputs, or of registers after those; the result of the last instruction goes to the output,
+// as bytes if it is a comparison.
 struct Chain {
-  const float* const* inputs;
+  const void* const* inputs;
   const int64_t* steps;
   int64_t input_count;
   const int64_t* code;
@@ -160,17 +179,74 @@ struct Chain {
   int64_t sizes[3];
 };
 
+// Elements as floats, one behind the other: so many rows of an input, which has `step` elements from one to the next.
+// Where `across` is 0, an element is the same all along its row.
+template <class T>
+TILE_TARGET static void spread_rows(const T* from, int64_t step, int64_t across, int64_t rows, int64_t width, float* to) {
+  for (int64_t r = 0; r < rows; ++r, from += step, to += width) {
+    if (across) {
+      for (int64_t k = 0; k < width; ++k) to[k] = static_cast<float>(from[k]);
+    } else {
+      const float value = static_cast<float>(*from);
+      for (int64_t k = 0; k < width; ++k) to[k] = value;
+    }
+  }
+}
+
+// Where the inputs of a chain are seen as floats, a block at a time: in their own memory, or spread here.
+class Operands {
+ public:
+  explicit Operands(const Chain& chain) : chain_(chain) {
+    for (int64_t i = 0; i < chain.input_count; ++i) spread_for_[i] = -1;
+    for (int64_t r = 0; r < kMostRegisters; ++r) places_[chain.input_count + r] = registers_[r];
+  }
+
+  const float* operator[](int64_t operand) const { return places_[operand]; }
+  float* result(int64_t number) { return registers_[number]; }
+
+  // Has all inputs be there, for `rows` rows from `place` of an image on, and `width` elements of each from `at` on.
+  TILE_TARGET void reach(int64_t image, int64_t place, int64_t at, int64_t rows, int64_t width, int64_t most_rows) {
+    const int64_t inner = chain_.sizes[2];
+    for (int64_t i = 0; i < chain_.input_count; ++i) {
+      const int64_t* step = chain_.steps + 4 * i;
+      const int64_t first = image * step[0] + place * step[1] + at * step[2];
+      if (!step[3] && step[2] && (rows == 1 || step[1] == inner)) {
+        places_[i] = static_cast<const float*>(chain_.inputs[i]) + first;
+        continue;
+      }
+      places_[i] = spread_[i];
+      const bool is_same = !step[1] && (!step[2] || inner <= kBlock);
+      const int64_t key = step[0] ? image : 0;
+      if (is_same && spread_for_[i] == key) continue;
+      // What serves for all rows is spread for as many as there ever are.
+      const int64_t spread_rows_ = is_same ? most_rows : rows;
+      const int64_t spread_width = is_same && !step[2] ? (inner < kBlock ? inner : kBlock) : width;
+      if (step[3]) {
+        const uint8_t* from = static_cast<const uint8_t*>(chain_.inputs[i]) + first;
+        spread_rows(from, step[1], step[2], spread_rows_, spread_width, spread_[i]);
+      } else {
+        const float* from = static_cast<const float*>(chain_.inputs[i]) + first;
+        spread_rows(from, step[1], step[2], spread_rows_, spread_width, spread_[i]);
+      }
+      spread_for_[i] = is_same ? key : -1;
+    }
+  }
+
+ private:
+  const Chain& chain_;
+  alignas(64) float registers_[kMostRegisters][kBlock];
+  alignas(64) float spread_[kMostInputs][kBlock];
+  int64_t spread_for_[kMostInputs];
+  const float* places_[kMostInputs + kMostRegisters];
+};
+
 // Rows `begin` to `end`, of the first two axes together; or, if there is but one row, these of its elements.
-TILE_TARGET static void run_chain(const Chain& chain, float* out, int64_t begin, int64_t end) {
-  alignas(64) float registers[kMostRegisters][kBlock];
-  alignas(64) float spread[kMostInputs][kBlock];
-  int64_t spread_for[kMostInputs];
-  const float* places[kMostInputs + kMostRegisters];
-  const int64_t middle = chain.sizes[1], inner = chain.sizes[2];
+TILE_TARGET static void run_chain(const Chain& chain, void* out, int64_t begin, int64_t end) {
+  Operands operands(chain);
+  const int64_t middle = chain.sizes[1], inner = chain.sizes[2], last_code = chain.instructions - 1;
   const bool is_one_row = chain.sizes[0] * middle == 1;
+  const bool gives_truths = chain.code[5 * last_code] >= kFirstComparison;
   const int64_t most_rows = inner < kBlock ? kBlock / inner : 1;
-  for (int64_t i = 0; i < chain.input_count; ++i) spread_for[i] = -1;
-  for (int64_t r = 0; r < kMostRegisters; ++r) places[chain.input_count + r] = registers[r];
   const int64_t first_row = is_one_row ? 0 : begin, last_row = is_one_row ? 1 : end;
   for (int64_t row = first_row; row < last_row;) {
     const int64_t image = row / middle, place = row % middle;
@@ -179,34 +255,17 @@ TILE_TARGET static void run_chain(const Chain& chain, float* out, int64_t begin,
     const int64_t first = is_one_row ? begin : 0, last = is_one_row ? end : inner;
     for (int64_t at = first; at < last; at += kBlock) {
       const int64_t width = last - at < kBlock ? last - at : kBlock, count = rows * width;
-      for (int64_t i = 0; i < chain.input_count; ++i) {
-        const int64_t* step = chain.steps + 3 * i;
-        const float* from = chain.inputs[i] + image * step[0] + place * step[1] + at * step[2];
-        if (step[2] && (rows == 1 || step[1] == inner)) {
-          places[i] = from;
-          continue;
-        }
-        places[i] = spread[i];
-        const bool is_same = !step[1] && (!step[2] || inner <= kBlock);
-        const int64_t key = step[0] ? image : 0;
-        if (is_same && spread_for[i] == key) continue;
-        // What serves for all rows is spread for as many as there ever are.
-        const int64_t spread_rows = is_same ? most_rows : rows, spread_width = is_same && !step[2] ? (inner < kBlock ? inner : kBlock) : width;
-        for (int64_t r = 0; r < spread_rows; ++r) {
-          float* to = spread[i] + r * spread_width;
-          if (step[2]) {
-            std::memcpy(to, from + r * step[1], sizeof(float) * spread_width);
-          } else {
-            const float value = from[r * step[1]];
-            for (int64_t k = 0; k < spread_width; ++k) to[k] = value;
-          }
-        }
-        spread_for[i] = is_same ? key : -1;
-      }
+      operands.reach(image, place, at, rows, width, most_rows);
       const int64_t* code = chain.code;
-      for (int64_t n = 0; n < chain.instructions; ++n, code += 4) {
-        float* to = n == chain.instructions - 1 ? out + row * inner + at : registers[code[1]];
-        operate(code[0], places[code[2]], places[code[3]], to, count);
+      for (int64_t n = 0; n <= last_code; ++n, code += 5) {
+        float* to = operands.result(code[1]);
+        if (n == last_code && !gives_truths) to = static_cast<float*>(out) + row * inner + at;
+        operate(code[0], operands[code[2]], operands[code[3]], operands[code[4]], to, count);
+      }
+      if (gives_truths) {
+        const float* truths = operands.result(chain.code[5 * last_code + 1]);
+        uint8_t* to = static_cast<uint8_t*>(out) + row * inner + at;
+        for (int64_t i = 0; i < count; ++i) to[i] = truths[i] != 0.0f;
       }
     }
     row += rows;
@@ -305,4 +364,5 @@ TILE_TARGET static void moments_of_rows(const float* matrix, float* means, float
 #undef ELEMENT
 #undef EACH
 #undef EACH_PAIR
+#undef EACH_THREE
 #undef INDEPENDENT

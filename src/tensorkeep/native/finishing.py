@@ -13,7 +13,7 @@ import numpy as np
 
 from tensorkeep.arrays import Array
 from tensorkeep.native.chains import Chain
-from tensorkeep.native.layers import FLOAT, place_of
+from tensorkeep.native.layers import place_of
 
 
 class Finish:
@@ -36,7 +36,7 @@ class Finish:
         None if it has to be done afterwards: nothing has been touched.
         """
         arrays = [value if type(value) is np.ndarray else np.asarray(value) for value in self._others]
-        if any(array.dtype != FLOAT or not array.flags.aligned for array in arrays):
+        if any(not array.flags.aligned for array in arrays):
             return None
         out = self._seen(product)
         if type(out) is not np.ndarray or out.size != product.size or place_of(out) != place_of(product):

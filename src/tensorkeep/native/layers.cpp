@@ -35,7 +35,8 @@ constexpr int64_t kCached = 1 << 16;  // floats of the left matrix and of the pr
 
 int64_t rows_at_a_time(int64_t depth, int64_t columns) {
   const int64_t fitting = kCached / (depth + columns > 0 ? depth + columns : 1) / 42 * 42;
-  return fitting > kMostRows ? kMostRows : fitting < kFewestRows ? kFewestRows : fitting;
+  const int64_t fewest = depth * columns <= kCached ? kFewestRows / 2 : kFewestRows;  // what is read again is in the cache
+  return fitting > kMostRows ? kMostRows : fitting < fewest ? fewest : fitting;
 }
 
 // Rows that lie a multiple of 4096 bytes apart fall into the same places of the cache, and there is not room for a tile
@@ -251,6 +252,14 @@ TENSORKEEP_EXPORT int32_t layers_multiply_narrow(const float* left, int64_t row_
                                                   columns, begin, end);
 }
 
+// Rows `begin` to `end` of a product whose left factor is the matrix [depth, rows], turned; the right one has
+// kTurnedColumns at most, in C order.
+TENSORKEEP_EXPORT void layers_multiply_turned(const float* matrix, int64_t step, const float* right, float* out,
+                                              int64_t depth, int64_t columns, int64_t begin, int64_t end) {
+  kWidth == 16 ? with_512::multiply_turned(matrix, step, right, out, depth, columns, begin, end)
+               : with_256::multiply_turned(matrix, step, right, out, depth, columns, begin, end);
+}
+
 // Lines `begin` to `end` of a convolution, numbered through all images. `numbers` are those of Images, `parts` those of
 // Part for each of `count`, in their order, and `packed` has filters for each. Channels are those of all sources. `finish` is null, or the numbers of a
 // Finish. 0 if there is no memory.
@@ -369,8 +378,8 @@ TENSORKEEP_EXPORT int32_t layers_attend(const float* queries, const float* keys,
 }
 
 // A chain of element-wise operations: see Chain. Rows `begin` to `end`, or elements if there is but one row.
-TENSORKEEP_EXPORT void layers_chain(const float* const* inputs, const int64_t* steps, int64_t input_count,
-                                    const int64_t* code, int64_t instructions, const int64_t* sizes, float* out,
+TENSORKEEP_EXPORT void layers_chain(const void* const* inputs, const int64_t* steps, int64_t input_count,
+                                    const int64_t* code, int64_t instructions, const int64_t* sizes, void* out,
                                     int64_t begin, int64_t end) {
   if (kWidth == 16) {
     const with_512::Chain chain{inputs, steps, input_count, code, instructions, {sizes[0], sizes[1], sizes[2]}};

@@ -30,6 +30,8 @@ _POOLED: Final = 16  # multiplications that take as long as it takes to look at 
 _WORTH_A_THREAD: Final = 1 << 24  # multiplications: about a quarter of a millisecond
 _POWER: Final = 32  # multiplications that take as long as an exponential, and what is done with it
 _PACKED: Final = 16  # multiplications that take as long as the move of a number
+MOST_TURNED_COLUMNS: Final = 64
+"""Columns of the right factor of `multiply_turned`, at most, as products.h has it."""
 SMALL: Final = 2 * _WORTH_A_THREAD
 """Multiplications, or what takes as long, that one thread does."""
 
@@ -42,6 +44,7 @@ class Functions:
     pack: Callable[..., None]
     multiply: Callable[..., None]
     multiply_narrow: Callable[..., int]
+    multiply_turned: Callable[..., None]
     attend: Callable[..., int]
     convolve: Callable[..., int]
     convolve_depthwise: Callable[..., None]
@@ -88,6 +91,7 @@ def functions() -> Functions | None:
             *[integer] * 4,
             result=ctypes.c_int32,
         ),
+        function("multiply_turned", pointer, integer, pointer, pointer, *[integer] * 4),
         function("attend", *[pointer] * 6, ctypes.c_float, integer, integer, result=ctypes.c_int32),
         function(
             "convolve",
@@ -162,6 +166,16 @@ def multiply_few_rows(compiled: Functions, left: Floats, right: Floats, out: Flo
     places = place_of(left), depth, rows, place_of(right), row_step, column_step, place_of(out)
     panels = -(-columns // (2 * compiled.width))
     in_parts(partial(compiled.multiply_narrow, *places, depth, columns), panels, rows * depth * columns)
+
+
+def multiply_turned(compiled: Functions, matrix: Floats, right: Floats, out: Floats) -> None:
+    """A matrix in C order, turned, times one of few columns: both have as many rows as products are summed.
+
+    All three are in C order.
+    """
+    (depth, rows), columns = matrix.shape, right.shape[1]
+    work = partial(compiled.multiply_turned, place_of(matrix), rows, place_of(right), place_of(out), depth, columns)
+    in_parts(work, rows, depth * rows * columns)
 
 
 def in_parts(work: Callable[[int, int], int | None], count: int, cost: int) -> None:

@@ -24,7 +24,7 @@ from tensorkeep.io.machine.resources import environment_variable
 
 SWITCH: Final = "TENSORKEEP_NATIVE"
 
-_INTERFACE: Final = 13  # what native.cpp says it is; a library that was built from another one is not called
+_INTERFACE: Final = 14  # what native.cpp says it is; a library that was built from another one is not called
 _REBUILD: Final = "reinstall tensorkeep to build it"
 
 Address: TypeAlias = "ctypes.Array[ctypes.c_char]"

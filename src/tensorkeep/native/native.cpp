@@ -245,7 +245,7 @@ int32_t mean_of(const T* const* arrays, int64_t number, const double* shares, in
 // ------------------------------------------------------------------------------------------------ What Python can call
 
 // Raise this with every change of what is exported below; library.py asks for it before it calls anything else.
-TENSORKEEP_EXPORT int32_t tensorkeep_interface(void) { return 13; }
+TENSORKEEP_EXPORT int32_t tensorkeep_interface(void) { return 14; }
 
 // One function per rule and type: arrays, how many elements each has, and the numbers in the order of TensorFlow's op,
 // as doubles, flags among them. Each returns 1 if it has done the work, or 0 if it has touched nothing.

@@ -10,7 +10,7 @@ struct Finish {
   // Of numbers in this order: addresses of inputs, of their steps, how many, address of the code, how many
   // instructions, three sizes, the address of the output.
   static Finish of(const int64_t* numbers) {
-    const Chain chain{reinterpret_cast<const float* const*>(numbers[0]),
+    const Chain chain{reinterpret_cast<const void* const*>(numbers[0]),
                       reinterpret_cast<const int64_t*>(numbers[1]),
                       numbers[2],
                       reinterpret_cast<const int64_t*>(numbers[3]),
@@ -144,6 +144,55 @@ static bool multiply_narrow(const float* left, int64_t row_step, int64_t count, 
   }
   std::free(packed);
   return true;
+}
+
+constexpr int64_t kTurnedRows = 512, kTurnedColumns = 64;  // of a turned product at a time: what is summed is in the cache
+
+// Adds what `depth` rows of a matrix, turned, times as many rows of the right one give: to `rows` vectors, one after the
+// other. `count` columns of the right one are of use.
+template <int depth>
+TILE_TARGET static void add_turned_rows(const float* matrix, int64_t step, const float* right, int64_t right_step,
+                                        float* sums, int count, int64_t rows) {
+  Vector::Type by[depth];
+  for (int k = 0; k < depth; ++k) by[k] = Vector::load_part(right + k * right_step, count);
+  for (int64_t m = 0; m < rows; ++m, sums += Vector::lanes) {
+    Vector::Type sum = Vector::load(sums);
+    for (int k = 0; k < depth; ++k) sum = Vector::multiply_add(Vector::set(matrix[k * step + m]), by[k], sum);
+    Vector::store(sums, sum);
+  }
+}
+
+// Rows `begin` to `end` of the product of a matrix [depth, rows], turned, with one of no more than kTurnedColumns. The
+// first is read once, some rows at a time.
+static void multiply_turned(const float* matrix, int64_t step, const float* right, float* out, int64_t depth,
+                            int64_t columns, int64_t begin, int64_t end) {
+  constexpr int kDepth = 8;
+  alignas(64) float sums[kTurnedRows * kTurnedColumns];
+  for (int64_t first = begin; first < end; first += kTurnedRows) {
+    const int64_t rows = end - first < kTurnedRows ? end - first : kTurnedRows;
+    const int64_t vectors = (columns + Vector::lanes - 1) / Vector::lanes;
+    std::memset(sums, 0, sizeof(float) * vectors * rows * Vector::lanes);
+    for (int64_t k = 0; k < depth;) {
+      const int64_t some = k + kDepth <= depth ? kDepth : 1;
+      for (int64_t v = 0; v < vectors; ++v) {
+        const int64_t column = v * Vector::lanes, left = columns - column;
+        const int count = static_cast<int>(left < Vector::lanes ? left : Vector::lanes);
+        const float* from = matrix + k * step + first;
+        const float* by = right + k * columns + column;
+        float* to = sums + v * rows * Vector::lanes;
+        some == kDepth ? add_turned_rows<kDepth>(from, step, by, columns, to, count, rows)
+                       : add_turned_rows<1>(from, step, by, columns, to, count, rows);
+      }
+      k += some;
+    }
+    for (int64_t m = 0; m < rows; ++m) {
+      for (int64_t column = 0; column < columns; column += Vector::lanes) {
+        const int64_t left = columns - column, count = left < Vector::lanes ? left : Vector::lanes;
+        const float* from = sums + (column / Vector::lanes * rows + m) * Vector::lanes;
+        std::memcpy(out + (first + m) * columns + column, from, sizeof(float) * count);
+      }
+    }
+  }
 }
 
 // -------------------------------------------------------------------------------------------------------- Convolutions

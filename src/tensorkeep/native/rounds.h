@@ -64,10 +64,10 @@ static void run_rounds(const Rounds& rounds, int64_t begin, int64_t end) {
           std::memcpy(out.at + m * out.step, from, sizeof(float) * columns);
         }
       } else if (a.step == columns && b.step == columns && out.step == columns) {
-        operate(code[0], a.at, b.at, out.at, count * columns);
+        operate(code[0], a.at, b.at, nullptr, out.at, count * columns);
       } else {
         for (int64_t m = 0; m < count; ++m) {
-          operate(code[0], a.at + m * a.step, b.at + m * b.step, out.at + m * out.step, columns);
+          operate(code[0], a.at + m * a.step, b.at + m * b.step, nullptr, out.at + m * out.step, columns);
         }
       }
     }

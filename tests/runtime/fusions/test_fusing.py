@@ -21,7 +21,7 @@ from tensorkeep.tf1.functions.constants import constant
 from tests.native.implementations import implementation
 from tests.runtime.flow import add, less, multiply, repeat
 
-sigmoid, relu, negative, reshape = (get_op(name) for name in ("Sigmoid", "Relu", "Neg", "Reshape"))
+sigmoid, relu, negative, reshape, greater = (get_op(name) for name in ("Sigmoid", "Relu", "Neg", "Reshape", "Greater"))
 
 ROWS = SMALLEST
 
@@ -71,8 +71,26 @@ def test_they_are_one_call() -> None:
         lambda x: [add(multiply(x, x), get_op("Sum")(x, [0]))],  # a row beside a matrix
         lambda x: [add(x, get_op("Mean")(x, [1], keep_dims=True))],  # a column
         lambda x: [get_op("BiasAdd")(negative(x), constant(np.arange(8, dtype=np.float32)))],
+        lambda x: [get_op("LeakyRelu")(negative(x), alpha=0.3)],
+        lambda x: [get_op("LeakyRelu")(negative(get_op("LeakyRelu")(x, alpha=0.25)), alpha=2.0)],
+        lambda x: [get_op("SelectV2")(greater(x, constant(0.5)), negative(x), constant(0.0))],
+        lambda x: [greater(negative(x), constant(0.5))],
+        lambda x: (lambda truths: [get_op("SelectV2")(truths, x, constant(1.0)), truths])(greater(x, constant(0.5))),
     ],
-    ids=["chain", "fetched", "used", "viewed", "row", "column", "bias"],
+    ids=[
+        "chain",
+        "fetched",
+        "used",
+        "viewed",
+        "row",
+        "column",
+        "bias",
+        "leaky",
+        "two slopes",
+        "chosen",
+        "truths",
+        "both",
+    ],
 )
 def test_results_are_those_of_the_operations(make: Callable[[Tensor], list[Tensor]], rows: int) -> None:
     with building(Graph()) as graph:
@@ -85,6 +103,26 @@ def test_results_are_those_of_the_operations(make: Callable[[Tensor], list[Tenso
     ):
         np.testing.assert_allclose(actual, expected, rtol=1e-6, atol=1e-7)
     np.testing.assert_array_equal(given, before)
+
+
+def test_what_is_known_to_be_large_is_one_call_though_no_input_is() -> None:
+    """A column and a row: the sum has the shape of neither."""
+    with building(Graph()) as graph:
+        column = placeholder(dtype="float32", shape=[ROWS, 1], name="column")
+        row = placeholder(dtype="float32", shape=[8], name="row")
+        result = relu(add(column, row))
+    given = {column: _values()[:, :1], row: np.arange(8, dtype=np.float32) - 4}
+    session = Session(graph)
+    found = session.run(result, given)
+    np.testing.assert_array_equal(found, _run_apart(graph, result, given))
+    assert sum("is None:" in line for line in session._programs.compiled[-1].text.splitlines()) == 1
+
+
+def test_the_gradient_of_a_leaky_function_needs_equal_shapes() -> None:
+    with building(Graph()) as graph:
+        x = placeholder(dtype="float32", shape=[ROWS, 8], name="x")
+        result = get_op("LeakyReluGrad")(negative(x), x, alpha=0.1)
+    np.testing.assert_array_equal(Session(graph).run(result, {x: _values()}), _run_apart(graph, result, {x: _values()}))
 
 
 def test_in_a_loop_each_round_has_its_own() -> None:

@@ -200,7 +200,7 @@ def batch_matmul_v2_kernel(x: Array, y: Array, *, adj_x: bool, adj_y: bool) -> A
 
 @batch_matmul_v2.finishing
 def finished_batch_matmul(x: Array, y: Array, *, adj_x: bool, adj_y: bool, finish: Finish) -> Array | None:
-    return None if adj_x or y.ndim != 2 else finished_product(x, y.T if adj_y else y, finish)
+    return None if adj_x else finished_product(x, y.swapaxes(-1, -2) if adj_y else y, finish)
 
 
 @batch_matmul_v3.kernel

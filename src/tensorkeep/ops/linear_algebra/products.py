@@ -9,11 +9,13 @@ was to run on, they wait for it for milliseconds (`io.blas` says why). So a prod
 
 Products of float32 that are worth the call are the compiled library's, where it is: it divides them among our threads,
 and can let a chain of element-wise operations go over them meanwhile (`finished_product`). A left matrix that lies the
-other way round, as in the gradients of weights, is copied for that if it is small beside the product.
+other way round, as in the gradients of weights, is read in that order if the right one has few columns, and copied if it
+has many. A batch of one matrix is that matrix.
 """
 
 from __future__ import annotations
 
+from math import prod
 from time import perf_counter
 from typing import Final
 
@@ -32,6 +34,7 @@ _LARGE: Final = 1 << 27
 _WORTH_A_CALL: Final = 1 << 21
 _FEWEST_ROWS: Final = 8
 _FEW_ROWS: Final = 168  # up to these, what they read stays in the cache while all columns pass
+_FEWEST_TURNED_COLUMNS: Final = 2  # by a vector, the linear algebra library multiplies in a third of the time
 _WORTH_A_COPY: Final = 256  # columns, for which each element of the left matrix is multiplied so often
 _SHORTEST_PAUSE: Final = 0.1  # seconds
 _LONGEST_PAUSE: Final = 2.0
@@ -89,12 +92,22 @@ _PRODUCTS: Final = Products(BLAS)
 def multiply(left: Array, right: Array, out: Array | None = None) -> Array:
     """`left @ right`, of numbers with a fraction. Each has two dimensions or more, and NumPy's rules apply."""
     work = left.shape[-2] * left.shape[-1] * right.shape[-1]
-    if work >= _WORTH_A_CALL and right.ndim == 2 and left.dtype == right.dtype == FLOAT:
-        found = _by_library(left, right, out)
+    if work >= _WORTH_A_CALL and left.dtype == right.dtype == FLOAT and _is_one_matrix(left, right):
+        found = _by_library(left, _matrix_of(right), out)
         if found is not None:
             return found
     result: Array = _PRODUCTS.product(left, right, work, out)
     return result
+
+
+def _is_one_matrix(left: Array, right: Array) -> bool:
+    """Whether the right factor is one matrix, whatever the batches of the left one, whose shape the product has."""
+    return right.ndim == 2 or (right.ndim <= left.ndim and prod(right.shape[:-2]) == 1)
+
+
+def _matrix_of(batch: Array) -> Array:
+    """The matrix of a batch of one."""
+    return batch if batch.ndim == 2 else batch[(0,) * (batch.ndim - 2)]
 
 
 def _by_library(left: Array, right: Array, out: Array | None) -> Array | None:
@@ -103,25 +116,36 @@ def _by_library(left: Array, right: Array, out: Array | None) -> Array | None:
     (depth, columns), rows = right.shape, left.size // max(1, left.shape[-1])
     if compiled is None or rows < _FEWEST_ROWS or left.shape[-1] != depth:
         return None
-    if not left.flags.c_contiguous:
+    if not left.flags.aligned or not right.flags.aligned or (out is not None and not out.flags.c_contiguous):
+        return None
+    is_turned = _is_turned(left) and _FEWEST_TURNED_COLUMNS <= columns <= layers.MOST_TURNED_COLUMNS
+    if not is_turned and not left.flags.c_contiguous:
         if columns < _WORTH_A_COPY:
             return None
         left = np.ascontiguousarray(left)
-    if not left.flags.aligned or not right.flags.aligned or (out is not None and not out.flags.c_contiguous):
-        return None
     result = result_array((*left.shape[:-1], columns), FLOAT) if out is None else out
-    if rows <= _FEW_ROWS:
+    if is_turned:
+        layers.multiply_turned(compiled, _matrix_of(left).T, np.ascontiguousarray(right), result)
+    elif rows <= _FEW_ROWS:
         layers.multiply_few_rows(compiled, left.reshape(rows, depth), right, result)
     else:
         layers.multiply(compiled, left, layers.packed_matrix(compiled, right), result)
     return result
 
 
+def _is_turned(left: Array) -> bool:
+    """Whether the left factor is one matrix whose columns lie one behind the other, and its rows do not."""
+    return prod(left.shape[:-2]) == 1 and not left.flags.c_contiguous and _matrix_of(left).T.flags.c_contiguous
+
+
 def finished_product(left: Array, right: Array, finish: Finish) -> Array | None:
     """What a chain makes of the product with a matrix of float32; None if that has to be done step by step."""
     compiled = layers.functions()
-    if compiled is None or left.dtype != FLOAT or right.dtype != FLOAT or left.ndim < 2 or right.ndim != 2:
+    if compiled is None or left.dtype != FLOAT or right.dtype != FLOAT or left.ndim < 2 or right.ndim < 2:
         return None
+    if not _is_one_matrix(left, right):
+        return None
+    right = _matrix_of(right)
     depth, columns = right.shape
     if left.shape[-1] != depth or left.size <= _FEW_ROWS * depth or not columns or not right.flags.aligned:
         return None

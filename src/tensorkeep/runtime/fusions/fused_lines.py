@@ -176,7 +176,9 @@ class FusedLines:
         chain = elements.chain(reusable)
         result = self._values[root.outputs[0]]
         call = f"{self._names.name('k', chain)}({', '.join(names)})"
-        self._lines.write(f"{result} = {call} if {names[elements.leading]}.size >= {chain.smallest} else None", root)
+        if elements.leading is not None:
+            call += f" if {names[elements.leading]}.size >= {chain.smallest} else None"
+        self._lines.write(f"{result} = {call}", root)
         self._write_apart(result, elements.ops, block)
         self._operations.fresh.add(result)
 

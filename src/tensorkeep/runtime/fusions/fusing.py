@@ -11,7 +11,7 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import Final
 
-from tensorkeep.dtypes import FLOAT32
+from tensorkeep.dtypes import BOOL, FLOAT32
 from tensorkeep.graph.constants import constant_value
 from tensorkeep.graph.graph import Operation, Tensor
 from tensorkeep.native import layers
@@ -47,27 +47,41 @@ ELEMENTS: Final = {
     "TanhGrad": Element.TANH_GRADIENT,
     "ReluGrad": Element.RELU_GRADIENT,
 }
-OF_EQUAL_SHAPES: Final = frozenset(("AddN", "SigmoidGrad", "TanhGrad", "ReluGrad"))
+_IN_GROUPS_ALONE: Final = {
+    "LeakyRelu": Element.LEAKY_RELU,
+    "LeakyReluGrad": Element.LEAKY_RELU_GRADIENT,
+    "Select": Element.CHOOSE,
+    "SelectV2": Element.CHOOSE,
+    "Greater": Element.GREATER,
+    "GreaterEqual": Element.GREATER_EQUAL,
+    "Less": Element.LESS,
+    "LessEqual": Element.LESS_EQUAL,
+}
+"""What takes a number besides its inputs, or truths, or makes these: groups can have them, and cells cannot."""
+OF_EQUAL_SHAPES: Final = frozenset(("AddN", "SigmoidGrad", "TanhGrad", "ReluGrad", "LeakyReluGrad", "Select"))
 """What is not spread over the shape of another operand."""
+_KNOWN_TO_BE_LARGE: Final = 1 << 14  # elements, beyond which nothing is asked of the arrays
+_WITH_SLOPES: Final = frozenset(("LeakyRelu", "LeakyReluGrad"))
 _POWERS: Final = {2.0: Element.SQUARE, 3.0: Element.CUBE}
 _ONLY_READS: Final = frozenset(("ReadVariableOp", "VarHandleOp", "VariableV2", "Variable", "Placeholder", "Identity"))
 
 
 @dataclass(frozen=True, eq=False)
 class Group:
-    """Operations in their order, the root last; what they use that others make, and how."""
+    """Operations in their order, the root last; what they use that others make, which numbers besides, and how."""
 
     ops: tuple[Operation, ...]
     inputs: tuple[Tensor, ...]
+    constants: tuple[float, ...]
     instructions: tuple[Instruction, ...]
-    leading: int  # the input that is likely to have the shape of the result
+    leading: int | None  # the input that is likely to have the shape of the result; None if that is known to be large
 
     def uses(self, name: str, names: Names) -> int:
         """How often the group uses a value."""
         return sum(names.values[tensor] == name for op in self.ops for tensor in op.inputs)
 
     def chain(self, reusable: list[int]) -> Chain:
-        return Chain(len(self.inputs), self.instructions, reusable)
+        return Chain(len(self.inputs), self.instructions, reusable, self.constants)
 
 
 def find_groups(
@@ -124,11 +138,15 @@ def _search(block: Block, names: Names, found: list[tuple[Group, Block, int]], o
 
 def _is_element(op: Operation, names: Names) -> bool:
     """Whether an operation can be in a group."""
-    if element_of(op) is None or op.type in op.graph.functions or op.outputs[0] in names.fed:
+    element = _element_in_groups(op)
+    if element is None or op.type in op.graph.functions or op.outputs[0] in names.fed:
         return False
     if op.type == "BiasAdd" and op.attr("data_format") != b"NHWC":
         return False
-    if any(tensor.dtype is not FLOAT32 or names.values[tensor] in names.deferred for tensor in op.inputs):
+    numbers = op.inputs[1:] if element is Element.CHOOSE else op.inputs
+    if any(tensor.dtype is not FLOAT32 for tensor in numbers):
+        return False
+    if any(names.values[tensor] in names.deferred for tensor in op.inputs):
         return False
     if op.type in OF_EQUAL_SHAPES:
         first, *others = (tensor.static_shape.dims for tensor in op.inputs)
@@ -136,11 +154,15 @@ def _is_element(op: Operation, names: Names) -> bool:
             return False
     shape = op.outputs[0].static_shape
     size = shape.element_count()
-    return bool(shape.dims) and op.outputs[0].dtype is FLOAT32 and (size is None or size >= SMALLEST)
+    return bool(shape.dims) and op.outputs[0].dtype in (FLOAT32, BOOL) and (size is None or size >= SMALLEST)
+
+
+def _element_in_groups(op: Operation) -> Element | None:
+    return _IN_GROUPS_ALONE.get(op.type) or element_of(op)
 
 
 def element_of(op: Operation) -> Element | None:
-    """What an operation is in a chain, by its type; a power by its exponent, a sum if it has two terms."""
+    """What an operation on numbers alone is in a chain, by its type; a power by its exponent, a sum if it has two terms."""
     if op.type == "AddN":
         return Element.ADD if len(op.inputs) == 2 else None
     if op.type != "Pow":
@@ -192,20 +214,23 @@ def _group(ops: list[Operation], names: Names) -> Group | None:
             if names.values[tensor] not in made:
                 inputs.setdefault(names.values[tensor], tensor)
     numbers = {name: number for number, name in enumerate(inputs)}
-    numbers.update((name, len(inputs) + number) for name, number in made.items())
-    instructions = tuple(
-        Instruction(
-            element,
-            tuple(numbers[names.values[tensor]] for tensor in _operands(op)),
-            op.type == "BiasAdd",
-        )
-        for op in ops
-        if (element := element_of(op)) is not None
-    )
-    leading = _leading(list(inputs.values()), ops[-1].outputs[0].static_shape)
-    if leading is None or not Chain.fits(len(inputs), instructions):
+    constants = tuple(dict.fromkeys(op.attr("alpha") for op in ops if op.type in _WITH_SLOPES))
+    before = len(inputs) + len(constants)
+    numbers.update((name, before + number) for name, number in made.items())
+    instructions = []
+    for op in ops:
+        element = _element_in_groups(op)
+        assert element is not None
+        operands = [numbers[names.values[tensor]] for tensor in _operands(op)]
+        if op.type in _WITH_SLOPES:
+            operands.append(len(inputs) + constants.index(op.attr("alpha")))
+        instructions.append(Instruction(element, tuple(operands), op.type == "BiasAdd"))
+    shape = ops[-1].outputs[0].static_shape
+    leading = _leading(list(inputs.values()), shape)
+    is_known = leading is not None or (shape.element_count() or 0) >= _KNOWN_TO_BE_LARGE
+    if not is_known or not Chain.fits(before, instructions):
         return None
-    return Group(tuple(ops), tuple(inputs.values()), instructions, leading)
+    return Group(tuple(ops), tuple(inputs.values()), constants, tuple(instructions), leading)
 
 
 def _operands(op: Operation) -> list[Tensor]:
