@@ -35,6 +35,13 @@ _EXACT = {
     Operation.SIGMOID_GRADIENT: lambda y, dy: dy * y * (1 - y),
     Operation.TANH_GRADIENT: lambda y, dy: dy * (1 - y * y),
     Operation.RELU_GRADIENT: lambda dy, x: dy * (x > 0),
+    Operation.LEAKY_RELU: lambda x, slope: np.where(x > 0, x, x * slope),
+    Operation.LEAKY_RELU_GRADIENT: lambda dy, x, slope: np.where(x > 0, dy, dy * slope),
+    Operation.CHOOSE: np.where,
+    Operation.GREATER: np.greater,
+    Operation.GREATER_EQUAL: np.greater_equal,
+    Operation.LESS: np.less,
+    Operation.LESS_EQUAL: np.less_equal,
 }
 _CLOSE = {
     Operation.SIGMOID: kernel_of(get_op("Sigmoid")),
@@ -43,10 +50,15 @@ _CLOSE = {
     Operation.ERF: kernel_of(get_op("Erf")),
     Operation.ERFC: kernel_of(get_op("Erfc")),
 }
-_SIGNS_OF_ZERO_DO_NOT_MATTER = [op for op in _EXACT if op not in (Operation.DIVIDE, Operation.RSQRT)]
+_OF_TRUTHS = (Operation.CHOOSE, Operation.GREATER, Operation.GREATER_EQUAL, Operation.LESS, Operation.LESS_EQUAL)
+_SIGNS_OF_ZERO_DO_NOT_MATTER = [
+    op for op in _EXACT if op not in (Operation.DIVIDE, Operation.RSQRT, Operation.LEAKY_RELU_GRADIENT, *_OF_TRUTHS)
+]
 
 
 def _operands(operation: Operation) -> int:
+    if operation in (Operation.LEAKY_RELU_GRADIENT, Operation.CHOOSE):
+        return 3
     return 2 if operation < Operation.NEGATE or operation >= Operation.SIGMOID_GRADIENT else 1
 
 
@@ -78,6 +90,8 @@ def _one_by_one(instructions: list[Instruction], *arrays: Array) -> Array:
 def test_arithmetic_has_the_bits_of_numpy(operation: Operation) -> None:
     count = _operands(operation)
     arrays = [_numbers(seed, SMALLEST + 7) for seed in range(count)]
+    if operation is Operation.CHOOSE:
+        arrays[0] = arrays[0] > 0
     step = Instruction(operation, tuple(range(count)))
     np.testing.assert_array_equal(_run(Chain(count, [step]), *arrays), _one_by_one([step], *arrays))
 
@@ -131,11 +145,72 @@ def test_the_result_takes_the_place_of_an_input_that_nobody_else_sees() -> None:
     assert _run(Chain(2, steps, reusable=[0]), x, scale) is not x
 
 
+def _dropout() -> list[Instruction]:
+    """A truth, numbers and a scale: what is kept is scaled."""
+    return [Instruction(Operation.MULTIPLY, (1, 2)), Instruction(Operation.CHOOSE, (0, 4, 3))]
+
+
+@pytest.mark.parametrize("shape", [(SMALLEST, 3), (5, 4099), (3, 70, 64), (SMALLEST + 1,)], ids=str)
+@pytest.mark.parametrize("seen", ["whole", "row", "column"])
+def test_truths_may_be_stretched_as_numbers_are(shape: tuple[int, ...], seen: str) -> None:
+    ones = {"whole": shape, "row": shape[-1:], "column": (*shape[:-1], 1)}[seen]
+    truths = np.random.default_rng(0).random(ones) < 0.5
+    arrays = [truths, _numbers(1, *shape), np.float32(1.5), np.float32(0)]
+    found = _run(Chain(4, _dropout()), *arrays)
+    with np.errstate(all="ignore"):
+        np.testing.assert_array_equal(found, np.where(truths, arrays[1] * np.float32(1.5), np.float32(0)))
+
+
+def test_a_comparison_at_the_end_gives_truths_and_one_before_chooses() -> None:
+    x, y = _numbers(1, SMALLEST, 3), _numbers(2, 3)
+    truths = _run(Chain(2, [Instruction(Operation.NEGATE, (0,)), Instruction(Operation.LESS, (2, 1))]), x, y)
+    assert truths.dtype == np.bool_
+    np.testing.assert_array_equal(truths, -x < y)
+    steps = [Instruction(Operation.GREATER, (0, 1)), Instruction(Operation.CHOOSE, (2, 0, 1))]
+    np.testing.assert_array_equal(_run(Chain(2, steps), x, y), np.where(x > y, x, y))
+
+
+def test_constants_count_as_inputs_after_those_given() -> None:
+    x = _numbers(1, SMALLEST, 3)
+    chain = Chain(
+        1, [Instruction(Operation.LEAKY_RELU, (0, 2)), Instruction(Operation.MULTIPLY, (3, 1))], (), (3.0, 0.25)
+    )
+    with np.errstate(all="ignore"):
+        np.testing.assert_array_equal(_run(chain, x), np.where(x > 0, x, x * np.float32(0.25)) * np.float32(3))
+
+
+def test_truths_in_the_place_of_numbers_and_numbers_in_that_of_truths_are_left_to_numpy() -> None:
+    x, truths = _numbers(1, SMALLEST), np.ones(SMALLEST, bool)
+    with implementation("native"):
+        assert Chain(1, [Instruction(Operation.NEGATE, (0,))])(truths) is None
+        assert Chain(4, _dropout())(x, x, np.float32(1), np.float32(0)) is None
+
+
+@given(
+    st.sampled_from([(SMALLEST, 3), (SMALLEST, 1030), (70, 64), (3, 1, 5000), (2, 40, 3000), (SMALLEST, 1)]),
+    st.sampled_from(["whole", "column"]),
+    st.booleans(),
+)
+def test_sums_of_rows_are_those_of_the_result(shape: tuple[int, ...], seen: str, keeps_axis: bool) -> None:
+    x = np.random.default_rng(0).standard_normal(shape).astype(np.float32)
+    y = np.random.default_rng(1).standard_normal(shape if seen == "whole" else (*shape[:-1], 1)).astype(np.float32)
+    with implementation("native"):
+        found = Chain(2, [Instruction(Operation.MULTIPLY, (0, 1))]).row_sums(keeps_axis, x, y)
+    if shape[-1] == 1 or np.prod(shape) < SMALLEST:
+        return
+    assert found is not None
+    expected = (x.astype(np.float64) * y).sum(axis=-1, keepdims=keeps_axis)
+    assert (found.shape, found.dtype) == (expected.shape, np.float32)
+    np.testing.assert_allclose(found, expected, rtol=1e-5, atol=1e-3)
+
+
 def test_threads_compute_parts_of_it(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TENSORKEEP_THREADS", "3")
     steps = [Instruction(Operation.MULTIPLY, (0, 1))]
     x, scale = np.ones((1 << 18, 40), np.float32), np.arange(40, dtype=np.float32)
     np.testing.assert_array_equal(_run(Chain(2, steps), x, scale), x * scale)
+    sums = Chain(2, [Instruction(Operation.MULTIPLY, (0, 1))]).row_sums(False, x, scale)
+    np.testing.assert_array_equal(sums, np.full(1 << 18, scale.sum()))
     flat = np.arange(1 << 23, dtype=np.float32)
     np.testing.assert_array_equal(_run(Chain(1, [Instruction(Operation.NEGATE, (0,))]), flat), -flat)
 

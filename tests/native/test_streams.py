@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tensorkeep.native import streams
-from tensorkeep.native.streams import philox_words, ring_draw, sparse_product
+from tensorkeep.native.streams import philox_mask, philox_words, ring_draw, sparse_product
 from tensorkeep.ops.random.philox import PhiloxGenerator
 from tests.native.implementations import implementation
 
@@ -22,6 +22,25 @@ def test_words_are_those_of_the_generator_in_numpy(key: int, counter: int, count
     found = np.zeros((count, 4), np.uint32)
     assert philox_words(key, counter, first, found)
     expected = PhiloxGenerator(key, counter)._scramble(np.arange(first, first + count, dtype=np.uint64))
+    assert np.array_equal(found, expected)
+
+
+@needs_library
+@given(
+    counter=counters,
+    count=st.integers(1, 3000),
+    first=st.integers(0, 2**40),
+    comparison=st.sampled_from([np.greater, np.greater_equal, np.less, np.less_equal]),
+    number=st.sampled_from([0.0, 0.1, 0.5, 1.0, -1.0, float("nan"), float("inf")]),
+)
+def test_comparisons_are_those_of_the_numbers_in_numpy(
+    counter: int, count: int, first: int, comparison: np.ufunc, number: float
+) -> None:
+    generator = PhiloxGenerator(7, counter)
+    found, expected = np.zeros((2, count), bool)
+    generator.compare_into(found, first, comparison, number)
+    with implementation("NumPy"):
+        generator.compare_into(expected, first, comparison, number)
     assert np.array_equal(found, expected)
 
 
@@ -78,6 +97,7 @@ def test_other_types_are_left_to_numpy() -> None:
 def test_without_the_library_numpy_does_the_work() -> None:
     with implementation("NumPy"):
         assert not philox_words(1, 2, 0, np.zeros((1, 4), np.uint32))
+        assert not philox_mask(1, 2, 0, np.less, 0.5, np.zeros(4, bool))
         assert sparse_product(np.zeros((1, 2), np.int64), np.ones(1), 1, np.ones((1, 1)), flipped=False) is None
         slow = PhiloxGenerator(1, 2).words(9)
     assert np.array_equal(PhiloxGenerator(1, 2).words(9), slow)

@@ -19,6 +19,7 @@ normalizing   batch normalization and its gradient, in few passes
 rounds        the rounds of a loop over small matrices in one call: recurrent layers
 rules         steps of optimizers in NumPy, which dense variables and tables of rows share
 streams       streams of random words, draws from a ring by them, and products of sparse matrices with dense ones
+sums          sums of large arrays along their rows or columns, by threads
 texts         strings looked up among words, and hashed, many in one call
 updates       steps of optimizers in one pass over a variable, its slots and the gradient
 """

@@ -25,6 +25,9 @@ _SMALLEST_WITHOUT_POWERS: Final = 1 << 14  # if nothing in a chain takes long
 
 _CACHED_PLANS: Final = 32
 _AXES: Final = 3
+_WHOLE: Final = 0
+_BY_ROWS: Final = -1
+_NUMBERS, _TRUTHS, _SUMS = range(3)  # what becomes of results, as elements.h numbers it
 _BOOL: Final = np.dtype(np.bool_)
 
 Shape = tuple[int, ...]
@@ -125,7 +128,7 @@ class Chain:
         self._code = _code(inputs, self._instructions)
         self._numbers = place_of(self._code), len(self._instructions)
         self._places = ctypes.c_void_p * inputs
-        self._plans: dict[Any, _Plan | None] = {}
+        self._plans: dict[tuple[tuple[Shape, ...], int], _Plan | None] = {}
 
     @staticmethod
     def fits(input_count: int, instructions: Sequence[Instruction]) -> bool:
@@ -134,15 +137,37 @@ class Chain:
 
     def __call__(self, *inputs: Any) -> Array | None:
         """The result; None if NumPy has to do it, or to say what is wrong: nothing has been touched then."""
-        compiled = functions()
-        if compiled is None:
+        found = self._prepared(inputs, _WHOLE)
+        if found is None:
+            return None
+        plan, arrays = found
+        out = self._place(arrays, plan.shape)
+        self._run(plan, arrays, out, _TRUTHS if self._dtype == _BOOL else _NUMBERS, plan.rows)
+        return out
+
+    def row_sums(self, keeps_axis: bool, *inputs: Any) -> Array | None:
+        """The sums of the result, of numbers, along the last axis, which is kept with a size of 1, or not; None as above.
+
+        The result itself is stored nowhere.
+        """
+        found = self._prepared(inputs, _BY_ROWS)
+        if found is None:
+            return None
+        plan, arrays = found
+        out = np.empty((*plan.shape[:-1], 1) if keeps_axis else plan.shape[:-1], FLOAT)
+        self._run(plan, arrays, out, _SUMS, out.size)
+        return out
+
+    def _prepared(self, inputs: Sequence[Any], columns: int) -> tuple[_Plan, list[Array]] | None:
+        """How to go over inputs, and these as the library reads them; None if it cannot. `columns` are as in `_plan`."""
+        if functions() is None:
             return None
         arrays = [value if type(value) is np.ndarray else np.asarray(value) for value in inputs] + self._constants
         shapes = tuple([array.shape for array in arrays])
         try:
-            plan = self._plans[shapes]
+            plan = self._plans[shapes, columns]
         except KeyError:
-            plan = self._remember(shapes)
+            plan = self._remember(shapes, columns)
         if plan is None or any(map(ne, [array.dtype for array in arrays], self._dtypes)):
             return None
         for at, array in enumerate(arrays):
@@ -151,14 +176,17 @@ class Chain:
                 return None
             if not flags.c_contiguous:
                 arrays[at] = np.ascontiguousarray(array)
-        out = self._place(arrays, plan.shape)
+        return plan, arrays
+
+    def _run(self, plan: _Plan, arrays: list[Array], out: Array, gives: int, rows: int) -> None:
+        compiled = functions()
+        assert compiled is not None
         places = self._places(*map(place_of, arrays))
-        work = partial(compiled.chain, places, *plan.numbers, *self._numbers, plan.sizes_place, place_of(out))
+        work = partial(compiled.chain, places, *plan.numbers, *self._numbers, plan.sizes_place, place_of(out), gives)
         if plan.cost <= SMALL:
-            work(0, plan.rows)
+            work(0, rows)
         else:
-            in_parts(work, plan.rows, plan.cost)
-        return out
+            in_parts(work, rows, plan.cost)
 
     def _place(self, arrays: list[Array], shape: Shape) -> Array:
         for index in self._reusable:
@@ -175,9 +203,8 @@ class Chain:
         arrays = [*arrays, *self._constants]
         if self._dtype != FLOAT or any(map(ne, [array.dtype for array in arrays], self._dtypes)):
             return None
-        shapes = tuple([array.shape for array in arrays])
-        key = shapes, columns
-        plan = self._plans[key] if key in self._plans else self._remember(shapes, columns)
+        key = tuple([array.shape for array in arrays]), columns
+        plan = self._plans[key] if key in self._plans else self._remember(*key)
         if plan is None or plan.shape != out.shape:
             return None
         places = self._places(*map(place_of, arrays))
@@ -185,10 +212,10 @@ class Chain:
         table = [ctypes.addressof(places), steps, count, *self._numbers, *plan.sizes, place_of(out)]
         return np.array(table, np.int64), (places, plan, arrays)
 
-    def _remember(self, shapes: tuple[Shape, ...], columns: int = 0) -> _Plan | None:
+    def _remember(self, shapes: tuple[Shape, ...], columns: int) -> _Plan | None:
         if len(self._plans) >= _CACHED_PLANS:
             self._plans = {}
-        plan = self._plans[(shapes, columns) if columns else shapes] = self._planned(shapes, columns)
+        plan = self._plans[shapes, columns] = self._planned(shapes, columns)
         return plan
 
     def _planned(self, shapes: tuple[Shape, ...], columns: int) -> _Plan | None:
@@ -212,8 +239,10 @@ def _plan(
 ) -> _Plan | None:
     """Axes along which each input either varies or does not are seen as one; None if more than three remain.
 
-    If the number of columns is not 0, the last of them has that size, and there are rows.
+    If `columns` is not _WHOLE, the last of them has that size, or that of the last axis, and there are rows.
     """
+    if columns == _BY_ROWS:
+        columns = shape[-1]
     sizes: list[int] = []
     varying: list[tuple[bool, ...]] = []
     for axis, size in enumerate(shape):

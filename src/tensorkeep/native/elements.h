@@ -164,12 +164,9 @@ TILE_TARGET static void operate(int64_t operation, const float* a, const float* 
   }
 }
 
-constexpr int64_t kFirstComparison = 26;  // operations from here on give truths
-
 // Inputs, each with its steps in elements along the three axes that all of them are seen to have (0 where it is the same
 // all along), and 1 if its elements are truths, of a byte each; and instructions: operation, result, three operands.
-// Operands are numbers of inputs, or of registers after those; the result of the last instruction goes to the output,
-// as bytes if it is a comparison.
+// Operands are numbers of inputs, or of registers after those; the result of the last instruction goes to the output.
 struct Chain {
   const void* const* inputs;
   const int64_t* steps;
@@ -240,12 +237,36 @@ class Operands {
   const float* places_[kMostInputs + kMostRegisters];
 };
 
-// Rows `begin` to `end`, of the first two axes together; or, if there is but one row, these of its elements.
-TILE_TARGET static void run_chain(const Chain& chain, void* out, int64_t begin, int64_t end) {
+// The sum of some numbers, in single precision over short stretches, and in double precision over these.
+TILE_TARGET static double sum_of(const float* x, int64_t count) {
+  constexpr int64_t kLanes = 64, kStretch = 16 * kLanes;
+  double total = 0.0;
+  for (int64_t begin = 0; begin < count; begin += kStretch) {
+    const int64_t end = begin + kStretch < count ? begin + kStretch : count;
+    float sums[kLanes];
+    for (int64_t lane = 0; lane < kLanes; ++lane) sums[lane] = 0.0f;
+    int64_t i = begin;
+    for (; i + kLanes <= end; i += kLanes) {
+      for (int64_t lane = 0; lane < kLanes; ++lane) sums[lane] += x[i + lane];
+    }
+    for (; i < end; ++i) sums[i % kLanes] += x[i];
+    for (int64_t width = kLanes / 2; width > 0; width /= 2) {
+      for (int64_t lane = 0; lane < width; ++lane) sums[lane] += sums[lane + width];
+    }
+    total += static_cast<double>(sums[0]);
+  }
+  return total;
+}
+
+// What becomes of the results of a chain: they are stored as they are, as truths of a byte each, or the sum of each row.
+enum Gives : int64_t { kAsNumbers, kAsTruths, kAsSums };
+
+// Rows `begin` to `end`, of the first two axes together; or, if there is but one row, these of its elements. Of sums there
+// is one for each row.
+TILE_TARGET static void run_chain(const Chain& chain, void* out, int64_t begin, int64_t end, int64_t gives = kAsNumbers) {
   Operands operands(chain);
   const int64_t middle = chain.sizes[1], inner = chain.sizes[2], last_code = chain.instructions - 1;
-  const bool is_one_row = chain.sizes[0] * middle == 1;
-  const bool gives_truths = chain.code[5 * last_code] >= kFirstComparison;
+  const bool is_one_row = chain.sizes[0] * middle == 1 && gives != kAsSums;
   const int64_t most_rows = inner < kBlock ? kBlock / inner : 1;
   const int64_t first_row = is_one_row ? 0 : begin, last_row = is_one_row ? 1 : end;
   for (int64_t row = first_row; row < last_row;) {
@@ -253,23 +274,36 @@ TILE_TARGET static void run_chain(const Chain& chain, void* out, int64_t begin, 
     int64_t rows = most_rows < middle - place ? most_rows : middle - place;
     if (rows > last_row - row) rows = last_row - row;
     const int64_t first = is_one_row ? begin : 0, last = is_one_row ? end : inner;
+    double sum = 0.0;
     for (int64_t at = first; at < last; at += kBlock) {
       const int64_t width = last - at < kBlock ? last - at : kBlock, count = rows * width;
       operands.reach(image, place, at, rows, width, most_rows);
       const int64_t* code = chain.code;
       for (int64_t n = 0; n <= last_code; ++n, code += 5) {
-        float* to = operands.result(code[1]);
-        if (n == last_code && !gives_truths) to = static_cast<float*>(out) + row * inner + at;
+        const bool is_stored = n == last_code && gives == kAsNumbers;
+        float* to = is_stored ? static_cast<float*>(out) + row * inner + at : operands.result(code[1]);
         operate(code[0], operands[code[2]], operands[code[3]], operands[code[4]], to, count);
       }
-      if (gives_truths) {
-        const float* truths = operands.result(chain.code[5 * last_code + 1]);
+      const float* results = operands.result(chain.code[5 * last_code + 1]);
+      if (gives == kAsTruths) {
         uint8_t* to = static_cast<uint8_t*>(out) + row * inner + at;
-        for (int64_t i = 0; i < count; ++i) to[i] = truths[i] != 0.0f;
+        for (int64_t i = 0; i < count; ++i) to[i] = results[i] != 0.0f;
+      } else if (gives == kAsSums && rows == 1) {
+        sum += sum_of(results, width);
+        static_cast<float*>(out)[row] = static_cast<float>(sum);
+      } else if (gives == kAsSums) {
+        for (int64_t r = 0; r < rows; ++r) {
+          static_cast<float*>(out)[row + r] = static_cast<float>(sum_of(results + r * width, width));
+        }
       }
     }
     row += rows;
   }
+}
+
+// The sums of rows `begin` to `end` of a matrix.
+TILE_TARGET static void sum_rows(const float* matrix, int64_t columns, float* out, int64_t begin, int64_t end) {
+  for (int64_t row = begin; row < end; ++row) out[row] = static_cast<float>(sum_of(matrix + row * columns, columns));
 }
 
 // ------------------------------------------------------------------------------------------------------------ Softmax

@@ -377,17 +377,24 @@ TENSORKEEP_EXPORT int32_t layers_attend(const float* queries, const float* keys,
   return with_256::attend(attention, queries, keys, values, bias, scale, out, begin, end);
 }
 
-// A chain of element-wise operations: see Chain. Rows `begin` to `end`, or elements if there is but one row.
+// A chain of element-wise operations: see Chain, and Gives for what becomes of the results. Rows `begin` to `end`, or
+// elements if there is but one row.
 TENSORKEEP_EXPORT void layers_chain(const void* const* inputs, const int64_t* steps, int64_t input_count,
                                     const int64_t* code, int64_t instructions, const int64_t* sizes, void* out,
-                                    int64_t begin, int64_t end) {
+                                    int64_t gives, int64_t begin, int64_t end) {
   if (kWidth == 16) {
     const with_512::Chain chain{inputs, steps, input_count, code, instructions, {sizes[0], sizes[1], sizes[2]}};
-    with_512::run_chain(chain, out, begin, end);
+    with_512::run_chain(chain, out, begin, end, gives);
   } else {
     const with_256::Chain chain{inputs, steps, input_count, code, instructions, {sizes[0], sizes[1], sizes[2]}};
-    with_256::run_chain(chain, out, begin, end);
+    with_256::run_chain(chain, out, begin, end, gives);
   }
+}
+
+// The sums of rows `begin` to `end` of a matrix.
+TENSORKEEP_EXPORT void layers_sum_rows(const float* matrix, int64_t columns, float* out, int64_t begin, int64_t end) {
+  kWidth == 16 ? with_512::sum_rows(matrix, columns, out, begin, end)
+               : with_256::sum_rows(matrix, columns, out, begin, end);
 }
 
 // The softmax of rows `begin` to `end` of a matrix; `out` may be where the logits are.

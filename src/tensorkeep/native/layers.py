@@ -50,6 +50,7 @@ class Functions:
     convolve_depthwise: Callable[..., None]
     pool_maxima: Callable[..., None]
     chain: Callable[..., None]
+    sum_rows: Callable[..., None]
     softmax: Callable[..., None]
     cross_entropy: Callable[..., None]
     rounds: Callable[..., None]
@@ -103,7 +104,8 @@ def functions() -> Functions | None:
         ),
         function("convolve_depthwise", *[pointer] * 5, integer, integer),
         function("pool_maxima", pointer, pointer, ctypes.c_float, pointer, integer, integer),
-        function("chain", pointer, pointer, integer, pointer, integer, pointer, pointer, integer, integer),
+        function("chain", pointer, pointer, integer, pointer, integer, pointer, pointer, *[integer] * 3),
+        function("sum_rows", pointer, integer, pointer, integer, integer),
         function("softmax", pointer, pointer, *[integer] * 3),
         function("cross_entropy", *[pointer] * 4, *[integer] * 3),
         function("rounds", pointer, pointer, *[integer] * 4),

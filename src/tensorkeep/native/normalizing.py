@@ -13,6 +13,7 @@ import numpy as np
 from tensorkeep.arrays import Array
 from tensorkeep.io.machine.reused_memory import result_array
 from tensorkeep.native.layers import FLOAT, Floats, functions, in_parts, place_of
+from tensorkeep.native.sums import column_sums
 
 _COST: Final = 8  # multiplications that take as long as one element of a pass
 _SMALLEST: Final = 4096  # elements
@@ -34,22 +35,8 @@ def channel_moments(x: Array) -> tuple[Floats, Floats] | None:
         return None
     channels = x.shape[-1]
     rows = x.size // channels
-    mean = (_sums(x, None) / rows).astype(FLOAT)
-    return mean, (_sums(x, mean) / rows).astype(FLOAT)
-
-
-def _sums(x: Array, mean: Floats | None) -> Array:
-    """The sums of each channel, or of the squares of what is beyond its mean."""
-    compiled = functions()
-    assert compiled is not None
-    channels = x.shape[-1]
-    rows = x.size // channels
-    blocks = -(-rows // compiled.block_rows())
-    out = np.empty((blocks, channels), FLOAT)
-    middle = None if mean is None else place_of(mean)
-    in_parts(partial(compiled.sum_channels, place_of(x), rows, channels, middle, place_of(out)), blocks, _COST * x.size)
-    total: Array = out.sum(axis=0, dtype=np.float64)
-    return total
+    mean = (column_sums(x, channels) / rows).astype(FLOAT)
+    return mean, (column_sums(x, channels, mean) / rows).astype(FLOAT)
 
 
 def gradient_sums(gradient: Array, x: Array, mean: Floats) -> tuple[Floats, Floats] | None:

@@ -1,4 +1,5 @@
-"""Streams of random words, draws from a ring by them, products of sparse matrices with dense ones, each in one call.
+"""Streams of random words, comparisons of the numbers they give, draws from a ring by them, products of sparse matrices
+with dense ones, each in one call.
 
 A library that was built before these were there has none of them: NumPy, or Python, does the work then.
 """
@@ -7,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import cache
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
@@ -34,6 +35,28 @@ def philox_words(key: int, counter: int, first: int, out: _Words) -> bool:
         return False
     low, high = counter & (2**64 - 1), counter >> 64
     function(key, low, high, first & (2**64 - 1), len(out), address(out))
+    return True
+
+
+_COMPARISONS: Final = (np.greater, np.greater_equal, np.less, np.less_equal)  # as streams.cpp numbers them
+
+
+@cache
+def _philox_mask() -> Callable[..., None] | None:
+    return compiled_function("philox_mask", "wwwwlidp")
+
+
+def philox_mask(key: int, counter: int, first: int, comparison: np.ufunc, number: float, out: Array) -> bool:
+    """Compares the numbers of [0, 1) that words of a stream give, those of the blocks from `first` on, with a number of
+    float32. Puts what comes out into `out`, an array of truths in C order, and tells whether it did.
+
+    The comparison is one of greater, greater or equal, less, less or equal. Lets other threads run.
+    """
+    function = _philox_mask()
+    if function is None or not out.size:
+        return False
+    low, high = counter & (2**64 - 1), counter >> 64
+    function(key, low, high, first & (2**64 - 1), out.size, _COMPARISONS.index(comparison), number, address(out))
     return True
 
 

@@ -78,6 +78,7 @@ class OpSpec:
         self.finishing_kernel: Kernel | None = None  # see `finishing`
         self.finishing_measured = 0
         self.finishing_joins = False
+        self.comparing_kernel: Kernel | None = None  # see `comparing`
         self.kernel_lasts = False  # whether it gives the same resource in every run, until that is deleted
         self.kernel_looks_for: tuple[str, ...] = ()  # ops of which the context has what runs after it
         self.gradient_rule: GradientRule | None = None
@@ -133,6 +134,16 @@ class OpSpec:
         self.finishing_kernel = function
         self.finishing_joins = joins
         self.finishing_measured = measured
+        return function
+
+    def comparing(self, function: Function) -> Function:
+        """Decorates what computes the op, of float32, and compares the result with something: it gives truths, and the
+        numbers themselves may be stored nowhere.
+
+        Arguments are those of the kernel, then what they are compared with, and by keyword `comparison`, the function
+        of NumPy that compares.
+        """
+        self.comparing_kernel = function
         return function
 
     def gradient(self, rule: Function) -> Function:

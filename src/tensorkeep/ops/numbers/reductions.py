@@ -15,6 +15,7 @@ from tensorkeep.graph.building import colocate_with, device
 from tensorkeep.graph.constants import constant_value
 from tensorkeep.graph.graph import Operation, Tensor
 from tensorkeep.graph.registry.opspec import OpSpec, not_differentiable, op
+from tensorkeep.native.sums import fused_sum
 from tensorkeep.ops.shared.dimensions import at_most, of_rank
 from tensorkeep.ops.shared.expressions import (
     cast,
@@ -113,6 +114,9 @@ def sum_kernel(input: Array, reduction_indices: Array, *, keep_dims: bool) -> Ar
     dtype = input.dtype
     if dtype.itemsize == 2 and dtype.kind not in "iu":
         return _totals_of_halves(input, axes, keep_dims).astype(dtype)
+    found = fused_sum(input, axes)
+    if found is not None:
+        return found.reshape([1 if axis in axes else size for axis, size in enumerate(input.shape)]) if keep_dims else found
     result: Array = _SUM(input, axes, dtype, keepdims=keep_dims)
     return result
 

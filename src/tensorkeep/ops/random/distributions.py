@@ -92,6 +92,22 @@ def _unit_singles(generator: PhiloxGenerator, shape: Sequence[int]) -> Array:
     return result.reshape(-1)[:count].reshape(shape)
 
 
+def compare_uniform(generator: PhiloxGenerator, shape: Sequence[int], other: Array, comparison: np.ufunc) -> Array:
+    """How numbers of [0, 1) of single precision compare with another one, or with an array of them."""
+    if np.ndim(other):
+        result: Array = comparison(_unit_singles(generator, shape), other)
+        return result
+    count, number = math.prod(shape), float(other)
+    result = result_array((count,), np.dtype(np.bool_))
+
+    def compare(start: int) -> None:
+        generator.compare_into(result[start : start + WORDS * BLOCKS_AT_ONCE], start // WORDS, comparison, number)
+
+    threads = thread_limit() if count > WORDS * _WORTH_THREADS else 1
+    in_parallel(compare, range(0, count, WORDS * BLOCKS_AT_ONCE), threads)
+    return result.reshape(shape)
+
+
 def uniform_integers(
     generator: PhiloxGenerator, shape: Sequence[int], low: int, high: int, dtype: npt.DTypeLike
 ) -> Array:

@@ -32,7 +32,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tensorkeep.errors import InvalidArgumentError
-from tensorkeep.native.streams import philox_words
+from tensorkeep.native.streams import philox_mask, philox_words
 
 Words = npt.NDArray[np.uint32]
 Integers = npt.NDArray[np.uint64]
@@ -121,6 +121,13 @@ class PhiloxGenerator:
             stop = min(start + BLOCKS_AT_ONCE, len(rows))
             offsets = np.arange(first + start, first + stop, dtype=np.uint64)
             rows[start:stop] = self._scramble(offsets)
+
+    def compare_into(self, truths: npt.NDArray[np.bool_], first: int, comparison: np.ufunc, number: float) -> None:
+        """Fills an array with how the numbers of [0, 1) of words, from block `first` on, compare with one of float32."""
+        if philox_mask(self.key, self.counter, first, comparison, number, truths):
+            return
+        numbers = unit_singles(self.words(-(-truths.size // WORDS), first)).reshape(-1)[: truths.size]
+        comparison(numbers, np.float32(number), out=truths)
 
     def words_at(self, offsets: npt.NDArray[Any]) -> Words:
         """The blocks that lie so many blocks after this place, a row of four words each."""

@@ -56,6 +56,17 @@ def _of_shape(name: str, draw: Callable[..., Any]) -> OpSpec:
 
 
 random_uniform = _of_shape("RandomUniform", distributions.uniform)
+
+
+@random_uniform.comparing
+def compared_uniform(
+    ctx: KernelContext, shape: Array, other: Array, *, seed: int, seed2: int, comparison: np.ufunc
+) -> Array:
+    sizes = sizes_of(shape)
+    generator = stream_of(ctx, seed, seed2).reserve_outputs(prod(sizes))
+    return distributions.compare_uniform(generator, sizes, other, comparison)
+
+
 random_standard_normal = _of_shape("RandomStandardNormal", distributions.standard_normal)
 truncated_normal = _of_shape("TruncatedNormal", distributions.truncated_normal)
 

@@ -9,6 +9,8 @@ flattening   reshapes that keep some sizes of their input, as one call
 fused_lines  the lines of operations that are computed together, and beside them those that do it one by one
 fusing       element-wise operations that can be computed together, by the compiled library
 lookups      rows of many tables side by side, as one call
+masks        random numbers that are only compared, as truths that are drawn
 normalizing  the mean and the variance along the last axis, as one call
+row_sums     sums of rows of what element-wise operations make, as one call
 summing      sums of products, as one product of what stands below each other
 """

@@ -8,6 +8,7 @@ from typing import Any
 
 from tensorkeep.graph.graph import Operation, Tensor
 from tensorkeep.graph.registry.opspec import keyword_names
+from tensorkeep.native.chains import Chain
 from tensorkeep.runtime.fusions.attending import Attention, find_attentions
 from tensorkeep.runtime.fusions.cell_calls import CellCall, CellCode, code_of_cells
 from tensorkeep.runtime.fusions.cells import Cells
@@ -16,7 +17,9 @@ from tensorkeep.runtime.fusions.finishing import SMALLEST, Finished, FinishedFin
 from tensorkeep.runtime.fusions.flattening import Flattening, find_flattenings
 from tensorkeep.runtime.fusions.fusing import Group, find_groups
 from tensorkeep.runtime.fusions.lookups import Joining, find_joinings
+from tensorkeep.runtime.fusions.masks import Mask, find_masks
 from tensorkeep.runtime.fusions.normalizing import Moments, find_moments
+from tensorkeep.runtime.fusions.row_sums import RowSum, find_row_sums
 from tensorkeep.runtime.fusions.summing import LoopSum, Sum, find_loop_sums, find_sums
 from tensorkeep.runtime.kernels import Kernels
 from tensorkeep.runtime.plans.blocks import Block, Choice, Loop
@@ -40,10 +43,12 @@ class FusedLines:
         self._dilations: dict[Operation, Dilation] = {}  # by their convolutions
         self._joinings: dict[Operation, Joining] = {}  # by what joins
         self._attentions: dict[Operation, Attention] = {}  # by their last products
+        self._masks: dict[Operation, Mask] = {}  # by their comparisons
         self._sums: dict[Operation, Sum] = {}  # by what adds
         self._loop_sums: dict[Operation, LoopSum] = {}  # by what adds
         self._cells: dict[Operation, tuple[Cells, CellCode]] = {}  # by their first operations
         self._finished: dict[Operation, Finished] = {}  # by the roots of their groups
+        self._row_sums: dict[Operation, RowSum] = {}  # by what sums
         self._grouped: set[Operation] = set()
 
     @property
@@ -74,6 +79,10 @@ class FusedLines:
             self._attentions[attention.ops[-1]] = attention
             self._take(attention.ops)
             self._keep(attention.inputs, block, at)
+        for mask, at in find_masks(block, self._names):
+            self._masks[mask.comparison] = mask
+            self._take(mask.ops)
+            self._keep(mask.inputs, block, at)
         for cells, _ in arranged:
             self._take_cells(cells)
         for found_sum, at in find_sums(block, self._names, frozenset(self._grouped)):
@@ -87,6 +96,12 @@ class FusedLines:
             self._take(found.ops)
             self._keep(found.inputs, home, at)
         self._find_finished(groups)
+        taken = self._grouped.difference(self._groups).union(self._finished)
+        for row_sum, at in find_row_sums(block, groups, self._names, frozenset(taken)):
+            self._row_sums[row_sum.sum] = row_sum
+            del self._groups[row_sum.group.ops[-1]]
+            self._take((row_sum.group.ops[-1], row_sum.sum))
+            self._keep(row_sum.inputs, block, at)
 
     def _find_loop_sums(self, block: Block) -> None:
         for item in block.items:
@@ -149,12 +164,16 @@ class FusedLines:
             self._write_finished(self._finished[op], block)
         elif op in self._groups:
             self._write_group(self._groups[op], block)
+        elif op in self._row_sums:
+            self._write_row_sum(self._row_sums[op], block)
         elif op in self._cells:
             self._write_cells(*self._cells[op], block)
         elif op in self._joinings:
             self._write_together(self._joinings[op], self._joinings[op].applied(), block)
         elif op in self._attentions:
             self._write_together(self._attentions[op], self._attentions[op].applied(), block)
+        elif op in self._masks:
+            self._write_mask(self._masks[op])
         elif op in self._sums:
             found = self._sums[op]
             self._write_together(found, found.applied(self._kernels.of(found.ops[0])), block)
@@ -176,11 +195,30 @@ class FusedLines:
         chain = elements.chain(reusable)
         result = self._values[root.outputs[0]]
         call = f"{self._names.name('k', chain)}({', '.join(names)})"
-        if elements.leading is not None:
-            call += f" if {names[elements.leading]}.size >= {chain.smallest} else None"
-        self._lines.write(f"{result} = {call}", root)
+        self._lines.write(f"{result} = {call}{self._if_worth_it(elements, chain)}", root)
         self._write_apart(result, elements.ops, block)
         self._operations.fresh.add(result)
+
+    def _if_worth_it(self, elements: Group, chain: Chain) -> str:
+        """What asks whether arrays are large enough for a chain, where that is not known."""
+        if elements.leading is None:
+            return ""
+        return f" if {self._values[elements.inputs[elements.leading]]}.size >= {chain.smallest} else None"
+
+    def _write_row_sum(self, found: RowSum, block: Block) -> None:
+        """One call for a group and the sum of its rows; the group, and then the sum, where that does not do."""
+        chain = found.group.chain([])
+        result = self._values[found.sum.outputs[0]]
+        arguments = ", ".join([str(found.keeps_axis), *(self._values[tensor] for tensor in found.inputs)])
+        call = f"{self._names.name('k', chain.row_sums)}({arguments})"
+        self._lines.write(f"{result} = {call}{self._if_worth_it(found.group, chain)}", found.sum)
+        self._lines.write(f"if {result} is None:")
+        made = self._values[found.group.ops[-1].outputs[0]]
+        with self._lines.indented():
+            self._write_group(found.group, block)
+            self._operations.write_step(found.sum, block)
+            self._lines.write(f"del {made}")
+        self._operations.fresh.difference_update((made, result))
 
     def _write_cells(self, cells: Cells, code: CellCode, block: Block) -> None:
         """One call for cells; the operations themselves where that does not do."""
@@ -290,6 +328,18 @@ class FusedLines:
             self._kernels.of(op)  # an error if it is not allowed
         self._lines.write(f"{result} = {self._names.name('k', call)}({arguments})", root)
         self._write_apart(result, found.ops, block)
+
+    def _write_mask(self, mask: Mask) -> None:
+        """One call that draws and compares."""
+        draw, comparison = mask.ops
+        kernel = draw.spec.comparing_kernel
+        assert kernel is not None
+        context = self._names.name("x", self._kernels.context(draw))
+        arguments = ", ".join([context, *(self._operations.argument(tensor, False) for tensor in mask.inputs)])
+        self._kernels.of(draw)  # an error if it is not allowed
+        given = {name: draw.attr(name) for name in keyword_names(kernel) if name != "comparison"}
+        call = self._names.name("k", mask.applied(self._kernels.of(comparison), given))
+        self._lines.write(f"{self._values[comparison.outputs[0]]} = {call}({arguments})", draw)
 
     def _write_apart(self, result: str, ops: Sequence[Operation], block: Block) -> None:
         """The lines of operations, of which the last makes the result, for where there is none."""
