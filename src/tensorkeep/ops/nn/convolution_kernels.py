@@ -72,6 +72,7 @@ _FEWEST_CHANNELS_BY_WINDOWS: Final = 4
 # In multiplications. OpenBLAS keeps a product on one thread below 2**18 or 2**19 of them, by the processor.
 _PART: Final = SMALL
 _LARGEST_IN_PARTS: Final = 1 << 28
+_NARROW: Final = 16  # output channels up to which images, turned, are multiplied faster than windows are gathered
 _MANY_POSITIONS: Final = 168
 _FEWEST_ROWS: Final = 14  # in a part; fewer would not make good use of the other matrix
 
@@ -143,6 +144,12 @@ class _Plan:
         is_plane = len(self.windows) == 2 and not self.layout.is_channels_first
         is_worth_it = any(axis.window > 1 for axis in self.windows) or self.positions >= _MANY_POSITIONS
         return is_plane and self.groups == 1 and is_worth_it
+
+    @cached_property
+    def is_narrow_product(self) -> bool:
+        """Whether it is a product of matrices, the images by themselves, and the result has few columns."""
+        is_matrix = all(axis.is_trivial for axis in self.windows) and not self.layout.is_channels_first
+        return is_matrix and self.groups == 1 and self.filter_shape[-1] <= _NARROW
 
     @cached_property
     def positions(self) -> int:
@@ -272,6 +279,9 @@ def _multiply(left: Array, right: Array, out: Array, is_cut: bool) -> None:
 
 
 def _filter_gradient(images: Array, gradient: Array, plan: _Plan) -> Array:
+    if plan.is_narrow_product and images.size and gradient.size:
+        matrix = images.reshape(-1, images.shape[-1])
+        return multiply(matrix.T, gradient.reshape(len(matrix), -1)).reshape(plan.filter_shape)
     if plan.is_for_library and images.size and gradient.size:
         rows, columns = plan.windows
         found = filter_gradient(images, gradient, plan.filter_shape, rows, columns)
