@@ -232,13 +232,15 @@ TENSORKEEP_EXPORT void layers_pack(const float* matrix, int64_t depth, int64_t c
                : with_256::pack(matrix, depth, columns, row_step, column_step, out);
 }
 
-// Rows `begin` to `end` of a product with a packed matrix. `finish` is null, or the numbers of a Finish.
-TENSORKEEP_EXPORT void layers_multiply(const float* left, int64_t row_step, const float* packed, float* out,
-                                       int64_t out_step, int64_t depth, int64_t columns, const int64_t* finish,
-                                       int64_t begin, int64_t end) {
-  kWidth == 16
-      ? with_512::multiply_all(left, row_step, packed, out, out_step, depth, columns, finish, begin, end)
-      : with_256::multiply_all(left, row_step, packed, out, out_step, depth, columns, finish, begin, end);
+// Rows `begin` to `end` of a product with a packed matrix. The left one lies row by row, or column by column: one of its
+// steps is 1. `finish` is null, or the numbers of a Finish. 0 if there is no memory.
+TENSORKEEP_EXPORT int32_t layers_multiply(const float* left, int64_t row_step, int64_t column_step, const float* packed,
+                                          float* out, int64_t out_step, int64_t depth, int64_t columns,
+                                          const int64_t* finish, int64_t begin, int64_t end) {
+  return kWidth == 16 ? with_512::multiply_all(left, row_step, column_step, packed, out, out_step, depth, columns,
+                                               finish, begin, end)
+                      : with_256::multiply_all(left, row_step, column_step, packed, out, out_step, depth, columns,
+                                               finish, begin, end);
 }
 
 // A product of few rows with a matrix that is not packed, for the columns of panels `begin` to `end`, each of two

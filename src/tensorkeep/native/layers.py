@@ -42,7 +42,7 @@ class Functions:
 
     width: int
     pack: Callable[..., None]
-    multiply: Callable[..., None]
+    multiply: Callable[..., int]
     multiply_narrow: Callable[..., int]
     multiply_turned: Callable[..., None]
     attend: Callable[..., int]
@@ -85,7 +85,11 @@ def functions() -> Functions | None:
     return Functions(
         width,
         function("pack", pointer, integer, integer, integer, integer, pointer),
-        function("multiply", pointer, integer, pointer, pointer, *[integer] * 3, pointer, integer, integer),
+        function(
+            "multiply",
+            *(pointer, integer, integer, pointer, pointer, integer, integer, integer, pointer, integer, integer),
+            result=ctypes.c_int32,
+        ),
         function(
             "multiply_narrow",
             *(pointer, integer, integer, pointer, integer, integer, pointer),
@@ -147,14 +151,15 @@ def packed_matrix(compiled: Functions, matrix: Array) -> Floats:
 
 
 def multiply(compiled: Functions, left: Floats, packed: Floats, out: Floats, finish: int | None = None) -> None:
-    """Rows of an array in C order times a packed matrix, into an array in C order.
+    """Rows of an array in C order, or a matrix in Fortran's, times a packed matrix, into an array in C order.
 
     Not by the linear algebra library, whose threads go on waiting for more work for a while: between calls of ours they
     would take the processors that ours need. `finish` is where the numbers of a chain are that goes over the rows.
     """
     depth, columns = left.shape[-1], out.shape[-1]
     rows = out.size // columns
-    places = place_of(left), depth, place_of(packed), place_of(out), columns
+    steps = (depth, 1) if left.flags.c_contiguous else (1, rows)
+    places = place_of(left), *steps, place_of(packed), place_of(out), columns
     in_parts(partial(compiled.multiply, *places, depth, columns, finish), rows, rows * depth * columns)
 
 

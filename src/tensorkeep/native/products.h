@@ -39,15 +39,71 @@ class Finisher {
   int64_t columns_, done_;
 };
 
-// Rows `begin` to `end` of a product with a packed matrix.
-static void multiply_all(const float* left, int64_t row_step, const float* packed, float* out, int64_t out_step,
-                         int64_t depth, int64_t columns, const int64_t* finish, int64_t begin, int64_t end) {
+// Copies of some rows of a matrix that lies column by column, each row in one piece, for as many rows at a time as products
+// are made of.
+class TurnedRows {
+ public:
+  TurnedRows(int64_t depth, int64_t most_rows, int64_t row_step, int64_t column_step)
+      : depth_(depth), column_step_(column_step), is_needed_(column_step != 1 && row_step == 1) {
+    if (is_needed_) copy_ = static_cast<float*>(std::malloc(sizeof(float) * most_rows * (depth + kGap)));
+  }
+  ~TurnedRows() { std::free(copy_); }
+  TurnedRows(const TurnedRows&) = delete;
+  TurnedRows& operator=(const TurnedRows&) = delete;
+
+  // Whether there was no memory.
+  bool is_lacking() const { return is_needed_ && !copy_; }
+
+  // Replaces the places of `count` rows that lie one beside the other.
+  TILE_TARGET void move(const float** rows, int64_t count) const {
+    if (!is_needed_) return;
+    const float* from = rows[0];
+    const int64_t pitch = depth_ + kGap;
+    for (int64_t k = 0; k < depth_; k += kSide) {
+      const int64_t height = depth_ - k < kSide ? depth_ - k : kSide;
+      for (int64_t m = 0; m < count; m += kSide) {
+        const int64_t width = count - m < kSide ? count - m : kSide;
+        turn(from + k * column_step_ + m, height, width, copy_ + m * pitch + k, pitch);
+      }
+    }
+    for (int64_t m = 0; m < count; ++m) rows[m] = copy_ + m * pitch;
+  }
+
+ private:
+  static constexpr int64_t kSide = 16, kGap = 32;
+
+  TILE_TARGET TENSORKEEP_INLINE void turn(const float* from, int64_t height, int64_t width, float* to, int64_t pitch) const {
+    float block[kSide][kSide];
+    for (int64_t k = 0; k < height; ++k) std::memcpy(block[k], from + k * column_step_, sizeof(float) * width);
+    if (height == kSide) {
+      for (int64_t m = 0; m < width; ++m, to += pitch) {
+        for (int64_t k = 0; k < kSide; ++k) to[k] = block[k][m];
+      }
+      return;
+    }
+    for (int64_t m = 0; m < width; ++m, to += pitch) {
+      for (int64_t k = 0; k < height; ++k) to[k] = block[k][m];
+    }
+  }
+
+  int64_t depth_, column_step_;
+  bool is_needed_;
+  float* copy_ = nullptr;
+};
+
+// Rows `begin` to `end` of a product with a packed matrix. The left one lies row by row, or column by column. Says whether
+// there was memory for the copies that the latter needs.
+static bool multiply_all(const float* left, int64_t row_step, int64_t column_step, const float* packed, float* out,
+                         int64_t out_step, int64_t depth, int64_t columns, const int64_t* finish, int64_t begin,
+                         int64_t end) {
   const float* rows[kMostRows];
   float* outs[kMostRows];
   const int64_t offset = 0;
   const Product product{&offset, 1, depth};
   const int64_t step = rows_at_a_time(depth, columns);
-  const Apart apart(1, depth, row_step);
+  const Apart apart(column_step == 1 ? 1 : 0, depth, row_step);
+  const TurnedRows turned(depth, step, row_step, column_step);
+  if (turned.is_lacking()) return false;
   Finisher finisher(finish, columns, begin);
   for (int64_t first = begin; first < end; first += step) {
     const int64_t count = end - first < step ? end - first : step;
@@ -56,9 +112,11 @@ static void multiply_all(const float* left, int64_t row_step, const float* packe
       outs[m] = out + (first + m) * out_step;
     }
     apart.move(rows, count);
+    turned.move(rows, count);
     multiply_rows(product, rows, count, packed, outs, columns);
     finisher.reach(first + count, first + count == end);
   }
+  return true;
 }
 
 // Some rows and columns of a product whose right matrix has its columns one after the other: nothing has to be packed.

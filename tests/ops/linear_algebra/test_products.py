@@ -31,6 +31,30 @@ def test_a_product_of_batches_is_numpys() -> None:
     np.testing.assert_array_equal(multiply(a, b), a @ b)
 
 
+@pytest.mark.parametrize("columns", [1, 2, 7, 16, 33, 64, 65, 300])
+@pytest.mark.parametrize(("depth", "rows"), [(700, 520), (1024, 1100), (41, 4100)])
+def test_a_left_matrix_that_lies_column_by_column_gives_numpys_product(depth: int, rows: int, columns: int) -> None:
+    generator = np.random.default_rng(0)
+    left = generator.normal(size=(depth, rows)).astype(np.float32)
+    right = generator.normal(size=(depth, columns)).astype(np.float32)
+    found = multiply(left.T, right)
+    np.testing.assert_allclose(found, left.T @ right, rtol=1e-3, atol=1e-3)
+    np.testing.assert_array_equal(multiply(left.T[None], right[None])[0], found)  # a batch of one is that matrix
+    np.testing.assert_allclose(multiply(left.T, np.asfortranarray(right)), found, rtol=1e-3, atol=1e-3)
+
+
+@pytest.mark.parametrize("batches", [((1,), (1,)), ((3,), (1,)), ((2, 3), (1, 1)), ((1,), (1, 1)), ((), (1,))], ids=str)
+def test_a_batch_of_one_matrix_gives_the_shape_of_numpys_product(batches: Any) -> None:
+    generator = np.random.default_rng(0)
+    first, second = batches
+    left = generator.normal(size=(*first, 200, 160)).astype(np.float32)
+    right = generator.normal(size=(*second, 160, 90)).astype(np.float32)
+    found = multiply(left, right)
+    expected = left @ right
+    assert found.shape == expected.shape
+    np.testing.assert_allclose(found, expected, rtol=1e-3, atol=1e-3)
+
+
 class FakeLibrary:
     """A library of four threads that notes how many each product is computed by; and a clock."""
 

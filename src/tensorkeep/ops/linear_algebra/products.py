@@ -9,8 +9,8 @@ was to run on, they wait for it for milliseconds (`io.blas` says why). So a prod
 
 Products of float32 that are worth the call are the compiled library's, where it is: it divides them among our threads,
 and can let a chain of element-wise operations go over them meanwhile (`finished_product`). A left matrix that lies the
-other way round, as in the gradients of weights, is read in that order if the right one has few columns, and copied if it
-has many. A batch of one matrix is that matrix.
+other way round, as in the gradients of weights, is read in that order if the right one has few columns, and turned some
+rows at a time if it has many. A batch of one matrix is that matrix.
 """
 
 from __future__ import annotations
@@ -118,15 +118,17 @@ def _by_library(left: Array, right: Array, out: Array | None) -> Array | None:
         return None
     if not left.flags.aligned or not right.flags.aligned or (out is not None and not out.flags.c_contiguous):
         return None
-    is_turned = _is_turned(left) and _FEWEST_TURNED_COLUMNS <= columns <= layers.MOST_TURNED_COLUMNS
+    is_turned = _is_turned(left)
     if not is_turned and not left.flags.c_contiguous:
         if columns < _WORTH_A_COPY:
             return None
         left = np.ascontiguousarray(left)
     result = result_array((*left.shape[:-1], columns), FLOAT) if out is None else out
-    if is_turned:
+    if is_turned and columns <= layers.MOST_TURNED_COLUMNS:
+        if columns < _FEWEST_TURNED_COLUMNS:
+            return None
         layers.multiply_turned(compiled, _matrix_of(left).T, np.ascontiguousarray(right), result)
-    elif rows <= _FEW_ROWS:
+    elif rows <= _FEW_ROWS and not is_turned:
         layers.multiply_few_rows(compiled, left.reshape(rows, depth), right, result)
     else:
         layers.multiply(compiled, left, layers.packed_matrix(compiled, right), result)
@@ -154,7 +156,8 @@ def finished_product(left: Array, right: Array, finish: Finish) -> Array | None:
     if bound is None:
         return None
     packed = layers.packed_matrix(compiled, right)
-    layers.multiply(compiled, np.ascontiguousarray(left), packed, product, bound.address)
+    whole = left if _is_turned(left) else np.ascontiguousarray(left)
+    layers.multiply(compiled, whole, packed, product, bound.address)
     return bound.result
 
 
