@@ -112,8 +112,8 @@ class Chain:
         reusable: Sequence[int] = (),
         constants: Sequence[float] = (),
     ) -> None:
-        """`reusable` are inputs that nobody else sees: the result may be written there. Constants count as inputs, after
-        those that are given.
+        """`reusable` are inputs that nobody else sees: the result may be written there. Constants count as inputs,
+        after those that are given.
         """
         self._instructions = tuple(instructions)
         self._constants = [np.array(number, FLOAT) for number in constants]
@@ -146,9 +146,9 @@ class Chain:
         return out
 
     def row_sums(self, keeps_axis: bool, *inputs: Any) -> Array | None:
-        """The sums of the result, of numbers, along the last axis, which is kept with a size of 1, or not; None as above.
+        """The sums of the result along the last axis, which is kept with a size of 1, or not; None as above.
 
-        The result itself is stored nowhere.
+        The result itself, which has to be of numbers, is stored nowhere.
         """
         found = self._prepared(inputs, _BY_ROWS)
         if found is None:
@@ -159,7 +159,7 @@ class Chain:
         return out
 
     def _prepared(self, inputs: Sequence[Any], columns: int) -> tuple[_Plan, list[Array]] | None:
-        """How to go over inputs, and these as the library reads them; None if it cannot. `columns` are as in `_plan`."""
+        """How to go over inputs, and these as the library reads them; None if it cannot. `columns` as in `_plan`."""
         if functions() is None:
             return None
         arrays = [value if type(value) is np.ndarray else np.asarray(value) for value in inputs] + self._constants

@@ -195,18 +195,34 @@ TENSORKEEP_INLINE float unit(uint32_t word) {
   return number - 1.0f;
 }
 
-template <typename Compare>
-TENSORKEEP_INLINE void compare_words(const uint32_t *words, int64_t count, Compare compare, uint8_t *out) {
-  for (int64_t i = 0; i < count; ++i) out[i] = compare(unit(words[i])) ? 1 : 0;
+TENSORKEEP_INLINE void compare_each(const uint32_t *__restrict words, int64_t count, int32_t comparison, float with,
+                                     uint8_t *__restrict out) {
+  switch (comparison) {
+    case GREATER:
+      for (int64_t i = 0; i < count; ++i) out[i] = unit(words[i]) > with ? 1 : 0;
+      return;
+    case GREATER_EQUAL:
+      for (int64_t i = 0; i < count; ++i) out[i] = unit(words[i]) >= with ? 1 : 0;
+      return;
+    case LESS:
+      for (int64_t i = 0; i < count; ++i) out[i] = unit(words[i]) < with ? 1 : 0;
+      return;
+    default:
+      for (int64_t i = 0; i < count; ++i) out[i] = unit(words[i]) <= with ? 1 : 0;
+  }
 }
 
-TENSORKEEP_INLINE void compare_words(const uint32_t *words, int64_t count, int32_t comparison, float with, uint8_t *out) {
-  switch (comparison) {
-    case GREATER: return compare_words(words, count, [with](float number) { return number > with; }, out);
-    case GREATER_EQUAL: return compare_words(words, count, [with](float number) { return number >= with; }, out);
-    case LESS: return compare_words(words, count, [with](float number) { return number < with; }, out);
-    default: return compare_words(words, count, [with](float number) { return number <= with; }, out);
-  }
+#if defined(TENSORKEEP_WIDE)
+TENSORKEEP_WIDE void compare_wide(const uint32_t *words, int64_t count, int32_t comparison, float with, uint8_t *out) {
+  compare_each(words, count, comparison, with, out);
+}
+#endif
+
+void compare_words(const uint32_t *words, int64_t count, int32_t comparison, float with, uint8_t *out) {
+#if defined(TENSORKEEP_WIDE)
+  if (__builtin_cpu_supports("avx2")) return compare_wide(words, count, comparison, with, out);
+#endif
+  compare_each(words, count, comparison, with, out);
 }
 
 template <typename T>

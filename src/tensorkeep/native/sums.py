@@ -1,7 +1,7 @@
 """Sums of large arrays of float32 along their last axis, or along all axes before it, by threads.
 
-Some hundred or thousand numbers at a time are summed as floats, and these sums in double precision, whatever the number of
-threads.
+Some hundred or thousand numbers at a time are summed as floats, and these sums in double precision, whatever the number
+of threads.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ def _row_sums(x: Array, columns: int) -> Array:
 
 
 def column_sums(x: Array, columns: int, mean: Array | None = None) -> Array:
-    """The sums of each column of rows of an array, or of the squares of what is beyond its mean; in double precision."""
+    """The sums of each column of an array, or of the squares of what is beyond its mean; in double precision."""
     compiled = functions()
     assert compiled is not None
     rows = prod(x.shape) // columns

@@ -116,7 +116,8 @@ def sum_kernel(input: Array, reduction_indices: Array, *, keep_dims: bool) -> Ar
         return _totals_of_halves(input, axes, keep_dims).astype(dtype)
     found = fused_sum(input, axes)
     if found is not None:
-        return found.reshape([1 if axis in axes else size for axis, size in enumerate(input.shape)]) if keep_dims else found
+        sizes = [1 if axis in axes else size for axis, size in enumerate(input.shape)]
+        return found.reshape(sizes) if keep_dims else found
     result: Array = _SUM(input, axes, dtype, keepdims=keep_dims)
     return result
 

@@ -52,6 +52,7 @@ from tensorkeep.ops.shared.kernel_types import Array
 Indices = npt.NDArray[np.intp]
 Conversion = Callable[[Words], Array]
 
+_COMPARED_AT_ONCE: Final = 1 << 17  # words
 _WORTH_THREADS: Final = 1 << 17  # blocks of a stream that are worth the making of threads
 _HALF: Final = np.dtype(np.float16)
 _BFLOAT16: Final = np.dtype(ml_dtypes.bfloat16)
@@ -101,10 +102,10 @@ def compare_uniform(generator: PhiloxGenerator, shape: Sequence[int], other: Arr
     result = result_array((count,), np.dtype(np.bool_))
 
     def compare(start: int) -> None:
-        generator.compare_into(result[start : start + WORDS * BLOCKS_AT_ONCE], start // WORDS, comparison, number)
+        generator.compare_into(result[start : start + _COMPARED_AT_ONCE], start // WORDS, comparison, number)
 
     threads = thread_limit() if count > WORDS * _WORTH_THREADS else 1
-    in_parallel(compare, range(0, count, WORDS * BLOCKS_AT_ONCE), threads)
+    in_parallel(compare, range(0, count, _COMPARED_AT_ONCE), threads)
     return result.reshape(shape)
 
 

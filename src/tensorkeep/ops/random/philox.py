@@ -123,7 +123,7 @@ class PhiloxGenerator:
             rows[start:stop] = self._scramble(offsets)
 
     def compare_into(self, truths: npt.NDArray[np.bool_], first: int, comparison: np.ufunc, number: float) -> None:
-        """Fills an array with how the numbers of [0, 1) of words, from block `first` on, compare with one of float32."""
+        """Fills an array with how the numbers of [0, 1) of words, from block `first` on, compare with another one."""
         if philox_mask(self.key, self.counter, first, comparison, number, truths):
             return
         numbers = unit_singles(self.words(-(-truths.size // WORDS), first)).reshape(-1)[: truths.size]

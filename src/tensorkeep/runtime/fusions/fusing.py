@@ -162,7 +162,7 @@ def _element_in_groups(op: Operation) -> Element | None:
 
 
 def element_of(op: Operation) -> Element | None:
-    """What an operation on numbers alone is in a chain, by its type; a power by its exponent, a sum if it has two terms."""
+    """What an operation on numbers is in a chain, by its type; a power by its exponent, a sum if it has two terms."""
     if op.type == "AddN":
         return Element.ADD if len(op.inputs) == 2 else None
     if op.type != "Pow":

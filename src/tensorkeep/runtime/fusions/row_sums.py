@@ -1,6 +1,6 @@
 """Sums, along the last axis, of what a group of element-wise operations makes: the group's result is never stored.
 
-    Sum(gradient * chances, -1)        as the gradient of softmax has it
+Sum(gradient * chances, -1)        as the gradient of softmax has it
 """
 
 from __future__ import annotations
