@@ -195,7 +195,7 @@ def _absolute(path: str) -> str:
 def _rehearse(options: ServerOptions, output: Output) -> int:
     """Loads the models, says which versions would be served, and unloads them."""
     check_installed()
-    overviews = import_module("tensorkeep.serving.process.rehearsal").rehearse(options)
+    overviews = import_module("tensorkeep.serving.process.loading").rehearse(options)
     rows = [(model.name, status) for model in overviews for status in model.versions]
     if output.is_json:
         models = [

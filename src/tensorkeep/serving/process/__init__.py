@@ -3,11 +3,10 @@
 channel         what the process that watches over workers and the workers say to each other
 composition     the parts of a server, put together: models, what is done with requests, the protocols, readiness
 listeners       where requests come in: gRPC on a port and on a Unix socket, HTTP on another port
-loading         the models of a server, as its options name them
+loading         the models of a server, as its options name them, and what it would serve, without serving it
 options         everything that a server is told before it starts
 original_flags  the command line of TensorFlow Serving, read by its rules
 peers           a worker among others, as the server in it sees them
-rehearsal       what a server would serve, without serving it
 server          a server in one process: from its start to its end
 security        certificates and keys, as contexts for gRPC and for HTTP, and tokens: who may ask
 sockets         the places where a server listens

@@ -1,4 +1,7 @@
-"""The models of a server, as its options name them: which, how they are loaded, and what runs them."""
+"""The models of a server, as its options name them: which, how they are loaded, and what runs them.
+
+A rehearsal says what a server would serve, without serving it: the models are loaded, warmed up, and unloaded again.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +12,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
-from threading import Thread
+from threading import Event, Thread
 from typing import Any, Final
 from weakref import WeakKeyDictionary
 
@@ -35,7 +38,8 @@ from tensorkeep.serving.life.versions import Retries
 from tensorkeep.serving.life.warming import WarmUp, WarmUpReport
 from tensorkeep.serving.models import ModelOverview, State, VersionStatus
 from tensorkeep.serving.process.options import Loading, ServerOptions
-from tensorkeep.serving.process.traffic import limits_of
+from tensorkeep.serving.process.security import check_certificates
+from tensorkeep.serving.process.traffic import check_rules, limits_of, tell_absent
 from tensorkeep.serving.servables import Runner, Servable
 from tensorkeep.serving.statuses import OK
 from tensorkeep.serving.traffic.limits import EVERY_MODEL, ModelLimits
@@ -50,6 +54,8 @@ _SOON: Final = 0.5  # seconds
 _RESOURCES: Final = Transition.PRESERVE_RESOURCES
 
 Wait = Callable[[Coroutine[Any, Any, Message]], Message]
+_UNDECIDED: Final = (State.START, State.LOADING)
+_TICK: Final = 0.05  # seconds
 
 
 def config_of(options: ServerOptions, carried: bytes | None = None) -> ModelServerConfig:
@@ -246,3 +252,31 @@ def wait_in(loop: asyncio.AbstractEventLoop) -> Wait:
         return asyncio.run_coroutine_threadsafe(work, loop).result()
 
     return wait
+
+
+def rehearse(options: ServerOptions) -> Sequence[ModelOverview]:
+    """All models with the versions that were found, and what became of them. Nothing listens meanwhile."""
+    check_certificates(options.security)
+    runners = Runners()
+    models = models_of(replace(options, workers=1), runners, asyncio.run, None)
+    models.configure(config_of(options))
+    rules = check_rules(options, models.settings)
+    models.start()
+    try:
+        with suppress(UnknownError):  # which is told of each version
+            models.wait_until_ready(lenient=True)
+        _wait_for_all(models)
+        tell_absent(rules, models)
+        return models.overview()
+    finally:
+        models.close()
+        runners.close()
+
+
+def _wait_for_all(models: ServedModels) -> None:
+    """Comes back when no version is being loaded: a model is ready with one, and the others are to be told of too."""
+    changed = Event()
+    models.on_change(lambda name, status: changed.set())
+    while any(status.state in _UNDECIDED for model in models.overview() for status in model.versions):
+        changed.wait(_TICK)
+        changed.clear()
