@@ -20,8 +20,8 @@ _ONE_PROCESS: Final = "sessions run in this process, on one machine"
 _BRANCHES: Final = "write tf.cond and tf.while_loop"
 _CANNED: Final = "tf.estimator has it under the same name, with columns of tf.feature_column"
 _DISTRIBUTIONS: Final = (
-    "tf.distributions has the usual ones; of others write log probabilities by tf.math (lgamma, log_softmax, square), "
-    "and draw by tf.random_normal, tf.multinomial, tf.random_gamma and others of tf.random"
+    "tf.contrib.distributions has the families of TensorFlow 1.15, and TransformedDistribution makes others; or write "
+    "log probabilities by tf.math (lgamma, log_softmax, square), and draw by functions of tf.random"
 )
 _COMPILED: Final = "compiled ops are not loaded: write the op by tf.py_func, or register it with tensorkeep.ops"
 _EAGER: Final = "there is no eager mode: build a graph and run it in a session"
@@ -57,6 +57,10 @@ INSTEAD: Final[dict[str, str]] = {
     "contrib.data.LMDBDataset": f"LMDB files are read by the package lmdb: {_RECORDS}",
     "contrib.data.SqlDataset": f"SQLite is read by Python's sqlite3: {_RECORDS}",
     "contrib.decision_trees": _TREES,
+    "contrib.distributions.VectorDiffeomixture": "MixtureSameFamily of MultivariateNormalTriL or others mixes vectors",
+    "contrib.distributions.estimator_head_distribution_regression": (
+        "write a model_fn for tf.estimator.Estimator, whose loss is the mean of -distribution.log_prob(labels)"
+    ),
     "contrib.factorization": "scikit-learn has k-means, mixtures and matrix factorization",
     "contrib.ffmpeg": "tf.audio.decode_wav reads sounds",
     "contrib.framework.CriticalSection": _SECTION,

@@ -26,7 +26,7 @@ from tensorkeep.tf1.distributions.divergences import kl_divergence
 from tensorkeep.tf1.functions.arrays.shapes import broadcast_dynamic_shape, broadcast_static_shape, concat, reshape
 from tensorkeep.tf1.functions.arrays.shapes import shape as shape_of
 from tensorkeep.tf1.functions.constants import constant
-from tensorkeep.tf1.functions.numbers.elementwise import equal, exp, log, log1p, sqrt, square
+from tensorkeep.tf1.functions.numbers.elementwise import equal, exp, expm1, log, log1p, sqrt, square
 from tensorkeep.tf1.functions.numbers.reductions import reduce_prod
 
 
@@ -42,6 +42,27 @@ class ReparameterizationType:
 
 FULLY_REPARAMETERIZED: Final = ReparameterizationType("FULLY_REPARAMETERIZED")
 NOT_REPARAMETERIZED: Final = ReparameterizationType("NOT_REPARAMETERIZED")
+
+
+_WAYS: Final[dict[str, tuple[tuple[str, Callable[[Any], Any] | None], ...]]] = {
+    "log_prob": (("_log_prob", None), ("_prob", log)),
+    "prob": (("_prob", None), ("_log_prob", exp)),
+    "cdf": (("_cdf", None), ("_log_cdf", exp)),
+    "log_cdf": (("_log_cdf", None), ("_cdf", log)),
+    "survival_function": (
+        ("_survival_function", None),
+        ("_cdf", lambda found: 1.0 - found),
+        ("_log_cdf", lambda found: -expm1(found)),
+    ),
+    "log_survival_function": (
+        ("_log_survival_function", None),
+        ("_survival_function", log),
+        ("_cdf", lambda found: log1p(-found)),
+        ("_log_cdf", lambda found: log1p(-exp(found))),
+    ),
+    "quantile": (("_quantile", None),),
+}
+"""The methods of families that answer a question of a value, and what is then done to what they give."""
 
 
 class Distribution:
@@ -60,10 +81,14 @@ class Distribution:
         self._dtype = DType.of(dtype)
         self._reparameterization_type = reparameterization_type
         self._validate_args, self._allow_nan_stats = validate_args, allow_nan_stats
-        self._given = {key: value for key, value in (parameters or {}).items() if key not in ("self", "__class__")}
+        self._keep_parameters(parameters or {})
         if not hasattr(self, "_name"):  # families have opened a scope, in which their parameters are
             with name_scope(name or type(self).__name__) as self._name:
                 pass
+
+    def _keep_parameters(self, given: dict[str, Any]) -> None:
+        """Remembers what the distribution was made of, which `copy` makes another of."""
+        self._given = {key: value for key, value in given.items() if key not in ("self", "__class__")}
 
     # ------------------------------------------------------------------------------------------------- what it is
 
@@ -140,6 +165,9 @@ class Distribution:
 
     def sample(self, sample_shape: ShapeLike = (), seed: int | None = None, name: str = "sample") -> Tensor:
         """Draws from each distribution, of the shape `sample_shape` + `batch_shape` + `event_shape`."""
+        return self._drawn(sample_shape, seed, name, {})
+
+    def _drawn(self, sample_shape: Any, seed: int | None, name: str, condition: dict[str, Any]) -> Tensor:
         with self._scope(name):
             wanted = convert(sample_shape, INT32, name="sample_shape")
             if (wanted.static_shape.rank or 0) > 1:
@@ -147,7 +175,7 @@ class Distribution:
             known = constant_value(wanted)
             count = reduce_prod(wanted) if known is None else np.prod(known, dtype=np.int32)
             wanted = reshape(wanted, [-1]) if known is None else constant(np.reshape(known, [-1]), INT32)
-            drawn = self._sample_n(count, seed)
+            drawn = self._sample_n(count, seed, **condition)
             drawn = reshape(drawn, concat([wanted, shape_of(drawn)[1:]], 0))
             drawn.set_shape(
                 TensorShape(None if known is None else np.reshape(known, [-1]).tolist()).concatenate(
@@ -158,31 +186,31 @@ class Distribution:
 
     def log_prob(self, value: TensorLike, name: str = "log_prob") -> Tensor:
         """The logarithms of the probabilities, or densities, of values."""
-        return self._of_value(value, name, (("_log_prob", None), ("_prob", log)))
+        return self._answered("log_prob", value, name, {})
 
     def prob(self, value: TensorLike, name: str = "prob") -> Tensor:
         """The probabilities, or densities, of values."""
-        return self._of_value(value, name, (("_prob", None), ("_log_prob", exp)))
+        return self._answered("prob", value, name, {})
 
     def cdf(self, value: TensorLike, name: str = "cdf") -> Tensor:
         """The probability of drawing at most a value."""
-        return self._of_value(value, name, (("_cdf", None), ("_log_cdf", exp)))
+        return self._answered("cdf", value, name, {})
 
     def log_cdf(self, value: TensorLike, name: str = "log_cdf") -> Tensor:
         """The logarithm of `cdf`."""
-        return self._of_value(value, name, (("_log_cdf", None), ("_cdf", log)))
+        return self._answered("log_cdf", value, name, {})
 
     def survival_function(self, value: TensorLike, name: str = "survival_function") -> Tensor:
         """The probability of drawing more than a value."""
-        return self._of_value(value, name, (("_survival_function", None), ("_cdf", lambda found: 1.0 - found)))
+        return self._answered("survival_function", value, name, {})
 
     def log_survival_function(self, value: TensorLike, name: str = "log_survival_function") -> Tensor:
         """The logarithm of `survival_function`."""
-        return self._of_value(value, name, (("_log_survival_function", None), ("_cdf", lambda found: log1p(-found))))
+        return self._answered("log_survival_function", value, name, {})
 
     def quantile(self, value: TensorLike, name: str = "quantile") -> Tensor:
         """The value that a draw does not exceed with the given probability: the inverse of `cdf`."""
-        return self._of_value(value, name, (("_quantile", None),))
+        return self._answered("quantile", value, name, {})
 
     # -------------------------------------------------------------------------------------------------------- moments
 
@@ -245,25 +273,29 @@ class Distribution:
     def _method(self, name: str) -> Callable[..., Any] | None:
         return getattr(self, name, None)
 
-    def _of_value(self, value: Any, name: str, ways: Any) -> Tensor:
-        """What the first of these methods that the family has gives for a value. A way is a method by name, and what is
-        done to its result, or None.
-        """
+    def _answered(self, what: str, value: Any, name: str, condition: dict[str, Any]) -> Tensor:
+        """What the first of the ways to it that the family has gives for a value."""
         with self._scope(name):
             tensor = self._converted(value)
-            return self._first(name, ways, tensor)
+            return self._first(what, _WAYS[what], tensor, **condition)
 
     def _of_nothing(self, name: str, ways: Any) -> Tensor:
         with self._scope(name):
             return self._first(name, ways)
 
-    def _first(self, name: str, ways: Any, *values: Any) -> Tensor:
+    def _first(self, name: str, ways: Any, *values: Any, **condition: Any) -> Tensor:
+        """What the first of these methods gives that there is and that does not say that it is not implemented."""
+        refused: NotImplementedError | None = None
         for method, then in ways:
             found = self._method(method)
             if found is not None:
-                result: Tensor = found(*values)
-                return result if then is None else then(result)
-        raise UnimplementedError(f"{name} is not implemented: {type(self).__name__}")
+                try:
+                    result: Tensor = found(*values, **condition)
+                except NotImplementedError as error:
+                    refused = refused or error
+                else:
+                    return result if then is None else then(result)
+        raise refused or UnimplementedError(f"{name} is not implemented: {type(self).__name__}")
 
     def _converted(self, value: Any) -> Tensor:
         """A value as a tensor; numbers of Python become the type of draws."""

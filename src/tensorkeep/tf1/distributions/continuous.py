@@ -40,13 +40,13 @@ from tensorkeep.tf1.functions.numbers.special import betainc, igamma, ndtri
 from tensorkeep.tf1.functions.random.numbers import random_gamma, random_normal, random_uniform
 
 
-def _positive(value: Any, name: str, is_checked: bool) -> Tensor:
+def positive(value: Any, name: str, is_checked: bool) -> Tensor:
     """A parameter as a tensor, which has to be above zero."""
     tensor = convert(value, name=name)
     return with_dependencies([assert_positive(tensor)], tensor) if is_checked else identity(tensor, name=name)
 
 
-def _checked_sample(of: Distribution, x: Tensor) -> Tensor:
+def checked_sample(of: Distribution, x: Tensor) -> Tensor:
     return with_dependencies([assert_positive(x)], x) if of.validate_args else x
 
 
@@ -74,13 +74,13 @@ def log_ndtr(x: Tensor) -> Tensor:
     return where_v2(x < far, tail, where_v2(x > near, -ndtr(-middle), log(ndtr(middle))))
 
 
-class _Location(Broadcast):
+class Location(Broadcast):
     """What families with a location and a scale share."""
 
     def __init__(self, given: dict[str, Any], name: str) -> None:
         with name_scope(name) as self._name:
             self._loc = identity(convert(given["loc"]), name="loc")
-            self._scale = _positive(given["scale"], "scale", given["validate_args"])
+            self._scale = positive(given["scale"], "scale", given["validate_args"])
         self._set(self._loc, self._scale)
         super().__init__(self._scale.dtype, FULLY_REPARAMETERIZED, **options_of(given))
 
@@ -107,7 +107,7 @@ class _Location(Broadcast):
         return self._mean()
 
 
-class Normal(_Location):
+class Normal(Location):
     """The normal distribution of a mean and a standard deviation."""
 
     def __init__(
@@ -162,7 +162,7 @@ class NormalWithSoftplusScale(Normal):
     ) -> None:
         given = dict(locals())
         super().__init__(loc, softplus(convert(scale)), validate_args, allow_nan_stats, name)
-        self._given = {key: value for key, value in given.items() if key not in ("self", "__class__")}
+        self._keep_parameters(given)
 
 
 @RegisterKL(Normal, Normal)
@@ -171,7 +171,7 @@ def _between_normals(a: Normal, b: Normal, name: str | None = None) -> Tensor:
     return squared_difference(a.loc, b.loc) / (2.0 * square(b.scale)) + 0.5 * (ratio - 1.0 - log(ratio))
 
 
-class Laplace(_Location):
+class Laplace(Location):
     """The distribution whose density falls by a constant factor on both sides of its middle."""
 
     def __init__(
@@ -285,8 +285,8 @@ class Gamma(Broadcast):
     ) -> None:
         given = dict(locals())
         with name_scope(name) as self._name:
-            self._concentration = _positive(concentration, "concentration", validate_args)
-            self._rate = _positive(rate, "rate", validate_args)
+            self._concentration = positive(concentration, "concentration", validate_args)
+            self._rate = positive(rate, "rate", validate_args)
         self._set(self._concentration, self._rate)
         super().__init__(self._concentration.dtype, FULLY_REPARAMETERIZED, **options_of(given))
 
@@ -304,12 +304,12 @@ class Gamma(Broadcast):
         return random_gamma([n], self._concentration, self._rate, self.dtype, seed)
 
     def _log_prob(self, x: Any) -> Tensor:
-        positive = _checked_sample(self, x)
+        positive = checked_sample(self, x)
         normalization = lgamma(self._concentration) - self._concentration * log(self._rate)
         return xlogy(self._concentration - 1.0, positive) - self._rate * positive - normalization
 
     def _cdf(self, x: Any) -> Tensor:
-        return igamma(self._concentration, self._rate * _checked_sample(self, x))
+        return igamma(self._concentration, self._rate * checked_sample(self, x))
 
     def _entropy(self) -> Tensor:
         shape = self._concentration
@@ -359,7 +359,7 @@ class Exponential(Gamma):
         return -log(drawn) / self._rate
 
     def _log_survival_function(self, x: Any) -> Tensor:
-        return -self._rate * _checked_sample(self, x)
+        return -self._rate * checked_sample(self, x)
 
 
 class Beta(Broadcast):
@@ -375,8 +375,8 @@ class Beta(Broadcast):
     ) -> None:
         given = dict(locals())
         with name_scope(name) as self._name:
-            self._concentration1 = _positive(concentration1, "concentration1", validate_args)
-            self._concentration0 = _positive(concentration0, "concentration0", validate_args)
+            self._concentration1 = positive(concentration1, "concentration1", validate_args)
+            self._concentration0 = positive(concentration0, "concentration0", validate_args)
             self._total_concentration = self._concentration1 + self._concentration0
         self._set(self._concentration1, self._concentration0)
         super().__init__(self._total_concentration.dtype, FULLY_REPARAMETERIZED, **options_of(given))
@@ -407,7 +407,7 @@ class Beta(Broadcast):
         return lgamma(self._concentration1) + lgamma(self._concentration0) - lgamma(self._total_concentration)
 
     def _log_prob(self, x: Any) -> Tensor:
-        x = _checked_sample(self, x)
+        x = checked_sample(self, x)
         unnormalized = xlogy(self._concentration1 - 1.0, x) + (self._concentration0 - 1.0) * log1p(-x)
         return unnormalized - self._log_normalization()
 
@@ -461,7 +461,7 @@ class StudentT(Broadcast):
     ) -> None:
         given = dict(locals())
         with name_scope(name) as self._name:
-            self._df = _positive(df, "df", validate_args)
+            self._df = positive(df, "df", validate_args)
             self._loc, self._scale = convert(loc, name="loc"), convert(scale, name="scale")
         self._set(self._df, self._loc, self._scale)
         super().__init__(self._scale.dtype, FULLY_REPARAMETERIZED, **options_of(given))

@@ -42,7 +42,7 @@ class _Counts(Distribution):
     def _take_total(self, total_count: TensorLike, validate_args: bool) -> None:
         self._total_count = convert(total_count, preferred_dtype=FLOAT32, name="total_count")
         if validate_args:
-            self._total_count = _whole_numbers(self._total_count)
+            self._total_count = whole_numbers(self._total_count)
 
     @property
     def total_count(self) -> Tensor:
@@ -52,7 +52,7 @@ class _Counts(Distribution):
     def _checked(self, counts: Tensor) -> Tensor:
         if not self.validate_args:
             return counts
-        counts = _whole_numbers(counts)
+        counts = whole_numbers(counts)
         total = assert_equal(self._total_count, reduce_sum(counts, -1), message="counts must sum to `self.total_count`")
         return with_dependencies([total], counts)
 
@@ -61,7 +61,7 @@ class _Counts(Distribution):
         return lgamma(self._total_count + 1.0) - reduce_sum(lgamma(counts + 1.0), -1)
 
 
-def _whole_numbers(values: Tensor) -> Tensor:
+def whole_numbers(values: Tensor) -> Tensor:
     checks = [assert_non_negative(values, message=f"'{values.name}' must be non-negative.")]
     if not values.dtype.is_integer:
         whole = cast(cast(values, INT64 if values.dtype is FLOAT64 else INT32), values.dtype)

@@ -22,13 +22,69 @@ _OPERATORS: Final = "tensorkeep.tf1.functions.linear_algebra.linear_operators"
 NUMBERS: Final[dict[str, Table]] = {
     "contrib.distributions": {
         **_DISTRIBUTIONS,
+        "tensorkeep.tf1.distributions.affine_vectors": """
+            MultivariateNormalDiag MultivariateNormalDiagPlusLowRank MultivariateNormalDiagWithSoftplusScale
+            MultivariateNormalFullCovariance MultivariateNormalLinearOperator MultivariateNormalTriL
+            VectorExponentialDiag VectorLaplaceDiag VectorSinhArcsinhDiag
+        """,
+        "tensorkeep.tf1.distributions.autoregressive": "Autoregressive",
+        "tensorkeep.tf1.distributions.compounds": """
+            PoissonLogNormalQuadratureCompound quadrature_scheme_lognormal_gauss_hermite
+            quadrature_scheme_lognormal_quantiles quadrature_scheme_softmaxnormal_gauss_hermite
+            quadrature_scheme_softmaxnormal_quantiles
+        """,
+        "tensorkeep.tf1.distributions.conjugates": """
+            normal_conjugates_known_scale_posterior normal_conjugates_known_scale_predictive
+        """,
         "tensorkeep.tf1.distributions.continuous": """
             Beta Exponential Gamma Laplace Normal NormalWithSoftplusScale StudentT Uniform
         """,
         "tensorkeep.tf1.distributions.discrete": "Bernoulli Categorical OneHotCategorical Poisson",
-        "tensorkeep.tf1.distributions.vectors": """
-            Dirichlet MultivariateNormalDiag MultivariateNormalDiagWithSoftplusScale
+        "tensorkeep.tf1.distributions.locations": "Cauchy Gumbel Logistic",
+        "tensorkeep.tf1.distributions.mixtures": "Mixture MixtureSameFamily",
+        "tensorkeep.tf1.distributions.numbers": "reduce_weighted_logsumexp softplus_inverse",
+        "tensorkeep.tf1.distributions.points": "Deterministic VectorDeterministic",
+        "tensorkeep.tf1.distributions.positive": "Chi2 HalfNormal InverseGamma Kumaraswamy",
+        "tensorkeep.tf1.distributions.quantized": "QuantizedDistribution",
+        "tensorkeep.tf1.distributions.rearranged": "BatchReshape Independent",
+        "tensorkeep.tf1.distributions.relaxed": """
+            ExpRelaxedOneHotCategorical RelaxedBernoulli RelaxedOneHotCategorical
         """,
+        "tensorkeep.tf1.distributions.seeds": "SeedStream",
+        "tensorkeep.tf1.distributions.skewed": "SinhArcsinh",
+        "tensorkeep.tf1.distributions.softened": """
+            BetaWithSoftplusConcentration Chi2WithAbsDf ExponentialWithSoftplusRate GammaWithSoftplusConcentrationRate
+            InverseGammaWithSoftplusConcentrationRate LaplaceWithSoftplusScale StudentTWithAbsDfSoftplusScale
+        """,
+        "tensorkeep.tf1.distributions.statistics": """
+            assign_log_moving_mean_exp assign_moving_mean_variance auto_correlation moving_mean_variance percentile
+        """,
+        "tensorkeep.tf1.distributions.transformed": """
+            ConditionalDistribution ConditionalTransformedDistribution TransformedDistribution
+        """,
+        "tensorkeep.tf1.distributions.trials": "Binomial Geometric NegativeBinomial",
+        "tensorkeep.tf1.distributions.triangles": """
+            fill_triangular fill_triangular_inverse matrix_diag_transform tridiag
+        """,
+        "tensorkeep.tf1.distributions.wishart": "WishartCholesky WishartFull",
+    },
+    "contrib.distributions.bijectors": {
+        "tensorkeep.tf1.distributions.bijectors.affine": "Affine AffineLinearOperator AffineScalar",
+        "tensorkeep.tf1.distributions.bijectors.autoregressive": """
+            MaskedAutoregressiveFlow masked_autoregressive_default_template masked_dense
+        """,
+        "tensorkeep.tf1.distributions.bijectors.base": "Bijector ConditionalBijector",
+        "tensorkeep.tf1.distributions.bijectors.batch_normalization": "BatchNormalization",
+        "tensorkeep.tf1.distributions.bijectors.combining": "Chain Inline Invert TransformDiagonal",
+        "tensorkeep.tf1.distributions.bijectors.elementwise": """
+            AbsoluteValue Exp Identity PowerTransform Sigmoid Softplus Softsign Square
+        """,
+        "tensorkeep.tf1.distributions.bijectors.families": "Gumbel Kumaraswamy SinhArcsinh Weibull",
+        "tensorkeep.tf1.distributions.bijectors.matrices": """
+            CholeskyOuterProduct FillTriangular MatrixInverseTriL MatvecLU ScaleTriL
+        """,
+        "tensorkeep.tf1.distributions.bijectors.real_nvp": "RealNVP real_nvp_default_template",
+        "tensorkeep.tf1.distributions.bijectors.vectors": "Ordered Permute Reshape SoftmaxCentered",
     },
     "distributions": _DISTRIBUTIONS,
     "bitwise": {

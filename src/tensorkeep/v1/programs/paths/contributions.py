@@ -20,6 +20,25 @@ _MODULES: Final = {
         python.ops.readers python.ops.resampling python.ops.scan_ops python.ops.shuffle_ops python.ops.sliding
         python.ops.threadpool python.ops.unique python.ops.writers
     """,
+    "distributions": """
+        python.ops.autoregressive python.ops.batch_reshape python.ops.binomial python.ops.cauchy python.ops.chi2
+        python.ops.conditional_distribution python.ops.conditional_transformed_distribution python.ops.deterministic
+        python.ops.distribution_util python.ops.geometric python.ops.gumbel python.ops.half_normal
+        python.ops.independent python.ops.inverse_gamma python.ops.kumaraswamy python.ops.logistic python.ops.mixture
+        python.ops.mixture_same_family python.ops.moving_stats python.ops.mvn_diag
+        python.ops.mvn_diag_plus_low_rank python.ops.mvn_full_covariance python.ops.mvn_linear_operator
+        python.ops.mvn_tril python.ops.negative_binomial python.ops.normal_conjugate_posteriors
+        python.ops.onehot_categorical python.ops.poisson python.ops.poisson_lognormal
+        python.ops.quantized_distribution python.ops.relaxed_bernoulli python.ops.relaxed_onehot_categorical
+        python.ops.sample_stats python.ops.seed_stream python.ops.sinh_arcsinh python.ops.vector_exponential_diag
+        python.ops.vector_laplace_diag python.ops.vector_sinh_arcsinh_diag python.ops.wishart
+    """,
+    "distributions.bijectors": """
+        absolute_value affine affine_linear_operator affine_scalar batch_normalization chain cholesky_outer_product
+        conditional_bijector exp fill_triangular gumbel inline invert kumaraswamy masked_autoregressive
+        matrix_inverse_tril ordered permute power_transform real_nvp reshape scale_tril sigmoid sinh_arcsinh
+        softmax_centered softplus softsign square transform_diagonal weibull
+    """,
     "framework": """
         python.framework.checkpoint_utils python.framework.experimental python.framework.graph_util
         python.framework.tensor_util python.ops.arg_scope python.ops.checkpoint_ops python.ops.ops python.ops.sort_ops
@@ -102,6 +121,8 @@ _EAGER: Final = {
 """What programs of both modes ask, which is answered; the rest of eager execution is lacking."""
 
 _PACKAGES: Final[dict[str, Table]] = {
+    "contrib.distributions.python.ops": {"tensorkeep.v1.contrib.distributions": "*"},
+    "contrib.distributions.python.ops.bijectors": {"tensorkeep.v1.contrib.distributions.bijectors": "*"},
     "contrib.eager": _EAGER,
     "contrib.eager.python.tfe": _EAGER,
     "contrib.framework.nest": {"tensorkeep.v1.internals.nesting": "*", "tensorkeep.v1.nest": "*"},
@@ -140,6 +161,9 @@ _PACKAGES: Final[dict[str, Table]] = {
     "contrib.slim.python": {"tensorkeep.v1.contrib": "slim"},
 }
 
+_PLACES: Final = {"distributions.bijectors": "contrib.distributions.python.ops.bijectors"}
+"""Where modules are of spaces that have them elsewhere than below themselves."""
+
 _LINEAR: Final = {"tensorkeep.v1.internals.recurrent": "_Linear=Linear _linear=linear"}
 _DECODING: Final = "tensorkeep.tf1.contrib.seq2seq"
 
@@ -171,6 +195,6 @@ CONTRIBUTIONS: Final[dict[str, Table]] = _PACKAGES | {
     path: {**_MORE.get(path, {}), f"tensorkeep.v1.contrib.{space}": "*"}
     for space, modules in _MODULES.items()
     if f"contrib.{space}" in SPACES
-    for path in (f"contrib.{space}.{module}" for module in modules.split())
+    for path in (f"{_PLACES.get(space, f'contrib.{space}')}.{module}" for module in modules.split())
     if path not in SPACES
 }

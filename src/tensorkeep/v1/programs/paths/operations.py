@@ -79,6 +79,7 @@ _DISTRIBUTIONS: Final = """
     bernoulli beta categorical dirichlet distribution distributions exponential gamma kullback_leibler laplace normal
     student_t uniform
 """
+_CONTRIB_DISTRIBUTIONS: Final = "tensorkeep.tf1.distributions"
 _SIGNAL: Final = """
     dct_ops fft_ops mel_ops mfcc_ops reconstruction_ops shape_ops signal spectral_ops window_ops
 """
@@ -185,6 +186,19 @@ OPERATIONS: Final[dict[str, Table]] = {
     },
     "python.ops.metrics": _METRICS,
     **{f"python.ops.distributions.{name}": {"tensorkeep.v1.distributions": "*"} for name in _DISTRIBUTIONS.split()},
+    "python.ops.distributions.bijector": {f"{_CONTRIB_DISTRIBUTIONS}.bijectors.base": "Bijector"},
+    "python.ops.distributions.identity_bijector": {f"{_CONTRIB_DISTRIBUTIONS}.bijectors.elementwise": "Identity"},
+    "python.ops.distributions.special_math": {
+        f"{_CONTRIB_DISTRIBUTIONS}.continuous": "log_ndtr ndtr",
+        "tensorkeep.tf1.functions.numbers.special": "ndtri",
+    },
+    "python.ops.distributions.transformed_distribution": {
+        f"{_CONTRIB_DISTRIBUTIONS}.transformed": "TransformedDistribution"
+    },
+    "python.ops.distributions.util": {
+        f"{_CONTRIB_DISTRIBUTIONS}.numbers": "reduce_weighted_logsumexp softplus_inverse",
+        f"{_CONTRIB_DISTRIBUTIONS}.triangles": "fill_triangular fill_triangular_inverse matrix_diag_transform tridiag",
+    },
     "python.ops.metrics_impl": _METRICS,
     "python.ops.nn": _NN,
     "python.ops.nn_impl": _NN,
