@@ -176,6 +176,7 @@ _OPS: Final[Mapping[str, tuple[str, str]]] = {
     "ExtractGlimpse": ("ONNX has no operator that fills what lies beyond images with noise", CUT),
     "ExtractGlimpseV2": ("ONNX has no operator that fills what lies beyond images with noise", CUT),
     "GenerateBoundingBoxProposals": ("only graphics processors have it", CUT),
+    "ImageConnectedComponents": ("ONNX has no operator that finds which pixels belong together", CUT),
     "NonMaxSuppressionWithOverlaps": ("ONNX computes how much boxes overlap itself, and is not told it", CUT),
     "RandomCrop": ("only training cuts images at random", LEAVE),
     "StatelessSampleDistortedBoundingBox": ("only training draws boxes by chance", LEAVE),

@@ -139,6 +139,20 @@ def test_rows_and_columns_are_paired_with_the_nearest_first() -> None:
     assert matched([[1.0, 1.0], [1.0, 1.0]]) == [[0, 1], [0, 1]]
 
 
+@pytest.mark.parametrize("dtype", [np.uint8, np.float32, bool, object])
+def test_pixels_of_one_value_beside_each_other_are_a_part(dtype: Any) -> None:
+    numbers = np.array([[[1, 1, 0, 2], [0, 1, 0, 2]], [[2, 2, 2, 0], [0, 0, 0, 2]]])
+    image = (
+        np.where(numbers == 0, b"", numbers.astype("S1")).astype(object) if dtype is object else numbers.astype(dtype)
+    )
+    with tf.Graph().as_default(), tf.Session() as session:
+        parts = get_op("ImageConnectedComponents")(tf.constant(image))
+        assert parts.shape.as_list() == [2, 2, 4]
+        found = session.run(parts)
+    assert found.tolist() == [[[1, 1, 0, 2], [0, 1, 0, 2]], [[3, 3, 3, 0], [0, 0, 0, 4]]]
+    assert found.dtype == np.int64
+
+
 def test_distances_are_a_matrix() -> None:
     op = get_op("BipartiteMatch")
     with tf.Graph().as_default(), tf.Session() as session:

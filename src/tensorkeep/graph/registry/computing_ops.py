@@ -197,6 +197,7 @@ COMPUTING_OPS: Final[dict[str, str]] = {
         AdjustSaturation BipartiteMatch CombinedNonMaxSuppression CropAndResize CropAndResizeGradBoxes
         CropAndResizeGradImage
         DrawBoundingBoxes DrawBoundingBoxesV2 ExtractGlimpse ExtractGlimpseV2 GenerateBoundingBoxProposals HSVToRGB
+        ImageConnectedComponents
         ImageProjectiveTransformV2 ImageProjectiveTransformV3 NonMaxSuppression NonMaxSuppressionV2 NonMaxSuppressionV3
         NonMaxSuppressionV4 NonMaxSuppressionV5 NonMaxSuppressionWithOverlaps RGBToHSV Resampler ResamplerGrad
         ResizeArea ResizeBicubic ResizeBicubicGrad ResizeBilinear ResizeBilinearGrad ResizeNearestNeighbor

@@ -216,7 +216,8 @@ OP_FAMILIES: Final = {
         MatchingFiles ReadFile WriteFile
     """,
     "images.addons": """
-        Addons>GatherTree Addons>Resampler Addons>ResamplerGrad BipartiteMatch GatherTree Resampler ResamplerGrad
+        Addons>GatherTree Addons>Resampler Addons>ResamplerGrad BipartiteMatch GatherTree ImageConnectedComponents
+        Resampler ResamplerGrad
     """,
     "images.colors": """
         AdjustContrast AdjustContrastv2 AdjustHue AdjustSaturation HSVToRGB RGBToHSV

@@ -225,3 +225,50 @@ def resampler_grad_kernel(data: Array, warp: Array, grad_output: Array) -> tuple
     by_y = grad_output * ((one - dx) * (bottom_right - top_right) + dx * (bottom_left - top_left))
     sums = [np.sum(np.where(near, by, zero), axis=-1, dtype=data.dtype) for by in (by_x, by_y)]
     return grad_data, np.stack(sums, axis=-1)
+
+
+# ---------------------------------------------------------------------------------------------------- Parts of images
+
+image_connected_components = op(
+    "ImageConnectedComponents(image: dtype) -> components: int64",
+    "dtype: {int64, int32, uint16, int16, uint8, int8, half, float, double, bool, string}",
+)
+not_differentiable(image_connected_components)
+
+
+@image_connected_components.shape
+def image_connected_components_shape(image: Tensor) -> Shape:
+    return with_rank(image, 3)
+
+
+@image_connected_components.kernel
+def image_connected_components_kernel(image: Array) -> Array:
+    """Numbers the parts in the order of their first pixels.
+
+    Each pixel begins with its own number, and takes the least of its part, which halves the ways to it each time.
+    """
+    is_part = image.astype(bool) if image.dtype.kind != "O" else image != b""
+    least = np.arange(image.size)
+    pairs = _neighbors(image, is_part)
+    while True:
+        low, before = np.minimum(*(least[side] for side in pairs)), least.copy()
+        for side in pairs:
+            np.minimum.at(least, before[side], low)
+            np.minimum.at(least, side, low)
+        least = least[least]
+        if np.array_equal(least, before):
+            break
+    found = np.zeros(image.size, np.int64)
+    inside = is_part.ravel()
+    found[inside] = np.unique(least[inside], return_inverse=True)[1].ravel() + 1
+    return found.reshape(image.shape)
+
+
+def _neighbors(image: Any, is_part: Any) -> Any:
+    """The places of pixels that belong together, side by side or one above the other: two rows of numbers."""
+    places = np.arange(image.size).reshape(image.shape)
+    links = []
+    for first, second in (((..., slice(None, -1)), (..., slice(1, None))), (np.s_[:, :-1], np.s_[:, 1:])):
+        same = (image[first] == image[second]) & is_part[first]
+        links.append(np.stack([places[first][same], places[second][same]]))
+    return np.concatenate(links, axis=1)

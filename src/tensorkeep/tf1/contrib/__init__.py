@@ -5,9 +5,11 @@ areas           areas under curves of all that was seen, with confidence, and by
 crf             conditional random fields over chains of tags
 framework/      arguments by scope, variables by name, checks of tensors
 image           images turned, shifted and warped
+image_values    colors turned in YIQ, and connected parts
 layers/         layers as functions, with regularizers, initializers, summaries and training steps
 learn/          estimators as they were before `tf.estimator`, vocabularies, data in files
 legacy_seq2seq  decoders unrolled over lists of steps
+lookup          tables of a vector of texts
 metrics         measures over a stream of batches, with predictions first
 mixed_precision  loss scaling, by managers of scales
 opt/            optimizers

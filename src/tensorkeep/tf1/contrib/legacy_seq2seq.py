@@ -5,8 +5,9 @@ Inputs are lists with a tensor for each step. With `feed_previous` a decoder rea
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from copy import deepcopy
+from functools import partial
 from typing import Any, TypeAlias
 
 from tensorkeep.dtypes import FLOAT32
@@ -146,6 +147,64 @@ def embedding_rnn_seq2seq(
             )
 
         return _choose_decoding(feed_previous, written)
+
+
+def embedding_tied_rnn_seq2seq(
+    encoder_inputs: Sequence[Any],
+    decoder_inputs: Sequence[Any],
+    cell: CellLike,
+    num_symbols: int,
+    embedding_size: int,
+    num_decoder_symbols: int | None = None,
+    output_projection: tuple[TensorLike, TensorLike] | None = None,
+    feed_previous: bool | Tensor = False,
+    dtype: DTypeLike | None = None,
+    scope: str | VariableScope | None = None,
+) -> tuple[list[Any], Any]:
+    """As `tied_rnn_seq2seq`, of numbers that have rows in one variable, both what is read and what is written."""
+    with variable_scope(scope or "embedding_tied_rnn_seq2seq", dtype=dtype) as opened:
+        kind = dtype or opened.dtype
+        table = get_variable("embedding", [num_symbols, embedding_size], dtype=kind)
+        read, given = ([embedding_lookup(table, item) for item in items] for items in (encoder_inputs, decoder_inputs))
+        writer: Any = cell
+        if output_projection is None:
+            writer = OutputProjectionWrapper(cell, num_decoder_symbols or num_symbols)
+
+        def written(feeds: bool) -> tuple[list[Any], Any]:
+            loop = _own_outputs(table, output_projection) if feeds else None
+            return tied_rnn_seq2seq(read, given, writer, loop, kind)
+
+        return _choose_decoding(feed_previous, written)
+
+
+def one2many_rnn_seq2seq(
+    encoder_inputs: Sequence[Any],
+    decoder_inputs_dict: Mapping[Any, Sequence[Any]],
+    enc_cell: CellLike,
+    dec_cells_dict: Mapping[Any, CellLike],
+    num_encoder_symbols: int,
+    num_decoder_symbols_dict: Mapping[Any, int],
+    embedding_size: int,
+    feed_previous: bool | Tensor = False,
+    dtype: DTypeLike | None = None,
+    scope: str | VariableScope | None = None,
+) -> tuple[dict[Any, list[Any]], dict[Any, Any]]:
+    """One reader, and several writers from its last state, by name; what each writes, and its last state."""
+    outputs, states = dict[Any, list[Any]](), dict[Any, Any]()
+    with variable_scope(scope or "one2many_rnn_seq2seq", dtype=dtype) as opened:
+        reader = EmbeddingWrapper(enc_cell, num_encoder_symbols, embedding_size)
+        _, read = static_rnn(reader, encoder_inputs, dtype=dtype or opened.dtype)
+        for name, given in decoder_inputs_dict.items():
+            symbols = num_decoder_symbols_dict[name]
+            with variable_scope(f"one2many_decoder_{name}"):
+                writer = OutputProjectionWrapper(dec_cells_dict[name], symbols)
+                write = partial(_written, given, read, writer, symbols, embedding_size)
+                outputs[name], states[name] = _choose_decoding(feed_previous, write)
+    return outputs, states
+
+
+def _written(given: Sequence[Any], read: State, writer: Any, symbols: int, size: int, feeds: bool) -> Any:
+    return embedding_rnn_decoder(given, read, writer, symbols, size, feed_previous=feeds)
 
 
 def _choose_decoding(feeds: bool | Tensor, written: Callable[[bool], tuple[list[Any], Any]]) -> tuple[list[Any], Any]:

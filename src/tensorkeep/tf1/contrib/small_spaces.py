@@ -6,12 +6,17 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
+from tensorkeep.dtypes import INT64
 from tensorkeep.errors import InvalidArgumentError
 from tensorkeep.graph.arguments import ShapeLike, TensorLike, emit
 from tensorkeep.graph.building import name_scope
 from tensorkeep.graph.conversion import convert
 from tensorkeep.graph.graph import Tensor
+from tensorkeep.graph.tensor_shape import TensorShape
+from tensorkeep.tf1.contrib.framework.tensors import with_shape
+from tensorkeep.tf1.datasets.transformations import get_single_element, group_by_reducer
 from tensorkeep.tf1.functions.arrays.shapes import shape as shape_of
+from tensorkeep.tf1.functions.constants import constant
 from tensorkeep.tf1.functions.nn.activations import softplus
 from tensorkeep.tf1.functions.nn.cross_entropies import (
     sigmoid_cross_entropy_with_logits,
@@ -20,7 +25,16 @@ from tensorkeep.tf1.functions.nn.cross_entropies import (
 )
 from tensorkeep.tf1.functions.numbers.elementwise import cast, greater_equal, minimum
 from tensorkeep.tf1.functions.random.numbers import random_uniform
+from tensorkeep.tf1.functions.structures import flatten, pack_sequence_as
 from tensorkeep.tf1.training.loops.device_setter import Cluster, ClusterSpec
+
+# ---------------------------------------------------------------------------------------------------- nn
+
+
+def nth_element(input: TensorLike, n: TensorLike, reverse: bool = False, name: str | None = None) -> Tensor:
+    """The n-th smallest element of each row, from 0; the n-th largest if reversed."""
+    return emit("NthElement", input, n, reverse=reverse, name=name)
+
 
 # ---------------------------------------------------------------------------------------------------- data
 
@@ -42,6 +56,39 @@ def sloppy_interleave(
 ) -> Callable[[Any], Any]:
     """For `Dataset.apply`: elements of several datasets in turn; here, always in the same order."""
     return lambda dataset: dataset.interleave(map_func, cycle_length, block_length)
+
+
+def reduce_dataset(dataset: Any, reducer: Any) -> Any:
+    """What a reducer makes of all elements, as tensors."""
+    return get_single_element(dataset.apply(group_by_reducer(lambda *_: constant(0, INT64), reducer)))
+
+
+def assert_element_shape(expected_shapes: Any) -> Callable[[Any], Any]:
+    """For `Dataset.apply`: elements whose tensors are asserted to have shapes, as far as these are known."""
+
+    def checked(shape: Any, value: Any) -> Any:
+        static = TensorShape(shape)
+        return value if static.rank is None else with_shape(static, value)
+
+    def apply(dataset: Any) -> Any:
+        def check(*parts: Any) -> Any:
+            element = parts[0] if len(parts) == 1 else parts
+            flat = _shapes_of(element, expected_shapes)
+            return pack_sequence_as(element, [checked(*pair) for pair in zip(flat, flatten(element), strict=True)])
+
+        return dataset.map(check)
+
+    return apply
+
+
+def _shapes_of(element: Any, shapes: Any) -> list[Any]:
+    """The shape of each tensor of an element, from a structure like it; a shape may be a list, too."""
+    if isinstance(element, dict):
+        return [shape for key in sorted(element) for shape in _shapes_of(element[key], shapes[key])]
+    if isinstance(element, tuple):
+        pairs = zip(element, shapes, strict=True)
+        return [shape for item, part in pairs for shape in _shapes_of(item, part)]
+    return [shapes]
 
 
 def sliding_window_batch(

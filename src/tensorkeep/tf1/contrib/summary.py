@@ -254,6 +254,12 @@ def import_event(tensor: TensorLike, name: str | None = None) -> Operation:
     return found
 
 
+def eval_dir(model_dir: PathLike, name: str | None = None) -> str:
+    """The folder of the summaries of an evaluation: "eval", or "eval_" and its name, below that of a model."""
+    folder = "eval" if not name else f"eval_{name}"
+    return f"{path_text(model_dir).rstrip('/')}/{folder}"
+
+
 def flush(writer: SummaryWriter | None = None, name: str | None = None) -> Operation | None:
     """An operation that sees to it that events are in the file."""
     used = writer or _writer.get()

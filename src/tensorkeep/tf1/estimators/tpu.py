@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from enum import IntEnum
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, ParamSpec, TypeAlias, TypeVar
 
-from tensorkeep.dtypes import BFLOAT16, FLOAT32, DType
+from tensorkeep.dtypes import BFLOAT16, FLOAT32, INT32, DType
 from tensorkeep.errors import InvalidArgumentError, UnimplementedError
 from tensorkeep.graph.arguments import Structure, TensorLike
 from tensorkeep.graph.building import control_dependencies
@@ -25,6 +25,8 @@ from tensorkeep.tf1.estimators.keys import ModeKeys
 from tensorkeep.tf1.estimators.model_specs import EstimatorSpec, checked_hooks
 from tensorkeep.tf1.estimators.run_config import RunConfig as PlainRunConfig
 from tensorkeep.tf1.functions.arrays.shapes import identity
+from tensorkeep.tf1.functions.constants import constant
+from tensorkeep.tf1.functions.control.control_flow import while_loop
 from tensorkeep.tf1.functions.control.grouping import no_op
 from tensorkeep.tf1.functions.numbers.elementwise import cast
 from tensorkeep.tf1.functions.structures import flatten, pack_sequence_as
@@ -347,6 +349,56 @@ def replicate(
     if len(each) != 1:
         raise UnimplementedError(f"a computation is to run on {len(each)} cores, and there is one: call it for each")
     return [rewrite(computation, each[0])]
+
+
+def core(num: int) -> str:
+    """The name of a core, for `tf.device`; operations on it run on the CPU."""
+    return f"device:TPU_REPLICATED_CORE:{num}"
+
+
+def repeat_steps(
+    n: TensorLike,
+    body: Callable[..., Any],
+    inputs: Sequence[Any] | None = None,
+    infeed_queue: None = None,
+    name: str | None = None,
+) -> Any:
+    """What a body makes of inputs after so many turns; the operation that runs it, if it takes none."""
+    given = [constant(0), *(inputs or [])]
+    wanted = convert(n, INT32)
+
+    def turn(at: Tensor, *values: Tensor) -> list[Any]:
+        return [at + 1, *_as_list(body(*values))]
+
+    found = while_steps(lambda at, *_: at < wanted, turn, given, infeed_queue, name)
+    return list(found[1:]) if inputs else found.op
+
+
+def while_steps(
+    condition: Callable[..., Any],
+    body: Callable[..., Any],
+    inputs: Sequence[Any] | None = None,
+    infeed_queue: None = None,
+    name: str | None = None,
+) -> Any:
+    """What a body makes of inputs while a condition of them holds: a list, or the only tensor."""
+    if infeed_queue is not None:
+        raise UnimplementedError("there is no infeed: give the loop its tensors as inputs")
+    given = [convert(item) for item in (inputs or [])] or [constant(0)]
+    takes = bool(inputs)
+
+    def turn(*values: Tensor) -> list[Any]:
+        made = _as_list(body(*values) if takes else body())
+        tensors = [item for item in made if not isinstance(item, Operation)]
+        with control_dependencies([item for item in made if isinstance(item, Operation)]):
+            return [identity(item) for item in (tensors if takes else values)]
+
+    found: Any = while_loop(lambda *values: condition(*values) if takes else condition(), turn, given, name=name)
+    return list(found) if isinstance(found, list | tuple) else found
+
+
+def _as_list(made: Any) -> list[Any]:
+    return [] if made is None else list(made) if isinstance(made, list | tuple) else [made]
 
 
 def outside_compilation(computation: Callable[Taken, Given], *args: Taken.args, **kwargs: Taken.kwargs) -> Given:

@@ -31,7 +31,7 @@ _LAYERS: Final[Table] = {
     "tensorkeep.tf1.contrib.layers.feature_columns": """
         bucketized_column crossed_column embedding_column one_hot_column real_valued_column
         sparse_column_with_hash_bucket sparse_column_with_integerized_feature sparse_column_with_keys
-        sparse_column_with_vocabulary_file
+        sparse_column_with_vocabulary_file weighted_sparse_column
     """,
     "tensorkeep.tf1.contrib.layers.initializers": """
         variance_scaling_initializer xavier_initializer xavier_initializer_conv2d=xavier_initializer
@@ -49,6 +49,7 @@ _LAYERS: Final[Table] = {
     "tensorkeep.tf1.contrib.layers.reshaping": """
         flatten images_to_sequence maxout one_hot_encoding scale_gradient sequence_to_images softmax spatial_softmax
     """,
+    "tensorkeep.tf1.contrib.layers.reversing": "recompute_grad rev_block",
     "tensorkeep.tf1.contrib.layers.sparse_values": "dense_to_sparse",
     "tensorkeep.tf1.contrib.layers.summaries": """
         summarize_activation summarize_activations summarize_biases summarize_collection summarize_tensor
@@ -75,6 +76,8 @@ _FRAMEWORK: Final[Table] = {
         get_variables_by_name get_variables_by_suffix get_variables_to_restore global_variable local_variable
         model_variable variable
     """,
+    "tensorkeep.tf1.contrib.framework.bounded_specs": "BoundedTensorSpec",
+    "tensorkeep.tf1.functions.arrays.shapes": "broadcast_to",
     "tensorkeep.tf1.functions.arrays.sorting": "argsort sort",
     "tensorkeep.tf1.functions.control.assertions": """
         assert_same_float_dtype assert_scalar is_non_decreasing is_numeric_tensor is_strictly_increasing
@@ -339,7 +342,8 @@ _OPT: Final[Table] = {
 _LEGACY_SEQ2SEQ: Final[Table] = {
     "tensorkeep.tf1.contrib.legacy_seq2seq": """
         attention_decoder basic_rnn_seq2seq embedding_attention_decoder embedding_attention_seq2seq
-        embedding_rnn_decoder embedding_rnn_seq2seq model_with_buckets rnn_decoder sequence_loss
+        embedding_rnn_decoder embedding_rnn_seq2seq embedding_tied_rnn_seq2seq model_with_buckets
+        one2many_rnn_seq2seq rnn_decoder sequence_loss
         sequence_loss_by_example tied_rnn_seq2seq
     """,
 }
@@ -347,8 +351,11 @@ _LOOKUP: Final[Table] = {
     "tensorkeep.tf1.functions.data.lookup_tables": """
         HasherSpec HashTable=StaticHashTable IdTableWithHashBuckets KeyValueTensorInitializer StrongHashSpec
         TextFileIdTableInitializer TextFileIndex TextFileInitializer TextFileStringTableInitializer
-        index_table_from_file index_table_from_tensor index_to_string_table_from_file
-        index_to_string_table_from_tensor
+        index_table_from_file index_to_string_table_from_file
+    """,
+    "tensorkeep.tf1.contrib.lookup": """
+        index_table_from_tensor index_to_string index_to_string_table_from_tensor string_to_index
+        string_to_index_table_from_file string_to_index_table_from_tensor
     """,
     "tensorkeep.tf1.functions.data.mutable_tables": "MutableDenseHashTable=DenseHashTable MutableHashTable",
 }
@@ -356,24 +363,26 @@ _DATA: Final = some_of(
     INPUTS["data.experimental"],
     """
     Counter CsvDataset Optional RandomDataset Reducer bucket_by_sequence_length choose_from_datasets copy_to_device
-    dense_to_sparse_batch enumerate_dataset get_next_as_optional get_single_element group_by_reducer group_by_window
-    ignore_errors make_batched_features_dataset make_csv_dataset make_saveable_from_iterator map_and_batch
-    parallel_interleave prefetch_to_device rejection_resample sample_from_datasets scan shuffle_and_repeat unbatch
-    unique
+    TFRecordWriter dense_to_sparse_batch enumerate_dataset get_next_as_optional get_single_element group_by_reducer
+    group_by_window ignore_errors make_batched_features_dataset make_csv_dataset make_saveable_from_iterator
+    map_and_batch parallel_interleave parse_example_dataset prefetch_to_device rejection_resample
+    sample_from_datasets scan shuffle_and_repeat unbatch unique
     """,
 )
 
 _OWN_DATA: Final[Table] = {
     "tensorkeep.tf1.contrib.small_spaces": """
-        batch_and_drop_remainder padded_batch_and_drop_remainder sliding_window_batch sloppy_interleave
+        assert_element_shape batch_and_drop_remainder padded_batch_and_drop_remainder reduce_dataset
+        sliding_window_batch sloppy_interleave
     """,
 }
 _NN: Final[Table] = {
     "tensorkeep.tf1.contrib.small_spaces": """
         alpha_dropout deprecated_flipped_sigmoid_cross_entropy_with_logits
         deprecated_flipped_softmax_cross_entropy_with_logits
-        deprecated_flipped_sparse_softmax_cross_entropy_with_logits scaled_softplus
+        deprecated_flipped_sparse_softmax_cross_entropy_with_logits nth_element scaled_softplus
     """,
+    "tensorkeep.tf1.functions.nn.sampled_losses": "sampled_sparse_softmax_loss",
     "tensorkeep.tf1.functions.nn.convolution": "conv1d_transpose",
 }
 _COMPILER: Final[dict[str, Table]] = {
@@ -383,6 +392,7 @@ _COMPILER: Final[dict[str, Table]] = {
 }
 _UTIL: Final[Table] = {
     "tensorkeep.v1.framework": "constant_value=get_static_value make_ndarray make_tensor_proto",
+    "tensorkeep.v1.meta_graph": "ops_used_by_graph_def stripped_op_list_for_graph",
 }
 
 _IMAGE: Final[Table] = {
@@ -391,12 +401,14 @@ _IMAGE: Final[Table] = {
         interpolate_spline matrices_to_flat_transforms rotate sparse_image_warp transform translate
         translations_to_projective_transforms
     """,
+    "tensorkeep.tf1.contrib.image_values": "adjust_hsv_in_yiq connected_components random_hsv_in_yiq",
 }
 _SUMMARY: Final[Table] = {
     "tensorkeep.tf1.contrib.summary": """
         SummaryWriter all_summary_ops always_record_summaries audio create_db_writer create_file_writer
         create_summary_file_writer=create_file_writer flush generic histogram image import_event never_record_summaries
-        record_if record_summaries_every_n_global_steps scalar should_record_summaries summary_writer_initializer_op
+        eval_dir record_if record_summaries_every_n_global_steps scalar should_record_summaries
+        summary_writer_initializer_op
     """,
     "tensorkeep.v1.learning.contrib_loops": "initialize",
 }

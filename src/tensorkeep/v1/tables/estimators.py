@@ -9,8 +9,10 @@ from tensorkeep._lazy import Table
 _TPU: Final[Table] = {
     "tensorkeep.tf1.estimators.tpu": """
         CrossShardOptimizer InputPipelineConfig TPUConfig batch_parallel bfloat16_scope cross_replica_sum
-        initialize_system outside_compilation replicate rewrite shard shutdown_system
+        core initialize_system outside_compilation repeat=repeat_steps replicate rewrite shard shutdown_system
+        while_loop=while_steps
     """,
+    "tensorkeep.tf1.training.loops.recording_hooks": "AsyncCheckpointSaverHook=CheckpointSaverHook",
     "tensorkeep.v1.learning.estimators": "RunConfig=TPURunConfig TPUEstimator TPUEstimatorSpec",
 }
 

@@ -6,4 +6,4 @@ ELSEWHERE = {
     f"{prefix}{name}": "tests/ops/images/test_addons.py"
     for prefix in ("", "Addons>")
     for name in ("GatherTree", "Resampler", "ResamplerGrad")
-} | {"BipartiteMatch": "tests/ops/images/test_addons.py"}
+} | dict.fromkeys(("BipartiteMatch", "ImageConnectedComponents"), "tests/ops/images/test_addons.py")

@@ -15,6 +15,7 @@ optimizers       `optimize_loss`: a training step with decay, noise, clipping an
 pools            maxima and means of windows
 regularizers     losses of weights: the sum of sizes, of squares, and of other regularizers
 reshaping        layers without variables: flattening, one-hot encodings, sequences of images
+reversing        functions whose gradients need not keep what they computed
 sparse_values    sparse tensors of dense ones
 summaries        summaries of tensors, of activations and of whole collections
 """

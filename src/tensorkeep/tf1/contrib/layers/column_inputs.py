@@ -322,5 +322,8 @@ def _key(column: Any) -> str:
         # A hashed column is crossed by its feature, which is a text here.
         shown = [f"_SparseColumnHashed(column_name={part!r}" if isinstance(part, str) else _key(part) for part in parts]
         return f"_CrossedColumn(columns=({', '.join(shown)}), hash_bucket_size={column.hash_bucket_size})"
+    if isinstance(column, categorical.WeightedCategoricalColumn):
+        inner = _key(column.categorical_column)
+        return f"_WeightedSparseColumn(sparse_id_column={inner}, weight_column_name={column.weight_feature_key!r})"
     kind = _SPARSE.get(type(column), type(column).__name__)
     return f"{kind}(column_name={column.name!r}, {column})"

@@ -90,6 +90,13 @@ def crossed_column(
     return crossed.crossed_column(keys, int(hash_bucket_size))
 
 
+def weighted_sparse_column(
+    sparse_id_column: CategoricalColumn, weight_column_name: str, dtype: DTypeLike = FLOAT32
+) -> categorical.WeightedCategoricalColumn:
+    """Ids that count as much as another feature says, which has a number for each."""
+    return categorical.weighted_categorical_column(sparse_id_column, weight_column_name, dtype)
+
+
 def one_hot_column(sparse_id_column: CategoricalColumn) -> embedding.IndicatorColumn:
     """For each example a number per id: how often it has the id."""
     return embedding.indicator_column(sparse_id_column)

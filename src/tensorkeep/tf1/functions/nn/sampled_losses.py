@@ -19,6 +19,7 @@ from tensorkeep.tf1.functions.arrays.shapes import (
     shape,
     stack,
     stop_gradient,
+    zeros,
     zeros_like,
 )
 from tensorkeep.tf1.functions.arrays.slicing import slice as slice_of
@@ -28,6 +29,7 @@ from tensorkeep.tf1.functions.nn.candidate_sampling import compute_accidental_hi
 from tensorkeep.tf1.functions.nn.cross_entropies import (
     sigmoid_cross_entropy_with_logits,
     softmax_cross_entropy_with_logits_v2,
+    sparse_softmax_cross_entropy_with_logits,
 )
 from tensorkeep.tf1.functions.numbers.elementwise import cast, log, multiply
 
@@ -101,6 +103,37 @@ def sampled_softmax_loss(
     )
     expected = stop_gradient(expected, name="labels_stop_gradient")
     return softmax_cross_entropy_with_logits_v2(labels=expected, logits=logits)
+
+
+def sampled_sparse_softmax_loss(
+    weights: TensorLike,
+    biases: TensorLike,
+    labels: TensorLike,
+    inputs: TensorLike,
+    num_sampled: int,
+    num_classes: int,
+    sampled_values: Sequence[Tensor] | None = None,
+    remove_accidental_hits: bool = True,
+    partition_strategy: str = "mod",
+    name: str | None = "sampled_sparse_softmax_loss",
+) -> Tensor:
+    """`sampled_softmax_loss` of one true class for each row, of which the first logit is."""
+    logits, _ = _sampled_logits(
+        weights,
+        biases,
+        labels,
+        inputs,
+        num_sampled,
+        num_classes,
+        1,
+        sampled_values,
+        remove_accidental_hits,
+        partition_strategy,
+        name,
+        None,
+    )
+    first = zeros(shape(logits)[:1], INT64)
+    return sparse_softmax_cross_entropy_with_logits(labels=first, logits=logits)
 
 
 def _sampled_logits(

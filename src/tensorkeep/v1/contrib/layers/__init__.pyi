@@ -22,7 +22,7 @@ from tensorkeep.tf1.contrib.layers.embeddings import bow_encoder, embed_sequence
 from tensorkeep.tf1.contrib.layers.feature_columns import (
     bucketized_column, crossed_column, embedding_column, one_hot_column, real_valued_column,
     sparse_column_with_hash_bucket, sparse_column_with_integerized_feature, sparse_column_with_keys,
-    sparse_column_with_vocabulary_file,
+    sparse_column_with_vocabulary_file, weighted_sparse_column,
 )
 from tensorkeep.tf1.contrib.layers.initializers import (
     variance_scaling_initializer, xavier_initializer, xavier_initializer as xavier_initializer_conv2d,
@@ -40,6 +40,7 @@ from tensorkeep.tf1.contrib.layers.regularizers import (
 from tensorkeep.tf1.contrib.layers.reshaping import (
     flatten, images_to_sequence, maxout, one_hot_encoding, scale_gradient, sequence_to_images, softmax, spatial_softmax,
 )
+from tensorkeep.tf1.contrib.layers.reversing import recompute_grad, rev_block
 from tensorkeep.tf1.contrib.layers.sparse_values import dense_to_sparse
 from tensorkeep.tf1.contrib.layers.summaries import (
     summarize_activation, summarize_activations, summarize_biases, summarize_collection, summarize_tensor,
@@ -58,12 +59,13 @@ __all__ = [
     "images_to_sequence", "input_from_feature_columns", "instance_norm", "joint_weighted_sum_from_feature_columns",
     "l1_l2_regularizer", "l1_regularizer", "l2_regularizer", "layer_norm", "legacy_fully_connected", "legacy_linear",
     "legacy_relu", "linear", "max_pool2d", "max_pool3d", "maxout", "one_hot_column", "one_hot_encoding",
-    "optimize_loss", "parse_feature_columns_from_examples", "poincare_normalize", "pool", "real_valued_column", "relu",
-    "relu6", "repeat", "safe_embedding_lookup_sparse", "scale_gradient", "separable_conv2d", "separable_convolution2d",
-    "sequence_input_from_feature_columns", "sequence_to_images", "softmax", "sparse_column_with_hash_bucket",
-    "sparse_column_with_integerized_feature", "sparse_column_with_keys", "sparse_column_with_vocabulary_file",
-    "spatial_softmax", "stack", "sum_regularizer", "summarize_activation", "summarize_activations", "summarize_biases",
-    "summarize_collection", "summarize_tensor", "summarize_tensors", "summarize_variables", "summarize_weights",
-    "transform_features", "unit_norm", "utils", "variance_scaling_initializer", "weighted_sum_from_feature_columns",
+    "optimize_loss", "parse_feature_columns_from_examples", "poincare_normalize", "pool", "real_valued_column",
+    "recompute_grad", "relu", "relu6", "repeat", "rev_block", "safe_embedding_lookup_sparse", "scale_gradient",
+    "separable_conv2d", "separable_convolution2d", "sequence_input_from_feature_columns", "sequence_to_images",
+    "softmax", "sparse_column_with_hash_bucket", "sparse_column_with_integerized_feature", "sparse_column_with_keys",
+    "sparse_column_with_vocabulary_file", "spatial_softmax", "stack", "sum_regularizer", "summarize_activation",
+    "summarize_activations", "summarize_biases", "summarize_collection", "summarize_tensor", "summarize_tensors",
+    "summarize_variables", "summarize_weights", "transform_features", "unit_norm", "utils",
+    "variance_scaling_initializer", "weighted_sparse_column", "weighted_sum_from_feature_columns",
     "xavier_initializer", "xavier_initializer_conv2d",
 ]
