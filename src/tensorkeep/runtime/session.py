@@ -397,6 +397,20 @@ def _results(programs: Programs, plan: FetchPlan, keys: tuple[Tensor, ...], valu
 def _feed_value(tensor: Tensor, value: Any, checks_shape: bool) -> Any:
     """What is fed, as the tensor's value."""
     dtype = tensor.dtype.base_dtype
+    is_plain = dtype is not STRING and dtype is not RESOURCE and dtype is not VARIANT and dtype is not UNKNOWN_DTYPE
+    if not (is_plain and type(value) is np.ndarray and value.dtype == dtype.array_dtype):
+        value = _converted_feed(tensor, dtype, value)
+        if dtype is RESOURCE or dtype is VARIANT or dtype is UNKNOWN_DTYPE:
+            return value
+    if checks_shape and not fits_shape(value.shape, tensor.static_shape.dims):
+        raise InvalidArgumentError(
+            f"Cannot feed value of shape {value.shape} for Tensor {tensor.name}, which has shape {tensor.shape}"
+        )
+    return value
+
+
+def _converted_feed(tensor: Tensor, dtype: DType, value: Any) -> Any:
+    """What is fed, as an array of the tensor's type; of a resource or a variant, what it is."""
     if isinstance(value, Tensor):
         raise WrongTypeError(
             "The value of a feed cannot be a tf.Tensor object. Acceptable feed values include Python scalars, strings, "
@@ -412,12 +426,7 @@ def _feed_value(tensor: Tensor, value: Any, checks_shape: bool) -> Any:
     if isinstance(value, JoinedTexts):
         value = value.array()
     fits = type(value) is np.ndarray and value.dtype == dtype.array_dtype and dtype is not STRING
-    array = value if fits else _as_array(value, dtype, tensor)
-    if checks_shape and not fits_shape(array.shape, tensor.static_shape.dims):
-        raise InvalidArgumentError(
-            f"Cannot feed value of shape {array.shape} for Tensor {tensor.name}, which has shape {tensor.shape}"
-        )
-    return array
+    return value if fits else _as_array(value, dtype, tensor)
 
 
 _FRACTION: Final = "fraction_dropped"

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import os
 from collections import deque
-from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from contextvars import ContextVar
 from dataclasses import dataclass
 from functools import cache, partial
@@ -63,27 +63,30 @@ def compute_with(threads: int) -> None:
     _SHARE.set(threads)
 
 
-@contextmanager
-def computing_with(threads: int) -> Iterator[None]:
+def computing_with(threads: int) -> AbstractContextManager[None]:
     """Has the work of this thread be done by so many threads, whatever others may use, until the end of the block."""
-    with _being(_SHARE, threads):
-        yield
+    return _Being(_SHARE, threads)
 
 
-@contextmanager
-def using_threads(threads: int) -> Iterator[None]:
+def using_threads(threads: int) -> AbstractContextManager[None]:
     """Has the work of this thread be done by so many threads at most, until the end of the block: a program said so."""
-    with _being(_ASKED, threads):
-        yield
+    return _Being(_ASKED, threads)
 
 
-@contextmanager
-def _being(variable: ContextVar[int], value: int) -> Iterator[None]:
-    token = variable.set(value)
-    try:
-        yield
-    finally:
-        variable.reset(token)
+class _Being(AbstractContextManager[None]):
+    """A variable that has a value until the end of a block. Not a generator: every run of a session enters one."""
+
+    __slots__ = ("_token", "_value", "_variable")
+
+    def __init__(self, variable: ContextVar[int], value: int) -> None:
+        self._variable = variable
+        self._value = value
+
+    def __enter__(self) -> None:
+        self._token = self._variable.set(self._value)
+
+    def __exit__(self, *_: object) -> None:
+        self._variable.reset(self._token)
 
 
 def default_threads() -> int:
