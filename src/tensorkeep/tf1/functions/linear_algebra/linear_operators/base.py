@@ -18,9 +18,9 @@ from tensorkeep.graph.building import name_scope
 from tensorkeep.graph.conversion import convert
 from tensorkeep.graph.graph import Operation, Tensor
 from tensorkeep.graph.tensor_shape import Dimension, TensorShape
-from tensorkeep.tf1.functions.arrays.shapes import expand_dims, size, squeeze
+from tensorkeep.tf1.functions.arrays.shapes import size
 from tensorkeep.tf1.functions.control.assertions import assert_equal, assert_less, assert_positive
-from tensorkeep.tf1.functions.linear_algebra.linear_operators.broadcasting import solved
+from tensorkeep.tf1.functions.linear_algebra.linear_operators.broadcasting import by_columns, solved
 from tensorkeep.tf1.functions.linear_algebra.matrices import adjoint as adjoint_of
 from tensorkeep.tf1.functions.linear_algebra.matrices import (
     cholesky,
@@ -327,7 +327,7 @@ class LinearOperator:
         raise UnimplementedError(f"{type(self).__name__} has no method _matmul, which multiplies")
 
     def _matvec(self, x: Tensor, adjoint: bool = False) -> Tensor:
-        return squeeze(self.matmul(expand_dims(x, -1), adjoint=adjoint), [-1])
+        return by_columns(x, self.tensor_rank == 2, lambda columns: self.matmul(columns, adjoint=adjoint))
 
     def _solve(self, rhs: Tensor, adjoint: bool = False, adjoint_arg: bool = False) -> Tensor:
         given = adjoint_of(rhs) if adjoint_arg else rhs
@@ -337,7 +337,7 @@ class LinearOperator:
         return solved(None, dense, given, adjoint)
 
     def _solvevec(self, rhs: Tensor, adjoint: bool = False) -> Tensor:
-        return squeeze(self.solve(expand_dims(rhs, -1), adjoint=adjoint), [-1])
+        return by_columns(rhs, self.tensor_rank == 2, lambda columns: self.solve(columns, adjoint=adjoint))
 
     def _determinant(self) -> Tensor:
         return exp(self.log_abs_determinant()) if self._can_use_cholesky() else matrix_determinant(self.to_dense())

@@ -13,7 +13,11 @@ from tensorkeep.tf1.functions.arrays.shapes import (
     broadcast_static_shape,
     broadcast_to,
     concat,
+    expand_dims,
+    reshape,
     shape,
+    squeeze,
+    transpose,
 )
 from tensorkeep.tf1.functions.linear_algebra.matrices import matrix_solve
 
@@ -58,6 +62,17 @@ def solved(by: Callable[[Tensor, Tensor], Tensor] | None, matrix: Tensor, rhs: T
     """The solution of systems of equations whose batches are broadcast; by elimination if no other way is given."""
     first, second = same_batches([matrix, rhs])
     return matrix_solve(first, second, adjoint=adjoint) if by is None else by(first, second)
+
+
+def by_columns(vectors: Tensor, is_single: bool, apply: Callable[[Tensor], Tensor]) -> Tensor:
+    """What a function of matrices makes of vectors. A single matrix takes all vectors at once, as its columns."""
+    known = vectors.static_shape
+    if not is_single or known.dims is None or len(known.dims) == 1:
+        return squeeze(apply(expand_dims(vectors, -1)), [-1])
+    rows = transpose(apply(transpose(reshape(vectors, [-1, shape(vectors)[-1]]))))
+    found = reshape(rows, concat([shape(vectors)[:-1], shape(rows)[-1:]], 0))
+    found.set_shape([*known.dims[:-1], *rows.shape[-1:]])
+    return found
 
 
 def all_hints(hints: Sequence[bool | None]) -> bool | None:
