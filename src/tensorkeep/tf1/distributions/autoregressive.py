@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
 from tensorkeep.dtypes import INT32
 from tensorkeep.errors import InvalidArgumentError, UnimplementedError
 from tensorkeep.graph.arguments import TensorLike
@@ -13,9 +15,9 @@ from tensorkeep.graph.constants import constant_value
 from tensorkeep.graph.conversion import convert
 from tensorkeep.graph.graph import Tensor
 from tensorkeep.tf1.distributions.base import Distribution
-from tensorkeep.tf1.distributions.seeds import SeedStream
 from tensorkeep.tf1.functions.arrays.shapes import broadcast_to, concat
 from tensorkeep.tf1.functions.arrays.shapes import shape as shape_of
+from tensorkeep.tf1.functions.random.numbers import get_seed
 
 
 class Autoregressive(Distribution):
@@ -82,19 +84,28 @@ class Autoregressive(Distribution):
         return self._distribution0.event_shape_tensor()
 
     def _sample_n(self, n: Any, seed: int | None = None) -> Tensor:
-        seeds = SeedStream(seed, salt="Autoregressive")
+        # Each time the same noise: the first elements are right after the first time, and stay as they are.
+        noise = _seed_of(seed)
         if self._sample0 is None:
-            drawn = self._distribution0.sample([n], seed=seeds())
+            drawn = self._distribution0.sample([n], seed=noise)
         else:
             drawn = broadcast_to(self._sample0, concat([[n], shape_of(self._sample0)], 0))
             count = constant_value(convert(n, INT32))
             drawn.set_shape([None if count is None else int(count), *self._sample0.get_shape()])
         for _ in range(self._num_steps):
-            drawn = self._distribution_fn(drawn).sample(seed=seeds())
+            drawn = self._distribution_fn(drawn).sample(seed=noise)
         return drawn
 
     def _log_prob(self, value: Any) -> Any:
         return self._distribution_fn(value).log_prob(value)
+
+
+def _seed_of(seed: int | None) -> int:
+    """The seed itself; without one, one that follows from the graph's, or any."""
+    if seed is not None:
+        return seed
+    own = get_seed(None)[1]
+    return int(np.random.default_rng().integers(2**31)) if own is None else int(own)
 
 
 def _steps(told: Any, first: Distribution) -> int:

@@ -169,20 +169,17 @@ class Distribution:
 
     def _drawn(self, sample_shape: Any, seed: int | None, name: str, condition: dict[str, Any]) -> Tensor:
         with self._scope(name):
-            wanted = convert(sample_shape, INT32, name="sample_shape")
-            if (wanted.static_shape.rank or 0) > 1:
-                raise InvalidArgumentError("Input is neither scalar nor vector.")
-            known = constant_value(wanted)
-            count = reduce_prod(wanted) if known is None else np.prod(known, dtype=np.int32)
-            wanted = reshape(wanted, [-1]) if known is None else constant(np.reshape(known, [-1]), INT32)
-            drawn = self._sample_n(count, seed, **condition)
-            drawn = reshape(drawn, concat([wanted, shape_of(drawn)[1:]], 0))
-            drawn.set_shape(
-                TensorShape(None if known is None else np.reshape(known, [-1]).tolist()).concatenate(
-                    self.batch_shape.concatenate(self.event_shape)
-                )
-            )
+            sizes, known = _sample_sizes(sample_shape)
+            drawn = self._drawn_values(sizes, seed, condition)
+            drawn.set_shape(known.concatenate(self.batch_shape.concatenate(self.event_shape)))
             return drawn
+
+    def _drawn_values(self, sizes: Tensor, seed: int | None, condition: dict[str, Any]) -> Tensor:
+        """Draws of the shape that a vector tells."""
+        known = constant_value(sizes)
+        count = reduce_prod(sizes) if known is None else np.prod(known, dtype=np.int32)
+        drawn = self._sample_n(count, seed, **condition)
+        return reshape(drawn, concat([sizes, shape_of(drawn)[1:]], 0))
 
     def log_prob(self, value: TensorLike, name: str = "log_prob") -> Tensor:
         """The logarithms of the probabilities, or densities, of values."""
@@ -300,6 +297,19 @@ class Distribution:
     def _converted(self, value: Any) -> Tensor:
         """A value as a tensor; numbers of Python become the type of draws."""
         return value if isinstance(value, Tensor) else convert(value, preferred_dtype=self._dtype, name="value")
+
+
+def _sample_sizes(sample_shape: Any) -> tuple[Tensor, TensorShape]:
+    """The shape in which is drawn: as a vector, and as far as it is known."""
+    wanted = convert(sample_shape, INT32, name="sample_shape")
+    if (wanted.static_shape.rank or 0) > 1:
+        raise InvalidArgumentError("Input is neither scalar nor vector.")
+    value = constant_value(wanted)
+    if value is not None:
+        sizes = np.reshape(value, [-1])
+        return constant(sizes, INT32), TensorShape(sizes.tolist())
+    length = wanted.get_shape().element_count()
+    return reshape(wanted, [-1]), TensorShape(None if length is None else [None] * length)
 
 
 def _is_of_rank_zero(known: TensorShape, sizes: Callable[[], Tensor]) -> Tensor:

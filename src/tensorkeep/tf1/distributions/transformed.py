@@ -141,27 +141,18 @@ class TransformedDistribution(Distribution):
 
     # --------------------------------------------------------------------------------------- draws and probabilities
 
-    def _sample_n(
-        self,
-        n: Any,
-        seed: int | None = None,
-        bijector_kwargs: dict[str, Any] | None = None,
-        distribution_kwargs: dict[str, Any] | None = None,
-    ) -> Tensor:
-        sizes: Any = [[n]]
+    def _drawn_values(self, sizes: Tensor, seed: int | None, condition: dict[str, Any]) -> Tensor:
+        """Draws in the form in which the bijector gave them, so that it knows of what it made them."""
+        wanted: list[Any] = [sizes]
         if self._told_batch is not None:
-            sizes.append(self._batch_shape_tensor())
+            wanted.append(self._batch_shape_tensor())
         if self._told_event is not None:
-            sizes.append(self._base_event_shape_tensor())
-        drawn = self._distribution.sample(concat(sizes, 0), seed=seed, **(distribution_kwargs or {}))
+            wanted.append(self._base_event_shape_tensor())
+        others = condition.get("distribution_kwargs") or {}
+        drawn = self._distribution.sample(concat(wanted, 0), seed=seed, **others)
         if self._told_event is not None and self._told_batch is None and self._distribution.batch_shape.rank != 0:
-            drawn = _event_last(drawn, self._base_event_shape())
-        known = TensorShape([None]).concatenate(self.batch_shape).concatenate(self._base_event_shape())
-        count = constant_value(convert(n, INT32))
-        if count is not None:
-            known = TensorShape([int(count)]).concatenate(known[1:])
-        drawn.set_shape(known)
-        return self._bijector.forward(drawn, **(bijector_kwargs or {}))
+            drawn = _event_last(drawn, sizes, self._base_event_shape())
+        return self._bijector.forward(drawn, **(condition.get("bijector_kwargs") or {}))
 
     def _log_prob(
         self,
@@ -291,10 +282,10 @@ def _told_shape(shape: Any, name: str) -> tuple[TensorShape, Tensor] | None:
     return (unknown if known is None else TensorShape(known.tolist())), sizes
 
 
-def _event_last(drawn: Tensor, event: TensorShape) -> Tensor:
-    """Draws of the shape n + event + batch as n + batch + event."""
-    rank = drawn.get_shape().rank
-    if rank is None or event.rank is None:
+def _event_last(drawn: Tensor, sizes: Tensor, event: TensorShape) -> Tensor:
+    """Draws of the shape sizes + event + batch as sizes + batch + event."""
+    rank, before = drawn.get_shape().rank, sizes.get_shape().element_count()
+    if rank is None or before is None or event.rank is None:
         raise UnimplementedError("event_shape can be told where the number of dimensions is known before a run")
-    order = [0, *range(1 + event.rank, rank), *range(1, 1 + event.rank)]
-    return transpose(drawn, order)
+    stop = before + event.rank
+    return transpose(drawn, [*range(before), *range(stop, rank), *range(before, stop)])
