@@ -217,14 +217,15 @@ def operation_of(item: object) -> Operation:
 
 @contextmanager
 def colocate_with(op: object, ignore_existing: bool = False, graph: Graph | None = None) -> Iterator[None]:
-    """Operations made inside go where `op` goes."""
+    """Operations made inside go where `op` goes; with what has a handle, where that does."""
     graph = graph or current_graph()
+    handle = getattr(op, "handle", None)
     outer = () if ignore_existing else graph.scopes.colocation
     if op is None and not ignore_existing:
         raise InvalidArgumentError("Trying to reset colocation (op is None) but ignore_existing is not True")
     scopes = graph.scopes
     outside = scopes.devices if scopes.uncolocated_devices is None else scopes.uncolocated_devices
-    colocation = outer if op is None else (*outer, operation_of(op))
+    colocation = outer if op is None else (*outer, operation_of(handle if isinstance(handle, Tensor) else op))
     with _changed_scope(graph, colocation=colocation, devices=(), uncolocated_devices=outside):
         yield
 

@@ -37,6 +37,7 @@ _FAMILIES: Final = {
     "data.dataset_parquet": _DATASETS,
     "data.datasets": _DATASETS,
     "data.iterators": _DATASETS,
+    "data.mutexes": ("a file waits for no other run", LEAVE),
     "data.queues": ("a file has no queues: whoever runs it brings the data", CUT),
     "data.readers": ("a file reads no other files: whoever runs it brings the data", CUT),
     "data.stages": ("a file computes nothing ahead: whoever runs it brings the data", CUT),

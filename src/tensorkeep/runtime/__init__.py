@@ -14,6 +14,7 @@ keeping           what operations of functions keep from call to call, by who ha
 kernels           the kernels of operations as one session runs them: permitted, and with their surroundings
 limits            how much a run may take: seconds, bytes and steps
 partial_runs      runs whose feeds are given, and whose fetches are asked for, in several steps
+locks             locks that a run holds, given back when it ends
 placement         whether operations can be placed where their graph wants them
 resources         what outlives a run: variables, tables, whatever else kernels keep by name; values that are promises
 session           sessions: a graph, the resources its operations keep, and the plans made so far

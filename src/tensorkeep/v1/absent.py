@@ -33,14 +33,12 @@ _GENERATORS: Final = "tf.random.stateless_uniform and its like draw the numbers 
 _NO_SPEC: Final = "tf.TensorSpec, SparseTensorSpec and RaggedTensorSpec say what elements are"
 _RECORDS: Final = "read by it in tf.data.Dataset.from_generator, or write record files by tf.python_io.TFRecordWriter"
 _SAMPLERS: Final = "tf.nn.fixed_unigram_candidate_sampler and log_uniform_candidate_sampler draw classes"
-_SECTION: Final = "a run is one thread: hold a threading.Lock around session.run, or take turns by a tf.FIFOQueue"
 _SDCA: Final = "tf.train.FtrlOptimizer trains linear models"
 _TREES: Final = "scikit-learn, XGBoost and LightGBM grow trees"
 
 # By name below `tf`: what to use instead.
 INSTEAD: Final[dict[str, str]] = {
     "CXX11_ABI_FLAG": _COMPILED,
-    "CriticalSection": _SECTION,
     "CXX_VERSION": _COMPILED,
     "LMDBReader": f"LMDB files are read by the package lmdb: {_RECORDS}",
     "MONOLITHIC_BUILD": _COMPILED,
@@ -63,7 +61,6 @@ INSTEAD: Final[dict[str, str]] = {
     ),
     "contrib.factorization": "scikit-learn has k-means, mixtures and matrix factorization",
     "contrib.ffmpeg": "tf.audio.decode_wav reads sounds",
-    "contrib.framework.CriticalSection": _SECTION,
     "contrib.fused_conv": "tf.nn.conv2d, bias_add and relu run as one where they follow each other",
     "contrib.gan": "write both losses, and one optimizer with var_list for each",
     "contrib.grid_rnn": "use the cells of tf.contrib.rnn",

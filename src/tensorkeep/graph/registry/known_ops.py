@@ -68,7 +68,6 @@ ConfigureTPUEmbeddingHost(common_config: string, memory_config: string) -> netwo
 ConfigureTPUEmbeddingMemory(common_config: string) -> memory_config: string; stateful
 ConnectTPUEmbeddingHosts(network_configs: N * string); N: int >= 1; stateful
 ConstructionFails()
-ConsumeMutexLock(mutex_lock: variant); stateful
 Conv(input: T, filter: T) -> output: T; T: {half, bfloat16, float, double, int32}; strides: list(int); padding: {'SAME', 'VALID', 'EXPLICIT'}; explicit_paddings: list(int) = []; data_format: {'CHANNELS_FIRST', 'CHANNELS_LAST'} = 'CHANNELS_LAST'; dilations: list(int) = []; batch_dims: int = 1; groups: int = 1
 Conv2DBackpropFilterV2(input: T, filter: T, out_backprop: T) -> output: T; T: {half, bfloat16, float, double}; strides: list(int); use_cudnn_on_gpu: bool = true; padding: {'SAME', 'VALID', 'EXPLICIT'}; explicit_paddings: list(int) = []; data_format: {'NHWC', 'NCHW'} = 'NHWC'; dilations: list(int) = [1, 1, 1, 1]
 Conv2DBackpropInputV2(input: T, filter: T, out_backprop: T) -> output: T; T: {half, bfloat16, float, double, int32}; strides: list(int); use_cudnn_on_gpu: bool = true; padding: {'SAME', 'VALID', 'EXPLICIT'}; explicit_paddings: list(int) = []; data_format: {'NHWC', 'NCHW'} = 'NHWC'; dilations: list(int) = [1, 1, 1, 1]
@@ -213,8 +212,6 @@ MultiDeviceIteratorFromStringHandle(string_handle: string) -> multi_device_itera
 MultiDeviceIteratorGetNextFromShard(multi_device_iterator: resource, shard_num: int32, incarnation_id: int64) -> components: output_types; output_types: list(type) >= 1; output_shapes: list(shape) >= 1; stateful
 MultiDeviceIteratorInit(dataset: variant, multi_device_iterator: resource, max_buffer_size: int64) -> incarnation_id: int64; stateful
 MultiDeviceIteratorToStringHandle(multi_device_iterator: resource) -> string_handle: string; stateful
-MutexLock(mutex: resource) -> mutex_lock: variant :: MUTEX_LOCK; stateful
-MutexV2() -> resource: resource; container: string = ''; shared_name: string = ''; stateful
 NcclAllReduce(input: T) -> data: T; reduction: {'min', 'max', 'prod', 'sum'}; T: {half, float, double, int32, int64}; num_devices: int; shared_name: string; stateful
 NcclBroadcast(input: T) -> output: T; T: {half, float, double, int32, int64}; shape: shape; stateful
 NcclReduce(input: num_devices * T) -> data: T; reduction: {'min', 'max', 'prod', 'sum'}; T: {half, float, double, int32, int64}; num_devices: int >= 1; stateful

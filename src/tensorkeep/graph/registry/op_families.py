@@ -133,6 +133,9 @@ OP_FAMILIES: Final = {
         IteratorGetNextSync IteratorToStringHandle IteratorV2 MakeIterator OneShotIterator OptionalFromValue
         OptionalGetValue OptionalHasValue OptionalNone SerializeIterator
     """,
+    "data.mutexes": """
+        ConsumeMutexLock MutexLock MutexV2
+    """,
     "data.queues": """
         FIFOQueue FIFOQueueV2 PaddingFIFOQueue PaddingFIFOQueueV2 PriorityQueue PriorityQueueV2 QueueClose QueueCloseV2
         QueueDequeue QueueDequeueMany QueueDequeueManyV2 QueueDequeueUpTo QueueDequeueUpToV2 QueueDequeueV2 QueueEnqueue

@@ -15,7 +15,9 @@ dataset_parquet   datasets of Parquet files
 datasets          datasets inside graphs: sources, functions of elements, batches, parts
 _iterator_values  iterators as values of their handles
 iterators         iterators: where a session stands in a dataset, from run to run
+_mutex_values     locks, as values of their handles
 _queue_values     queues of tuples of tensors, as values of their handles
+mutexes           locks between runs: what critical sections are made of
 queues            queues: what one thread's runs leave for another's
 _reader_values    readers: what takes names of files from a queue and gives their records, one after the other
 readers           readers as ops

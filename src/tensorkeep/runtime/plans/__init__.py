@@ -14,4 +14,5 @@ plan             what to run, and in which order, for some fetches and feeds
 program          compiled plans, the functions that they use by name, errors that name operations, how long each takes
 programs         the programs that a session has compiled so far, and what their kernels find around them
 splitting        a plan in three: what comes before a part that something else runs, that part, and what comes after
+turns            in which order a run takes a lock that it takes several times
 """

@@ -21,8 +21,8 @@ fails tells the operation. Control flow that is not made of branches and loops i
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Final
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Final
 
 import numpy as np
 
@@ -36,6 +36,7 @@ from tensorkeep.runtime.fusions.fused_lines import FusedLines
 from tensorkeep.runtime.fusions.summing import finish_sum
 from tensorkeep.runtime.kernels import Kernels
 from tensorkeep.runtime.limits import count_step
+from tensorkeep.runtime.locks import LOCKING, giving_back
 from tensorkeep.runtime.partitions.engines import PlanToSplit, Split, block_of, is_resource, with_parts
 from tensorkeep.runtime.plans.blocks import (
     Arm,
@@ -129,7 +130,7 @@ class Compiler:
                 structure(self._plan) if items is None else Structure(block_of(items), ((),) * len(self._plan.fetches))
             )
         except UnstructuredError:
-            return Program(TokenMachine(self._plan, self._kernels.bound).run, {})
+            return Program(self._safe(TokenMachine(self._plan, self._kernels.bound).run), {})
         return self._written(found if self._engine is None else self._with_parts(found))
 
     def _with_parts(self, found: Structure) -> Structure:
@@ -180,7 +181,11 @@ class Compiler:
             self._write(f"return ({results})")
         text = "\n".join(self._lines.written)
         exec(compile(text, "<plan>", "exec"), self._names.namespace)
-        return Program(self._names.namespace["run"], self._lines.ops, text, self._split)
+        return Program(self._safe(self._names.namespace["run"]), self._lines.ops, text, self._split)
+
+    def _safe(self, function: Callable[..., Any]) -> Callable[..., Any]:
+        """The function of the plan, which holds no lock any more when it has ended."""
+        return giving_back(function) if any(op.type == LOCKING for op in self._plan.ops) else function
 
     def _write_check(self, index: int, condition: Steps | None) -> None:
         """Fails for a fetched tensor that has no value in this run."""

@@ -19,6 +19,7 @@ from tensorkeep.arrays import Array
 from tensorkeep.graph.constants import constant_value
 from tensorkeep.graph.graph import PLACEHOLDERS, Operation, Tensor
 from tensorkeep.runtime.limits import check_allocation
+from tensorkeep.runtime.locks import LOCKING
 from tensorkeep.runtime.plans.blocks import Arm, Block, Choice, Loop, PartCall, Step
 from tensorkeep.runtime.plans.lifetimes import Lifetimes
 from tensorkeep.runtime.plans.plan import CONTROL_FLOW, Plan
@@ -159,7 +160,7 @@ class Names:
         if rank is not None:
             self.ranks[name] = rank
         count = shape.element_count()
-        if rank != 0 and (count is None or count > _SMALL):
+        if (rank != 0 and (count is None or count > _SMALL)) or tensor.op.type == LOCKING:  # not to be held on to
             self.large.add(name)
 
     def _use(self, tensor: Tensor, block: Block, at: int) -> None:

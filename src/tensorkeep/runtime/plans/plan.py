@@ -9,12 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from tensorkeep.dtypes import RESOURCE, VARIANT
 from tensorkeep.errors import InvalidArgumentError
 from tensorkeep.graph.graph import Operation, Tensor
 from tensorkeep.graph.ordering import LOOP_BACK, MERGES, topological
 from tensorkeep.graph.registry.opspec import capabilities_of
+from tensorkeep.runtime.plans.turns import turns_to_wait_for
 
 _FRAME_OPS = ("Switch", "Merge", "Enter", "Exit", "NextIteration")
 _CHECKS = frozenset(("Abort", "CheckNumerics", "CheckNumericsV2", "EnsureShape"))  # their point is that they may fail
@@ -110,10 +112,12 @@ def source_operations(op: Operation, fed: frozenset[Tensor] = frozenset()) -> li
 
 def _ordered_operations(needed: set[Operation], fed: frozenset[Tensor]) -> list[Operation]:
     order = sorted(needed, key=lambda op: op.index)
-    if all(source.index < op.index for op in order for source in source_operations(op, fed)):
+    turns = turns_to_wait_for(order, partial(source_operations, fed=fed))
+    if not turns and all(source.index < op.index for op in order for source in source_operations(op, fed)):
         return order
     position = {op: i for i, op in enumerate(order)}
-    result = topological([[position[source] for source in source_operations(op, fed)] for op in order])
+    sources = [[*source_operations(op, fed), *turns.get(op, ())] for op in order]
+    result = topological([[position[source] for source in before] for before in sources])
     if len(result) < len(order):
         stuck = order[min(set(range(len(order))) - set(result))]
         raise InvalidArgumentError(f'the graph has a cycle that no loop closes; "{stuck.name}" is part of it')

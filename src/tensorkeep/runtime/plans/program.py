@@ -10,6 +10,7 @@ import re
 import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from inspect import unwrap
 from itertools import pairwise
 from time import time_ns
 from types import CodeType, FrameType, TracebackType
@@ -69,7 +70,7 @@ class Program:
         self.function = function
         """The compiled function: as calling the program, but for errors, which are those of kernels."""
         self._lines = lines
-        self._code: CodeType | None = getattr(function, "__code__", None)
+        self._code: CodeType | None = getattr(unwrap(function), "__code__", None)
         self.text = text
         self.split = split
         """Which parts of it an engine runs; None if none was asked."""

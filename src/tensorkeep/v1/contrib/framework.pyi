@@ -23,6 +23,7 @@ from tensorkeep.tf1.functions.control.assertions import (
 )
 from tensorkeep.tf1.functions.control.cases import smart_case
 from tensorkeep.tf1.functions.control.control_flow import smart_cond, smart_constant_value
+from tensorkeep.tf1.functions.control.critical_sections import CriticalSection
 from tensorkeep.tf1.functions.control.script import py_func
 from tensorkeep.tf1.functions.type_specs import TensorSpec
 from tensorkeep.tf1.variables.global_step import (
@@ -37,17 +38,18 @@ from tensorkeep.v1.stored.checkpoints import (
 )
 
 __all__ = [
-    "BoundedTensorSpec", "TensorSpec", "VariableDeviceChooser", "add_arg_scope", "add_model_variable", "arg_scope",
-    "arg_scope_func_key", "arg_scoped_arguments", "argsort", "assert_global_step", "assert_or_get_global_step",
-    "assert_same_float_dtype", "assert_scalar", "assert_scalar_int", "assign_from_checkpoint",
-    "assign_from_checkpoint_fn", "assign_from_values", "assign_from_values_fn", "broadcast_to", "checkpoints_iterator",
-    "convert_to_tensor_or_sparse_tensor", "create_global_step", "current_arg_scope", "deprecated",
-    "deprecated_arg_values", "deprecated_args", "filter_variables", "get_global_step", "get_graph_from_inputs",
-    "get_local_variables", "get_model_variables", "get_name_scope", "get_or_create_global_step", "get_placeholders",
-    "get_trainable_variables", "get_unique_variable", "get_variable_full_name", "get_variables",
-    "get_variables_by_name", "get_variables_by_suffix", "get_variables_to_restore", "global_variable", "has_arg_scope",
-    "init_from_checkpoint", "is_non_decreasing", "is_numeric_tensor", "is_strictly_increasing", "is_tensor",
-    "list_variables", "load_checkpoint", "load_variable", "local_variable", "model_variable", "prepend_name_scope",
-    "py_func", "reduce_sum_n", "remove_squeezable_dimensions", "smart_case", "smart_cond", "smart_constant_value",
-    "sort", "strip_name_scope", "variable", "with_same_shape", "with_shape", "zero_initializer",
+    "BoundedTensorSpec", "CriticalSection", "TensorSpec", "VariableDeviceChooser", "add_arg_scope",
+    "add_model_variable", "arg_scope", "arg_scope_func_key", "arg_scoped_arguments", "argsort", "assert_global_step",
+    "assert_or_get_global_step", "assert_same_float_dtype", "assert_scalar", "assert_scalar_int",
+    "assign_from_checkpoint", "assign_from_checkpoint_fn", "assign_from_values", "assign_from_values_fn",
+    "broadcast_to", "checkpoints_iterator", "convert_to_tensor_or_sparse_tensor", "create_global_step",
+    "current_arg_scope", "deprecated", "deprecated_arg_values", "deprecated_args", "filter_variables",
+    "get_global_step", "get_graph_from_inputs", "get_local_variables", "get_model_variables", "get_name_scope",
+    "get_or_create_global_step", "get_placeholders", "get_trainable_variables", "get_unique_variable",
+    "get_variable_full_name", "get_variables", "get_variables_by_name", "get_variables_by_suffix",
+    "get_variables_to_restore", "global_variable", "has_arg_scope", "init_from_checkpoint", "is_non_decreasing",
+    "is_numeric_tensor", "is_strictly_increasing", "is_tensor", "list_variables", "load_checkpoint", "load_variable",
+    "local_variable", "model_variable", "prepend_name_scope", "py_func", "reduce_sum_n",
+    "remove_squeezable_dimensions", "smart_case", "smart_cond", "smart_constant_value", "sort", "strip_name_scope",
+    "variable", "with_same_shape", "with_shape", "zero_initializer",
 ]

@@ -84,6 +84,7 @@ _FRAMEWORK: Final[Table] = {
     """,
     "tensorkeep.tf1.functions.control.cases": "smart_case",
     "tensorkeep.tf1.functions.control.control_flow": "smart_cond smart_constant_value",
+    "tensorkeep.tf1.functions.control.critical_sections": "CriticalSection",
     "tensorkeep.tf1.functions.control.script": "py_func",
     "tensorkeep.tf1.functions.type_specs": "TensorSpec",
     "tensorkeep.tf1.variables.global_step": """

@@ -56,6 +56,7 @@ TOP: Final[Table] = {
     """,
     "tensorkeep.tf1.functions.control.cases": "case switch_case",
     "tensorkeep.tf1.functions.control.control_flow": "Assert cond while_loop",
+    "tensorkeep.tf1.functions.control.critical_sections": "CriticalSection",
     "tensorkeep.tf1.functions.control.grouping": "group no_op tuple=tuple_",
     "tensorkeep.tf1.functions.control.higher_order": "foldl foldr map_fn scan",
     "tensorkeep.tf1.functions.control.logging": """
