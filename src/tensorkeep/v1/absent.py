@@ -55,7 +55,6 @@ INSTEAD: Final[dict[str, str]] = {
     "contrib.data.LMDBDataset": f"LMDB files are read by the package lmdb: {_RECORDS}",
     "contrib.data.SqlDataset": f"SQLite is read by Python's sqlite3: {_RECORDS}",
     "contrib.decision_trees": _TREES,
-    "contrib.distributions.VectorDiffeomixture": "MixtureSameFamily of MultivariateNormalTriL or others mixes vectors",
     "contrib.distributions.estimator_head_distribution_regression": (
         "write a model_fn for tf.estimator.Estimator, whose loss is the mean of -distribution.log_prob(labels)"
     ),

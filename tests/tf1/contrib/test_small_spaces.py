@@ -156,7 +156,7 @@ def test_what_is_out_says_what_to_use(path: str) -> None:
 @pytest.mark.parametrize(
     ("use", "said"),
     [
-        (lambda: contrib.distributions.VectorDiffeomixture, "MixtureSameFamily"),
+        (lambda: contrib.distributions.estimator_head_distribution_regression, "log_prob"),
         (lambda: contrib.eager.implicit_gradients, "no eager mode"),
         (lambda: contrib.learn.LogisticRegressor, "tf.estimator has it"),
         (lambda: contrib.training.FeedingQueueRunner, "tf.train.batch"),

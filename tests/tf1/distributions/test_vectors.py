@@ -227,3 +227,64 @@ def test_wisharts_distribution_takes_and_gives_factors() -> None:
         mean = spaces.WishartFull(df, np.eye(3, dtype="f"), validate_args=True).mean()
         with pytest.raises(tf.errors.InvalidArgumentError, match="Degrees of freedom"):
             session.run(mean, {df: 2.0})
+
+
+SCALES: dict[str, Callable[[], list[Any]]] = {
+    "diagonals": lambda: [
+        tf.linalg.LinearOperatorScaledIdentity(3, np.float64(1.1), is_non_singular=True),
+        tf.linalg.LinearOperatorDiag(DIAGONAL, is_non_singular=True),
+    ],
+    "a triangle": lambda: [
+        tf.linalg.LinearOperatorDiag(DIAGONAL[0], is_non_singular=True),
+        tf.linalg.LinearOperatorLowerTriangular(LOWER, is_non_singular=True),
+    ],
+    "any": lambda: [
+        tf.linalg.LinearOperatorFullMatrix(LOWER[0] + THIN @ THIN.T, is_non_singular=True),
+        tf.linalg.LinearOperatorLowerTriangular(LOWER, is_non_singular=True),
+    ],
+}
+
+
+@pytest.mark.parametrize("kind", SCALES)
+def test_drawn_mixtures_of_two_affine_maps(kind: str) -> None:
+    middle, heat, points = np.array([[0.3], [-1.0]]), np.array([[0.8], [1.5]]), 6
+    with tf.Graph().as_default(), tf.Session() as session:
+        base, scales = spaces.Normal(np.float64(0.0), np.float64(1.0)), SCALES[kind]()
+        one = spaces.VectorDiffeomixture(middle, heat, base, [None, LOC], scales, points)
+        assert (one.batch_shape.as_list(), one.event_shape.as_list()) == ([2], [3])
+        edges = np.linspace(0, 1, points + 3)[1:-1]
+        quantiles = 1 / (1 + np.exp(-(middle + scipy.stats.norm.ppf(edges)) / heat))
+        shares = (quantiles[:, 1:] + quantiles[:, :-1]) / 2  # of the first map, at each point
+        np.testing.assert_allclose(session.run(one.grid), np.stack([shares, 1 - shares], 1))
+        dense = [np.broadcast_to(each, [2, 3, 3]) for each in session.run([scale.to_dense() for scale in scales])]
+        found = session.run([one.prob(X), one.mean(), one.covariance(), one.variance(), one.sample(4000, seed=2)])
+        for row in range(2):
+            means = (1 - shares[row])[:, None] * LOC[row]
+            matrices = shares[row][:, None, None] * dense[0][row] + (1 - shares[row])[:, None, None] * dense[1][row]
+            covariances = matrices @ np.swapaxes(matrices, -1, -2)
+            each = [
+                scipy.stats.multivariate_normal(mean, covariance).pdf(X[:, row])
+                for mean, covariance in zip(means, covariances, strict=True)
+            ]
+            np.testing.assert_allclose(found[0][:, row], np.mean(each, 0))
+            np.testing.assert_allclose(found[1][row], means.mean(0))
+            wanted = covariances.mean(0) + np.cov(means.T, bias=True)
+            np.testing.assert_allclose(found[2][row], wanted)
+            np.testing.assert_allclose(found[3][row], np.diag(wanted))
+            np.testing.assert_allclose(found[4][:, row].mean(0), means.mean(0), atol=0.3)
+            np.testing.assert_allclose(np.cov(found[4][:, row].T), wanted, rtol=0.2, atol=0.5)
+
+
+def test_other_mixtures_of_affine_maps_are_refused() -> None:
+    with tf.Graph().as_default():
+        scale, base = tf.linalg.LinearOperatorDiag([1.0], is_non_singular=True), spaces.Normal(0.0, 1.0)
+        for options, said in (
+            ({}, "scale"),
+            ({"scale": [scale]}, "two affine maps"),
+            ({"scale": [scale, [1.0]]}, "linear operators"),
+            ({"scale": [scale, scale], "loc": [[1.0]]}, "as many vectors"),
+            ({"scale": [scale, scale], "distribution": spaces.Normal([0.0], 1.0)}, "scalar"),
+            ({"scale": [scale, scale], "mix_loc": [0.0, 1.0]}, r"\[..., 1\]"),
+        ):
+            with pytest.raises((ValueError, NotImplementedError), match=said):
+                spaces.VectorDiffeomixture(**{"mix_loc": [0.0], "temperature": 1.0, "distribution": base, **options})

@@ -8,6 +8,7 @@ compounds.py       Poisson's distribution of rates that are drawn
 conjugates.py      what normal numbers tell of their mean
 continuous.py      Normal, Uniform, Laplace, Exponential, Gamma, Beta, StudentT
 counts.py          Multinomial and DirichletMultinomial
+diffeomixture.py   vectors that a drawn mixture of two ways scales and shifts
 discrete.py        Bernoulli, Categorical and its one-hot form, Poisson
 divergences.py     the distance from one distribution to another, and the register of what computes it
 locations.py       Cauchy, Logistic, Gumbel

@@ -39,6 +39,7 @@ NUMBERS: Final[dict[str, Table]] = {
         "tensorkeep.tf1.distributions.continuous": """
             Beta Exponential Gamma Laplace Normal NormalWithSoftplusScale StudentT Uniform
         """,
+        "tensorkeep.tf1.distributions.diffeomixture": "VectorDiffeomixture",
         "tensorkeep.tf1.distributions.discrete": "Bernoulli Categorical OneHotCategorical Poisson",
         "tensorkeep.tf1.distributions.locations": "Cauchy Gumbel Logistic",
         "tensorkeep.tf1.distributions.mixtures": "Mixture MixtureSameFamily",

@@ -21,6 +21,7 @@ from tensorkeep.tf1.distributions.continuous import (
     Beta, Exponential, Gamma, Laplace, Normal, NormalWithSoftplusScale, StudentT, Uniform,
 )
 from tensorkeep.tf1.distributions.counts import DirichletMultinomial, Multinomial
+from tensorkeep.tf1.distributions.diffeomixture import VectorDiffeomixture
 from tensorkeep.tf1.distributions.discrete import Bernoulli, Categorical, OneHotCategorical, Poisson
 from tensorkeep.tf1.distributions.divergences import RegisterKL, kl_divergence
 from tensorkeep.tf1.distributions.locations import Cauchy, Gumbel, Logistic
@@ -64,9 +65,9 @@ __all__ = [
     "PoissonLogNormalQuadratureCompound", "QuantizedDistribution", "RegisterKL", "RelaxedBernoulli",
     "RelaxedOneHotCategorical", "ReparameterizationType", "SeedStream", "SinhArcsinh", "StudentT",
     "StudentTWithAbsDfSoftplusScale", "TransformedDistribution", "Uniform", "VectorDeterministic",
-    "VectorExponentialDiag", "VectorLaplaceDiag", "VectorSinhArcsinhDiag", "WishartCholesky", "WishartFull",
-    "assign_log_moving_mean_exp", "assign_moving_mean_variance", "auto_correlation", "bijectors", "fill_triangular",
-    "fill_triangular_inverse", "kl_divergence", "matrix_diag_transform", "moving_mean_variance",
+    "VectorDiffeomixture", "VectorExponentialDiag", "VectorLaplaceDiag", "VectorSinhArcsinhDiag", "WishartCholesky",
+    "WishartFull", "assign_log_moving_mean_exp", "assign_moving_mean_variance", "auto_correlation", "bijectors",
+    "fill_triangular", "fill_triangular_inverse", "kl_divergence", "matrix_diag_transform", "moving_mean_variance",
     "normal_conjugates_known_scale_posterior", "normal_conjugates_known_scale_predictive", "percentile",
     "quadrature_scheme_lognormal_gauss_hermite", "quadrature_scheme_lognormal_quantiles",
     "quadrature_scheme_softmaxnormal_gauss_hermite", "quadrature_scheme_softmaxnormal_quantiles",

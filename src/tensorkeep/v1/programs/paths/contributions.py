@@ -30,7 +30,8 @@ _MODULES: Final = {
         python.ops.mvn_tril python.ops.negative_binomial python.ops.normal_conjugate_posteriors
         python.ops.onehot_categorical python.ops.poisson python.ops.poisson_lognormal
         python.ops.quantized_distribution python.ops.relaxed_bernoulli python.ops.relaxed_onehot_categorical
-        python.ops.sample_stats python.ops.seed_stream python.ops.sinh_arcsinh python.ops.vector_exponential_diag
+        python.ops.sample_stats python.ops.seed_stream python.ops.sinh_arcsinh python.ops.vector_diffeomixture
+        python.ops.vector_exponential_diag
         python.ops.vector_laplace_diag python.ops.vector_sinh_arcsinh_diag python.ops.wishart
     """,
     "distributions.bijectors": """
