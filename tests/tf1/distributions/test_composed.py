@@ -349,3 +349,65 @@ def test_what_numbers_tell_of_their_mean(session: Any) -> None:
     np.testing.assert_allclose(session.run([posterior.loc, posterior.scale]), wanted, rtol=1e-6)
     following = spaces.normal_conjugates_known_scale_predictive(prior, 1.5, numbers.sum(), 3)
     np.testing.assert_allclose(session.run(following.scale), np.sqrt(1 / precision + 2.25), rtol=1e-6)
+
+
+FED = np.sort(RNG.normal(size=[4, 3]))
+UNKNOWN: dict[str, tuple[Callable[[Any], Any], list[int], list[int]]] = {
+    "Logistic": (lambda x: spaces.Logistic(x, np.float64(2.0)), [4, 3], []),
+    "MultivariateNormalDiag": (
+        lambda x: spaces.MultivariateNormalDiag(x, scale_identity_multiplier=np.float64(2.0)),
+        [4],
+        [3],
+    ),
+    "MultivariateNormalTriL": (
+        lambda x: spaces.MultivariateNormalTriL(x, tf.placeholder_with_default(np.eye(3), [None, None])),
+        [4],
+        [3],
+    ),
+    "RelaxedOneHotCategorical": (lambda x: spaces.RelaxedOneHotCategorical(np.float64(0.5), logits=x), [4], [3]),
+    "Mixture": (
+        lambda x: spaces.Mixture(
+            spaces.Categorical(logits=tf.ensure_shape(x, [None, 3])),
+            [spaces.Normal(x[:, i], np.float64(1.0)) for i in range(3)],
+        ),
+        [4],
+        [],
+    ),
+    "MixtureSameFamily": (
+        lambda x: spaces.MixtureSameFamily(spaces.Categorical(logits=x), spaces.Normal(x, np.float64(1.0))),
+        [4],
+        [],
+    ),
+    "Independent": (lambda x: spaces.Independent(spaces.Normal(x, np.float64(1.0)), 1), [4], [3]),
+    "flow": (
+        lambda x: spaces.TransformedDistribution(spaces.MultivariateNormalDiag(x), maps.SoftmaxCentered()),
+        [4],
+        [4],
+    ),
+}
+
+
+@pytest.mark.parametrize("name", UNKNOWN)
+def test_shapes_that_are_known_when_it_runs(name: str, session: Any) -> None:
+    make, batch, event = UNKNOWN[name]
+    x, count = tf.placeholder(tf.float64, [None, None]), tf.placeholder(tf.int32, [])
+    one = make(x)
+    drawn = one.sample(count, seed=1)
+    found = session.run(
+        [drawn, one.sample([2, 2]), one.log_prob(drawn), one.batch_shape_tensor(), one.event_shape_tensor()],
+        {x: FED, count: 5},
+    )
+    assert [each.shape for each in found[:3]] == [(5, *batch, *event), (2, 2, *batch, *event), (5, *batch)]
+    assert [found[3].tolist(), found[4].tolist()] == [batch, event]
+    assert one.batch_shape.is_compatible_with(batch)
+    assert one.event_shape.is_compatible_with(event)
+    assert np.isfinite(found[2]).all()
+
+
+def test_mixtures_of_whole_numbers(session: Any) -> None:
+    classes = spaces.Categorical(probs=[[1.0, 0.0, 0.0], [0.0, 0.0, 1.0]])
+    one = spaces.MixtureSameFamily(spaces.Categorical(probs=[0.25, 0.75]), classes)
+    np.testing.assert_allclose(session.run(one.prob([0, 1, 2])), [0.25, 0, 0.75], rtol=1e-6)
+    assert set(session.run(one.sample(50, seed=1)).tolist()) == {0, 2}
+    many = spaces.Mixture(spaces.Categorical(probs=[0.5, 0.5]), [spaces.Poisson(3.0), spaces.Deterministic(100.0)])
+    np.testing.assert_allclose(session.run([many.mean(), many.variance()]), [51.5, 1.5 + 48.5**2], rtol=1e-5)
