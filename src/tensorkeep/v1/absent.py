@@ -29,7 +29,6 @@ _EXAMPLE: Final = "it was an example in TensorFlow's repository: put a copy besi
 _EVENTS: Final = (
     "tf.train.summary_iterator reads files of events, which TensorBoard shows when it is installed by itself"
 )
-_GENERATORS: Final = "tf.random.stateless_uniform and its like draw the numbers of a seed"
 _NO_SPEC: Final = "tf.TensorSpec, SparseTensorSpec and RaggedTensorSpec say what elements are"
 _RECORDS: Final = "read by it in tf.data.Dataset.from_generator, or write record files by tf.python_io.TFRecordWriter"
 _SAMPLERS: Final = "tf.nn.fixed_unigram_candidate_sampler and log_uniform_candidate_sampler draw classes"
@@ -113,12 +112,7 @@ INSTEAD: Final[dict[str, str]] = {
     "nn.learned_unigram_candidate_sampler": _SAMPLERS,
     "profiler.advise": "use a profiler of Python: a compiled run is a Python function",
     "profiler.write_op_log": "tf.profiler.profile returns its numbers as a message, which can be written",
-    "random.Generator": _GENERATORS,
-    "random.create_rng_state": _GENERATORS,
-    "random.experimental": _GENERATORS,
-    "random.get_global_generator": _GENERATORS,
     "random.learned_unigram_candidate_sampler": _SAMPLERS,
-    "random.set_global_generator": _GENERATORS,
     "summary.event_accumulator": _EVENTS,
     "summary.event_file_inspector": _EVENTS,
     "summary.event_multiplexer": _EVENTS,

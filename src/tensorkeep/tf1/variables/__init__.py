@@ -17,6 +17,7 @@ are stored in meta graphs.
     options               what programs may say of a variable, as types, and all that they say of one, as values
     partitioned           partitioned variables: one variable in several parts along one axis
     partitioners          partitioners: into how many parts a variable of some shape and type is cut
+    random_generators     generators of random numbers whose state is a variable
     reference             reference variables: a tensor of a reference type leads to the value
     regularizers          regularization losses: computed anew wherever they are used
     resource              resource variables: a handle leads to the value

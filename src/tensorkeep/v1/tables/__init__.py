@@ -92,6 +92,7 @@ ABOUT: Final = {
     "queue": "queues",
     "ragged": "ragged tensors",
     "random": "random numbers",
+    "random.experimental": "generators whose state is a variable",
     "raw_ops": "every op as a function of its inputs and attributes, all by keyword",
     "saved_model": "models in directories, with graphs, variables, signatures and files",
     "saved_model.builder": "what makes a model",

@@ -202,6 +202,15 @@ NUMBERS: Final[dict[str, Table]] = {
             stateless_truncated_normal stateless_uniform=stateless_random_uniform truncated_normal
             uniform=random_uniform
         """,
+        "tensorkeep.tf1.variables.random_generators": """
+            Generator create_rng_state get_global_generator set_global_generator
+        """,
+    },
+    "random.experimental": {
+        "tensorkeep.tf1.functions.random.numbers": "Algorithm",
+        "tensorkeep.tf1.variables.random_generators": """
+            Generator create_rng_state get_global_generator set_global_generator
+        """,
     },
     "sets": {
         "tensorkeep.tf1.functions.numbers.sets": """
