@@ -6,6 +6,7 @@ combined            a linear model and a network together
 early_stopping      hooks that end training when a metric is good enough, or gets no better
 estimator           estimators: train, evaluate, predict
 evaluating          one evaluation of a checkpoint, and its report in an event file
+evaluating_hooks    hooks that evaluate while a model trains, or end training by checkpoints; exports by mode
 export_outputs      what a model offers when it is served, and signatures of it
 exporters           what is exported after which evaluation
 exporting           an estimator's model as a SavedModel

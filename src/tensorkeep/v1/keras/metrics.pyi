@@ -1,9 +1,10 @@
 # Written by tools/write_stubs.py. Where the names are is said in tables.
 
 from tensorkeep.tf1.keras.losses import (
-    KLD, MAE, MAPE, MSE, MSLE, binary_crossentropy, categorical_crossentropy, hinge, kld, kullback_leibler_divergence,
-    mae, mape, mean_absolute_error, mean_absolute_percentage_error, mean_squared_error, mean_squared_logarithmic_error,
-    mse, msle, poisson, sparse_categorical_crossentropy, squared_hinge,
+    KLD, MAE, MAPE, MSE, MSLE, binary_crossentropy, categorical_crossentropy, hinge, kl_divergence, kld,
+    kullback_leibler_divergence, logcosh, logcosh as log_cosh, mae, mape, mean_absolute_error,
+    mean_absolute_percentage_error, mean_squared_error, mean_squared_logarithmic_error, mse, msle, poisson,
+    sparse_categorical_crossentropy, squared_hinge,
 )
 from tensorkeep.tf1.keras.metrics.accuracies import (
     Accuracy, BinaryAccuracy, CategoricalAccuracy, SparseCategoricalAccuracy, SparseTopKCategoricalAccuracy,
@@ -32,8 +33,8 @@ __all__ = [
     "SparseCategoricalCrossentropy", "SparseTopKCategoricalAccuracy", "SpecificityAtSensitivity", "SquaredHinge",
     "Sum", "TopKCategoricalAccuracy", "TrueNegatives", "TruePositives", "binary_accuracy", "binary_crossentropy",
     "categorical_accuracy", "categorical_crossentropy", "cosine", "cosine_proximity", "deserialize", "get", "hinge",
-    "kld", "kullback_leibler_divergence", "mae", "mape", "mean_absolute_error", "mean_absolute_percentage_error",
-    "mean_squared_error", "mean_squared_logarithmic_error", "mse", "msle", "poisson", "serialize",
-    "sparse_categorical_accuracy", "sparse_categorical_crossentropy", "sparse_top_k_categorical_accuracy",
+    "kl_divergence", "kld", "kullback_leibler_divergence", "log_cosh", "logcosh", "mae", "mape", "mean_absolute_error",
+    "mean_absolute_percentage_error", "mean_squared_error", "mean_squared_logarithmic_error", "mse", "msle", "poisson",
+    "serialize", "sparse_categorical_accuracy", "sparse_categorical_crossentropy", "sparse_top_k_categorical_accuracy",
     "squared_hinge", "top_k_categorical_accuracy",
 ]

@@ -4,6 +4,8 @@ from tensorkeep.tf1.keras.engine.nodes import get_source_inputs
 from tensorkeep.tf1.keras.named_objects import (
     CustomObjectScope, custom_object_scope, deserialize_keras_object, get_custom_objects, serialize_keras_object,
 )
+from tensorkeep.tf1.keras.preprocessing.images import array_to_img, img_to_array, load_img, save_img
+from tensorkeep.tf1.keras.preprocessing.sequences import pad_sequences
 from tensorkeep.tf1.keras.utils.arrays import HDF5Matrix, normalize, to_categorical
 from tensorkeep.tf1.keras.utils.downloads import get_file
 from tensorkeep.tf1.keras.utils.models import model_to_dot, multi_gpu_model, plot_model
@@ -12,7 +14,7 @@ from tensorkeep.tf1.keras.utils.sequences import GeneratorEnqueuer, OrderedEnque
 
 __all__ = [
     "CustomObjectScope", "GeneratorEnqueuer", "HDF5Matrix", "OrderedEnqueuer", "Progbar", "Sequence",
-    "SequenceEnqueuer", "custom_object_scope", "deserialize_keras_object", "get_custom_objects", "get_file",
-    "get_source_inputs", "model_to_dot", "multi_gpu_model", "normalize", "plot_model", "serialize_keras_object",
-    "to_categorical",
+    "SequenceEnqueuer", "array_to_img", "custom_object_scope", "deserialize_keras_object", "get_custom_objects",
+    "get_file", "get_source_inputs", "img_to_array", "load_img", "model_to_dot", "multi_gpu_model", "normalize",
+    "pad_sequences", "plot_model", "save_img", "serialize_keras_object", "to_categorical",
 ]

@@ -426,6 +426,10 @@ _STATELESS: Final[Table] = {
 _LEARN: Final[dict[str, Table]] = {
     "contrib.learn": {
         "tensorkeep.tf1.contrib.learn.estimators": "MetricSpec ModeKeys RunConfig",
+        "tensorkeep.tf1.contrib.learn.small_parts": """
+            InputFnOps NotFittedError PredictionKey ProblemType TaskType build_parsing_serving_input_fn
+            extract_pandas_data extract_pandas_labels extract_pandas_matrix no_op_train_fn
+        """,
         "tensorkeep.tf1.training.loops.hooks": "NanLossDuringTrainingError",
         "tensorkeep.tf1.contrib.layers.feature_columns": """
             infer_real_valued_columns_from_input infer_real_valued_columns_from_input_fn

@@ -26,6 +26,10 @@ ESTIMATORS: Final[dict[str, Table]] = {
             make_early_stopping_hook read_eval_metrics stop_if_higher_hook stop_if_lower_hook stop_if_no_decrease_hook
             stop_if_no_increase_hook
         """,
+        "tensorkeep.tf1.estimators.evaluating_hooks": """
+            InMemoryEvaluatorHook export_all_saved_models export_saved_model_for_mode
+            make_stop_at_checkpoint_step_hook
+        """,
         "tensorkeep.tf1.estimators.extending": """
             TowerOptimizer=tower_optimizer add_metrics call_logit_fn clip_gradients_by_norm forward_features
             replicate_model_fn
@@ -75,6 +79,7 @@ ESTIMATORS: Final[dict[str, Table]] = {
             make_early_stopping_hook stop_if_higher_hook stop_if_lower_hook stop_if_no_decrease_hook
             stop_if_no_increase_hook
         """,
+        "tensorkeep.tf1.estimators.evaluating_hooks": "InMemoryEvaluatorHook make_stop_at_checkpoint_step_hook",
         "tensorkeep.tf1.estimators.extending": "call_logit_fn",
         "tensorkeep.tf1.estimators.receivers": "build_raw_supervised_input_receiver_fn",
         "tensorkeep.v1.learning.estimators": "dnn_logit_fn_builder linear_logit_fn_builder",

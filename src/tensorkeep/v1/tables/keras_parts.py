@@ -141,12 +141,12 @@ KERAS_PARTS: Final[dict[str, Table]] = {
             BinaryCrossentropy CategoricalCrossentropy CategoricalHinge CosineSimilarity Hinge Huber KLDivergence
             LogCosh Loss MeanAbsoluteError MeanAbsolutePercentageError MeanSquaredError MeanSquaredLogarithmicError
             Poisson SparseCategoricalCrossentropy SquaredHinge categorical_hinge cosine cosine_proximity
-            cosine_similarity deserialize get logcosh serialize {_FROM_LOSSES}
+            cosine_similarity deserialize get kl_divergence log_cosh=logcosh logcosh serialize {_FROM_LOSSES}
         """,
         "tensorkeep.tf1.keras.weighting": "Reduction",
     },
     "keras.metrics": {
-        "tensorkeep.tf1.keras.losses": _FROM_LOSSES,
+        "tensorkeep.tf1.keras.losses": f"{_FROM_LOSSES} kl_divergence log_cosh=logcosh logcosh",
         "tensorkeep.tf1.keras.metrics.accuracies": """
             Accuracy BinaryAccuracy CategoricalAccuracy SparseCategoricalAccuracy SparseTopKCategoricalAccuracy
             TopKCategoricalAccuracy binary_accuracy categorical_accuracy sparse_categorical_accuracy
@@ -202,6 +202,8 @@ KERAS_PARTS: Final[dict[str, Table]] = {
     "keras.utils": {
         "tensorkeep.tf1.keras.engine.nodes": "get_source_inputs",
         "tensorkeep.tf1.keras.named_objects": _NAMED_OBJECTS,
+        "tensorkeep.tf1.keras.preprocessing.images": "array_to_img img_to_array load_img save_img",
+        "tensorkeep.tf1.keras.preprocessing.sequences": "pad_sequences",
         "tensorkeep.tf1.keras.utils.arrays": "HDF5Matrix normalize to_categorical",
         "tensorkeep.tf1.keras.utils.downloads": "get_file",
         "tensorkeep.tf1.keras.utils.models": "model_to_dot multi_gpu_model plot_model",

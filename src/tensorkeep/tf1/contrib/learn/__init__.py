@@ -5,5 +5,6 @@ data_files    datasets in files: CSV with a header, without one, and where downl
 estimators    estimators that fit, of model functions that return tuples
 experiments   an estimator with its inputs, run by the name of a schedule
 monitors      what looks on while an estimator is fitted, as a hook
+small_parts   keys, tuples, receivers of examples, values of data frames
 vocabularies  words as numbers, learned from texts
 """

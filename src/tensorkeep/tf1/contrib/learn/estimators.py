@@ -15,6 +15,7 @@ from tensorkeep.graph.arguments import TensorLike
 from tensorkeep.io.files.filesystem import PathLike
 from tensorkeep.proto.session_config import ConfigProto, GPUOptions
 from tensorkeep.tf1.contrib.learn.monitors import BaseMonitor, replace_monitors_with_hooks
+from tensorkeep.tf1.contrib.learn.small_parts import receiver_of
 from tensorkeep.tf1.estimators import estimator as core
 from tensorkeep.tf1.estimators import run_config
 from tensorkeep.tf1.estimators.export_outputs import PredictOutput
@@ -289,7 +290,8 @@ class Estimator:
         checkpoint_path: PathLike | None = None,
     ) -> bytes:
         """The folder of a SavedModel, whose signature has the predictions."""
-        return self._inside.export_savedmodel(export_dir_base, serving_input_fn, assets_extra, as_text, checkpoint_path)
+        receiver_fn = receiver_of(serving_input_fn)
+        return self._inside.export_savedmodel(export_dir_base, receiver_fn, assets_extra, as_text, checkpoint_path)
 
 
 class SKCompat:

@@ -4,6 +4,10 @@ from tensorkeep.tf1.contrib.layers.feature_columns import (
     infer_real_valued_columns_from_input, infer_real_valued_columns_from_input_fn,
 )
 from tensorkeep.tf1.contrib.learn.estimators import MetricSpec, ModeKeys, RunConfig
+from tensorkeep.tf1.contrib.learn.small_parts import (
+    InputFnOps, NotFittedError, PredictionKey, ProblemType, TaskType, build_parsing_serving_input_fn,
+    extract_pandas_data, extract_pandas_labels, extract_pandas_matrix, no_op_train_fn,
+)
 from tensorkeep.tf1.training.loops.hooks import NanLossDuringTrainingError
 from tensorkeep.v1.contrib.learn import datasets, learn_runner, monitors, preprocessing
 from tensorkeep.v1.learning.estimators import (
@@ -15,7 +19,9 @@ from tensorkeep.v1.learning.estimators import (
 
 __all__ = [
     "DNNClassifier", "DNNLinearCombinedClassifier", "DNNLinearCombinedRegressor", "DNNRegressor", "Estimator",
-    "Experiment", "LinearClassifier", "LinearRegressor", "MetricSpec", "ModeKeys", "ModelFnOps",
-    "NanLossDuringTrainingError", "RunConfig", "SKCompat", "datasets", "infer_real_valued_columns_from_input",
-    "infer_real_valued_columns_from_input_fn", "learn_runner", "monitors", "preprocessing",
+    "Experiment", "InputFnOps", "LinearClassifier", "LinearRegressor", "MetricSpec", "ModeKeys", "ModelFnOps",
+    "NanLossDuringTrainingError", "NotFittedError", "PredictionKey", "ProblemType", "RunConfig", "SKCompat",
+    "TaskType", "build_parsing_serving_input_fn", "datasets", "extract_pandas_data", "extract_pandas_labels",
+    "extract_pandas_matrix", "infer_real_valued_columns_from_input", "infer_real_valued_columns_from_input_fn",
+    "learn_runner", "monitors", "no_op_train_fn", "preprocessing",
 ]
