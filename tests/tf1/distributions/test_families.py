@@ -312,3 +312,35 @@ def test_divergences_are_means_over_draws(family: str) -> None:
         logs, found, same = session.run([a.log_prob(drawn) - b.log_prob(drawn), a.kl_divergence(b), a.kl_divergence(a)])
     np.testing.assert_allclose(same, 0, atol=1e-12)
     assert (np.abs(logs.mean(0) - found) < 5 * logs.std(0) / np.sqrt(DRAWS)).all()
+
+
+NAMED = {
+    "Beta": lambda: spaces.BetaWithSoftplusConcentration(1.0, 2.0),
+    "Chi2": lambda: spaces.Chi2(3.0),
+    "Chi2WithAbsDf": lambda: spaces.Chi2WithAbsDf(3.0),
+    "Kumaraswamy": lambda: spaces.Kumaraswamy(1.0, 2.0),
+    "Laplace": lambda: spaces.LaplaceWithSoftplusScale(0.0, 1.0),
+    "Logistic": lambda: spaces.Logistic(0.0, 1.0),
+    "MultivariateNormalDiag": lambda: spaces.MultivariateNormalDiag([0.0]),
+    "MultivariateNormalDiagPlusLowRank": lambda: spaces.MultivariateNormalDiagPlusLowRank([0.0]),
+    "MultivariateNormalFullCovariance": lambda: spaces.MultivariateNormalFullCovariance([0.0], [[1.0]]),
+    "MultivariateNormalTriL": lambda: spaces.MultivariateNormalTriL([0.0]),
+    "RelaxedBernoulli": lambda: spaces.RelaxedBernoulli(0.5, logits=1.0),
+    "RelaxedOneHotCategorical": lambda: spaces.RelaxedOneHotCategorical(0.5, logits=[1.0]),
+    "SinhArcsinh": lambda: spaces.SinhArcsinh(0.0, 1.0),
+    "StudentT": lambda: spaces.StudentTWithAbsDfSoftplusScale(3.0, 0.0, 1.0),
+    "VectorLaplaceDiag": lambda: spaces.VectorLaplaceDiag([0.0]),
+    "WishartFull": lambda: spaces.WishartFull(3.0, [[1.0]]),
+}
+
+
+@pytest.mark.parametrize("name", NAMED)
+def test_a_distribution_is_called_by_one_scope_with_all_it_is_made_of(name: str) -> None:
+    with tf.Graph().as_default() as graph:
+        first = NAMED[name]()
+        kind = type(first).__name__
+        assert kind.startswith(name)
+        assert [first.name, NAMED[name]().name, first.copy(name="other").name] == [f"{kind}/", f"{kind}_1/", "other/"]
+        outside = {operation.name.partition("/")[0] for operation in graph.get_operations()}
+        assert f"{kind}_2" not in outside
+        assert first.sample(name="draw").op.name.startswith(f"{kind}/draw")

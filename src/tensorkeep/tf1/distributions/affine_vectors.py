@@ -123,7 +123,7 @@ class MultivariateNormalLinearOperator(AffineVectors):
         if scale is None:
             raise InvalidArgumentError("Missing required `scale` parameter.")
         dtype = scale.dtype
-        with name_scope(name):
+        with name_scope(name) as name:
             middle = None if loc is None else convert(loc, dtype, name="loc")
             base = Normal(zeros([], dtype), convert(1.0, dtype), allow_nan_stats=allow_nan_stats)
         super().__init__(base, middle, scale, validate_args, name)
@@ -154,21 +154,19 @@ class MultivariateNormalDiag(MultivariateNormalLinearOperator):
         name: str = "MultivariateNormalDiag",
     ) -> None:
         given = dict(locals())
-        middle, scale = _diagonal_scale(loc, scale_diag, scale_identity_multiplier, validate_args, name)
+        with name_scope(name) as name:
+            middle, scale = _diagonal_scale(loc, scale_diag, scale_identity_multiplier, validate_args)
         super().__init__(middle, scale, validate_args, allow_nan_stats, name)
         self._keep_parameters(given)
 
 
-def _diagonal_scale(
-    loc: Any, diag: Any, multiplier: Any, validate_args: bool, name: str
-) -> tuple[Tensor | None, LinearOperator]:
+def _diagonal_scale(loc: Any, diag: Any, multiplier: Any, validate_args: bool) -> tuple[Tensor | None, LinearOperator]:
     """A location and a diagonal scale, from what is given of them."""
     dtype = dtype_of(loc, diag, multiplier)
     if loc is None and diag is None:
-        raise InvalidArgumentError(f"{name} needs loc or scale_diag, for the size of its vectors")
-    with name_scope(name):
-        middle = None if loc is None else convert(loc, dtype, name="loc")
-        return middle, scale_operator(dtype, multiplier, diag, like=middle, is_checked=validate_args)
+        raise InvalidArgumentError("loc or scale_diag has to be given, for the size of its vectors")
+    middle = None if loc is None else convert(loc, dtype, name="loc")
+    return middle, scale_operator(dtype, multiplier, diag, like=middle, is_checked=validate_args)
 
 
 class MultivariateNormalDiagWithSoftplusScale(MultivariateNormalDiag):
@@ -183,7 +181,7 @@ class MultivariateNormalDiagWithSoftplusScale(MultivariateNormalDiag):
         name: str = "MultivariateNormalDiagWithSoftplusScale",
     ) -> None:
         given = dict(locals())
-        with name_scope(name):
+        with name_scope(name) as name:
             scale = softplus(convert(scale_diag, dtype_of(loc, scale_diag), name="scale_diag"))
         super().__init__(loc, scale, None, validate_args, allow_nan_stats, name)
         self._keep_parameters(given)
@@ -204,7 +202,7 @@ class MultivariateNormalTriL(MultivariateNormalLinearOperator):
         if loc is None and scale_tril is None:
             raise InvalidArgumentError("Must specify one or both of `loc`, `scale_tril`.")
         dtype = dtype_of(loc, scale_tril)
-        with name_scope(name):
+        with name_scope(name) as name:
             middle = None if loc is None else convert(loc, dtype, name="loc")
             scale = scale_operator(dtype, tril=scale_tril, like=middle, is_checked=validate_args)
         super().__init__(middle, scale, validate_args, allow_nan_stats, name)
@@ -225,7 +223,7 @@ class MultivariateNormalFullCovariance(MultivariateNormalTriL):
         given = dict(locals())
         triangle = None
         if covariance_matrix is not None:
-            with name_scope(name):
+            with name_scope(name) as name:
                 matrix = convert(covariance_matrix, dtype_of(loc, covariance_matrix), name="covariance_matrix")
                 if validate_args:
                     check = assert_near(matrix, matrix_transpose(matrix), message="Matrix was not symmetric.")
@@ -253,7 +251,7 @@ class MultivariateNormalDiagPlusLowRank(MultivariateNormalLinearOperator):
         if scale_perturb_factor is None and scale_perturb_diag is not None:
             raise InvalidArgumentError("scale_perturb_diag goes with scale_perturb_factor, which is not given")
         dtype = dtype_of(loc, scale_diag, scale_identity_multiplier, scale_perturb_factor, scale_perturb_diag)
-        with name_scope(name):
+        with name_scope(name) as name:
             middle = None if loc is None else convert(loc, dtype, name="loc")
             scale = scale_operator(
                 dtype,
@@ -301,8 +299,8 @@ class VectorLaplaceDiag(AffineVectors):
         name: str = "VectorLaplaceDiag",
     ) -> None:
         given = dict(locals())
-        middle, scale = _diagonal_scale(loc, scale_diag, scale_identity_multiplier, validate_args, name)
-        with name_scope(name):
+        with name_scope(name) as name:
+            middle, scale = _diagonal_scale(loc, scale_diag, scale_identity_multiplier, validate_args)
             base = Laplace(zeros([], scale.dtype), convert(1.0, scale.dtype), allow_nan_stats=allow_nan_stats)
         super().__init__(base, middle, scale, validate_args, name)
         self._keep_parameters(given)
@@ -324,8 +322,8 @@ class VectorExponentialDiag(AffineVectors):
         name: str = "VectorExponentialDiag",
     ) -> None:
         given = dict(locals())
-        middle, scale = _diagonal_scale(loc, scale_diag, scale_identity_multiplier, validate_args, name)
-        with name_scope(name):
+        with name_scope(name) as name:
+            middle, scale = _diagonal_scale(loc, scale_diag, scale_identity_multiplier, validate_args)
             base = Exponential(convert(1.0, scale.dtype), allow_nan_stats=allow_nan_stats)
         super().__init__(base, middle, scale, validate_args, name)
         self._keep_parameters(given)
@@ -360,8 +358,8 @@ class VectorSinhArcsinhDiag(AffineVectors):
         name: str = "VectorSinhArcsinhDiag",
     ) -> None:
         given = dict(locals())
-        middle, scale = _diagonal_scale(loc, scale_diag, scale_identity_multiplier, validate_args, name)
-        with name_scope(name):
+        with name_scope(name) as name:
+            middle, scale = _diagonal_scale(loc, scale_diag, scale_identity_multiplier, validate_args)
             base = Normal(zeros([], scale.dtype), convert(1.0, scale.dtype)) if distribution is None else distribution
             self._skewing, width = skewed_by(skewness, tailweight, scale.dtype)
             operator = LinearOperatorDiag(scale.diag_part() * width, is_non_singular=True)

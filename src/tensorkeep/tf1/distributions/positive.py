@@ -48,7 +48,7 @@ class Chi2(Gamma):
         self, df: TensorLike, validate_args: bool = False, allow_nan_stats: bool = True, name: str = "Chi2"
     ) -> None:
         given = dict(locals())
-        with name_scope(name) as self._name:
+        with name_scope(name) as name:
             self._df = positive(df, "df", validate_args)
             half = convert(0.5, self._df.dtype)
         super().__init__(half * self._df, half, validate_args, allow_nan_stats, name)
@@ -204,13 +204,13 @@ class Kumaraswamy(TransformedDistribution):
         name: str = "Kumaraswamy",
     ) -> None:
         given = dict(locals())
-        with name_scope(name):
+        with name_scope(name) as name:
             one = positive(1.0 if concentration1 is None else concentration1, "concentration1", validate_args)
             zero = positive(1.0 if concentration0 is None else concentration0, "concentration0", validate_args)
             low: Any = zeros_like(one + zero)
+            bijector = KumaraswamyBijector(one, zero, validate_args=validate_args)
+            base = Uniform(low, low + 1.0, allow_nan_stats=allow_nan_stats)
         self._one, self._zero = one, zero
-        bijector = KumaraswamyBijector(one, zero, validate_args=validate_args)
-        base = Uniform(low, low + 1.0, allow_nan_stats=allow_nan_stats)
         super().__init__(base, bijector, validate_args=validate_args, name=name)
         self._keep_parameters(given)
 

@@ -148,7 +148,7 @@ class RelaxedBernoulli(TransformedDistribution):
         name: str = "RelaxedBernoulli",
     ) -> None:
         given = dict(locals())
-        with name_scope(name):
+        with name_scope(name) as name:
             self._logits, self._probs = logits_and_probs(logits, probs, False, validate_args)
             self._temperature = _temperature(temperature, self._logits, validate_args)
             base = Logistic(
@@ -156,7 +156,7 @@ class RelaxedBernoulli(TransformedDistribution):
                 1.0 / self._temperature,
                 validate_args,
                 allow_nan_stats,
-                f"{name}Logistic",
+                "Logistic",
             )
         super().__init__(base, Sigmoid(validate_args=validate_args), validate_args=validate_args, name=name)
         self._keep_parameters(given)

@@ -38,7 +38,7 @@ class SinhArcsinh(TransformedDistribution):
     ) -> None:
         given = dict(locals())
         dtype = dtype_of(loc, scale, skewness, tailweight)
-        with name_scope(name):
+        with name_scope(name) as name:
             self._loc, self._scale = convert(loc, dtype, name="loc"), convert(scale, dtype, name="scale")
             self._skewing, width = skewed_by(skewness, tailweight, dtype)
             base = distribution

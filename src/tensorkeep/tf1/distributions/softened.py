@@ -15,9 +15,8 @@ from tensorkeep.tf1.functions.numbers.elementwise import abs as absolute
 from tensorkeep.tf1.functions.numbers.elementwise import floor
 
 
-def _softened(value: TensorLike | None, scope: str, name: str) -> Tensor:
-    with name_scope(scope):
-        return softplus(convert(value, name=name), name=f"softplus_{name}")
+def _softened(value: TensorLike | None, name: str) -> Tensor:
+    return softplus(convert(value, name=name), name=f"softplus_{name}")
 
 
 class BetaWithSoftplusConcentration(Beta):
@@ -32,7 +31,8 @@ class BetaWithSoftplusConcentration(Beta):
         name: str = "BetaWithSoftplusConcentration",
     ) -> None:
         given = dict(locals())
-        one, zero = _softened(concentration1, name, "concentration1"), _softened(concentration0, name, "concentration0")
+        with name_scope(name) as name:
+            one, zero = _softened(concentration1, "concentration1"), _softened(concentration0, "concentration0")
         super().__init__(one, zero, validate_args, allow_nan_stats, name)
         self._keep_parameters(given)
 
@@ -44,7 +44,7 @@ class Chi2WithAbsDf(Chi2):
         self, df: TensorLike, validate_args: bool = False, allow_nan_stats: bool = True, name: str = "Chi2WithAbsDf"
     ) -> None:
         given = dict(locals())
-        with name_scope(name):
+        with name_scope(name) as name:
             whole = floor(absolute(convert(df, name="df")), name="floor_abs_df")
         super().__init__(whole, validate_args, allow_nan_stats, name)
         self._keep_parameters(given)
@@ -61,7 +61,9 @@ class ExponentialWithSoftplusRate(Exponential):
         name: str = "ExponentialWithSoftplusRate",
     ) -> None:
         given = dict(locals())
-        super().__init__(_softened(rate, name, "rate"), validate_args, allow_nan_stats, name)
+        with name_scope(name) as name:
+            rates = _softened(rate, "rate")
+        super().__init__(rates, validate_args, allow_nan_stats, name)
         self._keep_parameters(given)
 
 
@@ -77,7 +79,8 @@ class GammaWithSoftplusConcentrationRate(Gamma):
         name: str = "GammaWithSoftplusConcentrationRate",
     ) -> None:
         given = dict(locals())
-        shape, rates = _softened(concentration, name, "concentration"), _softened(rate, name, "rate")
+        with name_scope(name) as name:
+            shape, rates = _softened(concentration, "concentration"), _softened(rate, "rate")
         super().__init__(shape, rates, validate_args, allow_nan_stats, name)
         self._keep_parameters(given)
 
@@ -94,7 +97,8 @@ class InverseGammaWithSoftplusConcentrationRate(InverseGamma):
         name: str = "InverseGammaWithSoftplusConcentrationRate",
     ) -> None:
         given = dict(locals())
-        shape, rates = _softened(concentration, name, "concentration"), _softened(rate, name, "rate")
+        with name_scope(name) as name:
+            shape, rates = _softened(concentration, "concentration"), _softened(rate, "rate")
         super().__init__(shape, rates, validate_args, allow_nan_stats, name)
         self._keep_parameters(given)
 
@@ -111,7 +115,9 @@ class LaplaceWithSoftplusScale(Laplace):
         name: str = "LaplaceWithSoftplusScale",
     ) -> None:
         given = dict(locals())
-        super().__init__(loc, _softened(scale, name, "scale"), validate_args, allow_nan_stats, name)
+        with name_scope(name) as name:
+            positive = _softened(scale, "scale")
+        super().__init__(loc, positive, validate_args, allow_nan_stats, name)
         self._keep_parameters(given)
 
 
@@ -128,7 +134,8 @@ class StudentTWithAbsDfSoftplusScale(StudentT):
         name: str = "StudentTWithAbsDfSoftplusScale",
     ) -> None:
         given: dict[str, Any] = dict(locals())
-        with name_scope(name):
+        with name_scope(name) as name:
             whole = floor(absolute(convert(df, name="df")), name="floor_abs_df")
-        super().__init__(whole, loc, _softened(scale, name, "scale"), validate_args, allow_nan_stats, name)
+            positive = _softened(scale, "scale")
+        super().__init__(whole, loc, positive, validate_args, allow_nan_stats, name)
         self._keep_parameters(given)

@@ -32,7 +32,7 @@ class _Pair:
 
     def __init__(self, x: Tensor | None, y: Tensor | None, condition: dict[str, Any]) -> None:
         self.x, self.y = x, y
-        self.condition = condition  # held, so that its values' identities are not given to others
+        self.condition = condition  # held, so that the identities of its values are not given to others
         self.inverse_logs: dict[int, Tensor] = {}
 
 
@@ -336,7 +336,16 @@ def _key_of(tensor: Tensor | None, condition: dict[str, Any]) -> tuple[Any, ...]
     """What a pair is found by. What was computed in a branch or a loop is not for outside of it."""
     assert tensor is not None  # a pair is begun with one side
     here = current_context(tensor.graph)
-    return (tensor, here, *sorted((name, id(value)) for name, value in condition.items()))
+    return (tensor, here, *((name, _identity_of(condition[name])) for name in sorted(condition)))
+
+
+def _identity_of(value: Any) -> Any:
+    """What two conditions have in common that are the same: numbers by value, tensors and arrays by themselves."""
+    if isinstance(value, dict):
+        return tuple((name, _identity_of(value[name])) for name in sorted(value))
+    if isinstance(value, list | tuple):
+        return tuple(_identity_of(each) for each in value)
+    return value if value is None or isinstance(value, int | float | str) else id(value)
 
 
 def _event_ndims(value: Any) -> int:
