@@ -369,3 +369,13 @@ def test_an_import_tells_how_far_it_is(kind: str) -> None:
     exports("d/x", f"out/x.{kind}", "emb", fs=fs)
     imports(f"out/x.{kind}", "d/y", "emb", progress=lambda done, total: told.append((done, total)), fs=fs)
     assert told[-1][0] == told[-1][1] > 0
+
+
+@pytest.mark.parametrize("shards", [0, 1001, 10**20])
+def test_a_table_is_not_imported_into_more_shards_than_there_are_buckets(shards: int) -> None:
+    fs = MemoryFileSystem()
+    saved(fs, "d/x", rich(slots=()), tensors={})
+    export_csv("d/x", "t.csv", "emb", fs=fs)
+    with pytest.raises(InvalidArgumentError, match=f'"emb" in {shards} shards: expected 1 to 1000'):
+        import_csv("t.csv", "d/y", "emb", shards=shards, fs=fs)
+    assert not fs.exists("d/y.index")

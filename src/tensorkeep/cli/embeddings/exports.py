@@ -18,6 +18,7 @@ from tensorkeep.embedding.formats.maxcompute import MaxComputeTable, export_maxc
 from tensorkeep.embedding.formats.npz import export_npz
 from tensorkeep.embedding.formats.parquet import export_parquet, import_parquet, parquet_paths, read_parquet
 from tensorkeep.embedding.formats.resp import RedisHashes, RedisStrings, export_resp
+from tensorkeep.embedding.stored.buckets import require_shards
 from tensorkeep.embedding.table.snapshot import ArraySnapshot
 from tensorkeep.embedding.tools.rewriting import Rewrite, opened_for_tools
 from tensorkeep.errors import InvalidArgumentError
@@ -188,6 +189,7 @@ def _run_import(given: Namespace, output: Output) -> int:
 
 def _to_import(given: Namespace, read: Callable[[str], ArraySnapshot]) -> dict[str, str]:
     """What there is to import, for a dry run, which reads all of the file, and so finds what is wrong in it."""
+    require_shards(given.name, given.shards)
     table = read(given.source)
     rows = f"{amount_of(table.keys.size, 'key')} with rows of {table.columns[0].dim}"
     beside = f", {amount_of(table.filtered_keys.size, 'key')} without" if table.filtered_keys.size else ""

@@ -10,6 +10,7 @@ import numpy as np
 
 from tensorkeep.arrays import Array
 from tensorkeep.checkpoint.reader import CheckpointReader
+from tensorkeep.embedding.stored.buckets import require_shards
 from tensorkeep.embedding.stored.embeddings import StoredColumn, StoredEmbedding, find_embedding, stored_embeddings
 from tensorkeep.embedding.stored.ordered_columns import filtered_in_order, in_order
 from tensorkeep.embedding.stored.rows import ALL_FIELDS, Batch
@@ -223,8 +224,7 @@ class Imported:
 
 def save_imported(snapshot: ArraySnapshot, target: PathLike, name: str, shards: int, fs: FileSystem) -> str:
     """Saves an imported table as a checkpoint, in so many shards."""
-    if shards < 1:
-        raise InvalidArgumentError(f"{shards} shards: expected at least 1")
+    require_shards(name, shards)
     parts = {name: snapshot}
     if shards > 1:
         parts = {f"{name}/part_{number}": part for number, part in enumerate(snapshot.split(shards))}

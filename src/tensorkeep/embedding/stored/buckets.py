@@ -41,6 +41,14 @@ def buckets_of(keys: Keys) -> Integers:
     return _remainders(keys, BUCKETS)
 
 
+def require_shards(name: str, count: int) -> None:
+    """InvalidArgumentError unless a table can be cut into so many shards."""
+    if not 1 <= count <= BUCKETS:
+        raise InvalidArgumentError(
+            f'"{name}" in {count} shards: expected 1 to {BUCKETS}, for shards are made of {BUCKETS} buckets'
+        )
+
+
 def shards_of(keys: Keys, count: int) -> Integers:
     """The shard of every key, of `count` shards."""
     return _remainders(buckets_of(keys), count)

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from tensorkeep.embedding.stored.buckets import BUCKETS, buckets_of_partition
+from tensorkeep.embedding.stored.buckets import buckets_of_partition, require_shards
 from tensorkeep.embedding.stored.embeddings import StoredEmbedding
 from tensorkeep.embedding.tools.rewriting import Rewrite, opened_for_tools
-from tensorkeep.errors import InvalidArgumentError
 from tensorkeep.io.files.everywhere import FILES
 from tensorkeep.io.files.filesystem import FileSystem, PathLike
 from tensorkeep.io.showing.progress import Progress
@@ -77,7 +76,7 @@ def wanted_shards(work: Rewrite, shards: int | Mapping[str, int]) -> list[tuple[
     wanted = dict.fromkeys(work.embeddings, shards) if isinstance(shards, int) else dict(shards)
     chosen = work.chosen_embeddings(tuple(wanted))
     for entry in chosen:
-        _check(entry.name, wanted[entry.name])
+        require_shards(entry.name, wanted[entry.name])
     return [(entry, wanted[entry.name]) for entry in chosen]
 
 
@@ -85,10 +84,3 @@ def _spread_text(counts: tuple[int, ...]) -> str:
     if len(counts) <= _FEW:
         return " + ".join(map(str, counts))
     return f"{sum(counts)} ({min(counts)} to {max(counts)} a part)"
-
-
-def _check(name: str, count: int) -> None:
-    if not 1 <= count <= BUCKETS:
-        raise InvalidArgumentError(
-            f'"{name}" in {count} shards: expected 1 to {BUCKETS}, for shards are made of {BUCKETS} buckets'
-        )
