@@ -138,6 +138,19 @@ def test_wrong_arguments_are_told_with_where_help_is(program: Program, arguments
     assert "--help'.\n" in found.err
 
 
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("saved-model", "rename-signature", "export/1", "b\udcff", "x", "--output", "export/2"),
+        ("saved-model", "retag", "export/1", "serve", "b\udcff", "--output", "export/2"),
+    ],
+)
+def test_bytes_that_are_no_text_are_no_name(program: Program, world: Path, arguments: tuple[str, ...]) -> None:
+    found = program(*arguments)
+    assert (found.code, found.err) == (1, 'error: "b\ufffd" is not UTF-8, which names in models are\n')
+    assert not (world / "export" / "2").exists()
+
+
 def test_an_error_is_one_message_without_a_traceback() -> None:
     found = process("list", "nothing/here")
     assert (found.returncode, found.stdout) == (1, "")

@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from tensorkeep._version import __version__
 from tensorkeep.cli.catalog import COMMANDS, load_command, members, sections, split_command
 from tensorkeep.cli.command import EXIT_CODES, FAILED, INTERRUPTED, PIPE_CLOSED, WRONG_ARGUMENTS
-from tensorkeep.cli.output import Form, Output
+from tensorkeep.cli.output import Form, Output, shown_value
 from tensorkeep.errors import InvalidArgumentError, TensorKeepError
 from tensorkeep.io.showing.terminal import abandon, or_nowhere, terminal_of
 
@@ -92,8 +92,18 @@ def _run_command(name: str, arguments: Sequence[str], output: Output) -> int:
             return command.run(given, output)
     except TensorKeepError as error:
         return _tell_failure(error, output)
+    except UnicodeEncodeError as error:
+        return _tell_failure(_no_name(arguments, error), output)
     except MemoryError:
         return _tell_failure(TensorKeepError("there is not enough memory for it"), output)
+
+
+def _no_name(arguments: Sequence[str], error: UnicodeEncodeError) -> InvalidArgumentError:
+    """Says which argument is not UTF-8, where a name in a model is meant; paths may be any bytes."""
+    strange = [item for item in arguments if any("\ud800" <= letter <= "\udfff" for letter in item)]
+    if not strange:
+        raise error
+    return InvalidArgumentError(f'"{shown_value(strange[0])}" is not UTF-8, which names in models are')
 
 
 def _noting(output: Output) -> Callable[..., None]:
