@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -11,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tensorkeep.checkpoint.finding.state_file import CheckpointState
-from tensorkeep.errors import InvalidArgumentError
+from tensorkeep.errors import InvalidArgumentError, WrongTypeError
 from tensorkeep.saving.retention import (
     AllOf,
     AnyOf,
@@ -323,3 +324,16 @@ class TestEveryRule:
         ours, disk = played(KeepLatest(count), plain, KeepLatest(count).start(0.0))
         theirs, their_disk = played(KeepRecent(count), plain, KeepRecent(count).start(0.0))
         assert (ours.kept, disk) == (theirs.kept, their_disk)
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: KeepLatest("3"), "checkpoints to keep: expected a whole number, got '3'"),  # type: ignore[arg-type]
+        (lambda: KeepBest("loss", 2.5), "expected a whole number, got 2.5"),  # type: ignore[arg-type]
+        (lambda: KeepEvery(hours="1"), "hours: expected a number, got '1'"),  # type: ignore[arg-type]
+    ],
+)
+def test_what_is_no_number_is_refused(make: Callable[[], object], message: str) -> None:
+    with pytest.raises(WrongTypeError, match=message):
+        make()

@@ -22,6 +22,7 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from numbers import Integral, Real
 from typing import Literal, Protocol
 
 import numpy as np
@@ -226,7 +227,9 @@ def _is_spared(record: Record) -> bool:
     return record.pinned or record.time == math.inf
 
 
-def _require_positive(what: str, value: float) -> None:
+def _require_positive(what: str, value: float, kind: type[Real] = Real) -> None:
+    if isinstance(value, bool) or not isinstance(value, kind):
+        raise WrongTypeError(f"{what}: expected {'a whole' if kind is Integral else 'a'} number, got {value!r}")
     if not value > 0:
         raise InvalidArgumentError(f"{what}: expected more than 0, got {value}")
 
@@ -260,7 +263,7 @@ class KeepLatest(Rule):
     count: int
 
     def __post_init__(self) -> None:
-        _require_positive("checkpoints to keep", self.count)
+        _require_positive("checkpoints to keep", self.count, Integral)
 
     def wanted(self, records: Sequence[Record]) -> frozenset[str]:
         return _paths(records[-self.count :])
@@ -306,7 +309,7 @@ class KeepBest(Rule):
     mode: Literal["min", "max"] = "min"
 
     def __post_init__(self) -> None:
-        _require_positive("checkpoints to keep", self.count)
+        _require_positive("checkpoints to keep", self.count, Integral)
         if self.mode not in ("min", "max"):
             raise InvalidArgumentError(f'mode: expected "min" or "max", got {self.mode!r}')
 

@@ -129,6 +129,14 @@ def test_a_missing_signature_is_an_error_that_lists_those_there_are() -> None:
         model.signatures["nope"]
 
 
+def test_inputs_without_names_are_told_what_they_are_called() -> None:
+    with (
+        tk.load_saved_model(golden("g28_tf2_module") / "model") as model,
+        pytest.raises(WrongTypeError, match=r"a signature takes its inputs by their names, \w+=\.\.\."),
+    ):
+        model.signatures["words"](np.array(["a"]))
+
+
 @pytest.mark.parametrize("value", [np.array([1.5]), "text", 1 << 40, None])
 def test_numbers_that_would_change_are_refused(value: Any) -> None:
     with (

@@ -133,6 +133,10 @@ class TestRunning:
         with pytest.raises(tk.InvalidArgumentError, match=r"'train' cannot be fed.*x.*wanted"):
             graph.run("loss", {"train": 1})
 
+    def test_feeds_without_names_are_told(self, graph: tk.OpenedGraph) -> None:
+        with pytest.raises(tk.WrongTypeError, match="feeds: expected a mapping from names to values, got ndarray"):
+            graph.run("loss", X)
+
     def test_what_is_no_name_is_told(self, graph: tk.OpenedGraph) -> None:
         with pytest.raises(tk.WrongTypeError, match="named by text"):
             graph.run(5)

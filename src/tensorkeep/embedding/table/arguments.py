@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from numbers import Integral
-from typing import Any, TypeAlias
+from typing import Any, Final, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -18,6 +18,8 @@ from tensorkeep.embedding.table.update_rules import RULES, Rule
 from tensorkeep.errors import AlreadyExistsError, FailedPreconditionError, InvalidArgumentError, WrongTypeError
 
 Integers: TypeAlias = npt.NDArray[np.int64]
+
+_NUMBERS: Final = "biufV"  # V: types that NumPy has from others
 
 
 def check_policies(admission: object, eviction: object, storage: object) -> None:
@@ -63,7 +65,7 @@ def _whole(what: str, value: Any) -> int:
 
 def checked_keys(keys: npt.ArrayLike, dtype: np.dtype[Any]) -> tuple[Integers, tuple[int, ...]]:
     """Keys as a vector, and their shape."""
-    array = np.asarray(keys)
+    array = _array("keys", keys)
     if array.size == 0 and array.dtype.kind == "f":
         array = array.astype(np.int64)  # an empty list
     if array.dtype.kind not in "iu" or (array.dtype.kind == "u" and array.dtype.itemsize == 8):
@@ -78,19 +80,20 @@ def checked_keys(keys: npt.ArrayLike, dtype: np.dtype[Any]) -> tuple[Integers, t
 
 def checked_rows(values: npt.ArrayLike, shape: tuple[int, ...], column: Column) -> Array:
     """Rows for keys of a shape, as a matrix."""
-    array = _plain(np.asarray(values), column.dtype)
+    what = f'rows for column "{column.name}"'
+    array = _array(what, values)
     if array.shape != (*shape, column.dim):
-        raise InvalidArgumentError(
-            f'rows for column "{column.name}" have the shape {list(array.shape)}, expected {[*shape, column.dim]}'
-        )
-    return array.reshape(-1, column.dim)
+        raise InvalidArgumentError(f"{what} have the shape {list(array.shape)}, expected {[*shape, column.dim]}")
+    if array.dtype.kind not in _NUMBERS:
+        raise WrongTypeError(f"{what} are of type {array.dtype}, expected numbers")
+    return _plain(array, column.dtype).reshape(-1, column.dim)
 
 
 def checked_integers(what: str, values: npt.ArrayLike | None, shape: tuple[int, ...]) -> Integers | None:
     """One integer for each key, as a vector; a single one is that of all."""
     if values is None:
         return None
-    array = np.asarray(values)
+    array = _array(what, values)
     if array.dtype.kind not in "iu" and array.size:
         raise WrongTypeError(f"{what} of type {array.dtype}, expected integers")
     try:
@@ -129,7 +132,7 @@ def checked_rule(name: str, numbers: Mapping[str, Any], dtype: np.dtype[Any]) ->
 
 def _count_argument(rule: str, word: str, value: Any, least: int) -> int:
     """A number that counts steps: in the type of weights it would be rounded."""
-    array = np.asarray(value)
+    array = _array(f"{word} of {rule}", value)
     if array.ndim or array.dtype.kind not in "iuf" or int(array) != array:
         raise WrongTypeError(f"{word} of {rule} is {value!r}, expected a whole number")
     if int(array) < least:
@@ -138,8 +141,8 @@ def _count_argument(rule: str, word: str, value: Any, least: int) -> int:
 
 
 def _number(rule: str, word: str, value: Any, dtype: np.dtype[Any]) -> Any:
-    array = np.asarray(value)
-    if array.ndim or array.dtype.kind not in "biufV":  # V: types that NumPy has from others
+    array = _array(f"{word} of {rule}", value)
+    if array.ndim or array.dtype.kind not in _NUMBERS:
         raise WrongTypeError(f"{word} of {rule} is {value!r}, expected a number")
     return array.astype(dtype)[()]
 
@@ -188,6 +191,13 @@ def checked_slots(rule: Rule, slots: Sequence[str] | None, columns: Mapping[str,
         kinds = ", ".join(f'"{column.name}" of {column.dtype} [{column.dim}]' for column in wrong)
         raise InvalidArgumentError(f"slots like the weights, {weights.dtype} [{weights.dim}], expected; got {kinds}")
     return found
+
+
+def _array(what: str, value: npt.ArrayLike) -> Array:
+    try:
+        return np.asarray(value)
+    except ValueError:
+        raise InvalidArgumentError(f"{what} have parts of different lengths, which make no array") from None
 
 
 def _plain(array: Array, dtype: np.dtype[Any]) -> Array:

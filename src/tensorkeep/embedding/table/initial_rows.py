@@ -30,9 +30,11 @@ def default_matrix(initial: Initial, dim: int, dtype: npt.DTypeLike, count: int 
     if callable(initial):
         if count < 1:
             raise InvalidArgumentError(f"there has to be at least one default row, got {count}")
-        values = np.array(initial((count, dim)), dtype=dtype, order="C")
-    else:
+        initial = initial((count, dim))
+    try:
         values = np.array(initial, dtype=dtype, order="C")
+    except (TypeError, ValueError) as error:
+        raise InvalidArgumentError(f"default rows are numbers of type {np.dtype(dtype)}: {error}") from None
     if values.ndim == 0:
         values = np.full((1, dim), values)
     if values.ndim == 1:

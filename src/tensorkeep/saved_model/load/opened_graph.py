@@ -157,6 +157,8 @@ class OpenedGraph:
         such as one that trains, the result is None. `feeds` has values by the names of placeholders, or of any tensors.
         """
         wanted = self._elements(fetches)
+        if not isinstance(feeds, Mapping | None):
+            raise WrongTypeError(f"feeds: expected a mapping from names to values, got {type(feeds).__name__}")
         fed = {self._fed_tensor(name): value for name, value in (feeds or {}).items()}
         self._prepare(list(_leaves(wanted)), tuple(fed))
         try:

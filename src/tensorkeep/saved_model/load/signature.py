@@ -144,7 +144,10 @@ class Signature:
             self._run = run
         return self._run
 
-    def __call__(self, /, **values: object) -> dict[str, Any]:
+    def __call__(self, /, *unnamed: object, **values: object) -> dict[str, Any]:
+        if unnamed:
+            names = ", ".join(f"{name}=..." for name in self._spec.inputs)
+            raise WrongTypeError(f"a signature takes its inputs by their names, {names or 'and this one takes none'}")
         run = self._run or self.prepare()
         results = run(self._arguments(values))
         if self._gives_plain:
