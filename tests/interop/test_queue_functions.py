@@ -8,7 +8,10 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from tensorkeep.errors import TensorKeepError
+from tensorkeep.dtypes import FLOAT32, INT32
+from tensorkeep.errors import TensorKeepError, WrongTypeError
+from tensorkeep.graph.building import building
+from tensorkeep.graph.graph import Graph
 from tensorkeep.runtime.session import Session
 from tensorkeep.tf1.functions.control import control_flow
 from tensorkeep.tf1.functions.data import queues
@@ -54,6 +57,19 @@ def shuffled(tf: Any) -> Any:
     return [fill, q.dequeue_many(5), q.dequeue(), q.close(), q.dequeue_up_to(7)]
 
 
+def chosen_by_number(tf: Any) -> Any:
+    """As programs do that train from one queue and test from another one."""
+    both = [tf.FIFOQueue(4, [tf.int32, tf.float32], shapes=[[], [size]]) for size in (2, 2)]
+    fill = [q.enqueue([number, [number, 0.5]]) for number, q in enumerate(both)]
+    first, second = tf.QueueBase.from_list(tf.constant(0), both), tf.QueueBase.from_list(tf.constant(1), both)
+    return [*fill, second.size(), second.dequeue_many(1), second.size(), first.size(), first.dequeue()]
+
+
+def chosen_of_other_sizes(tf: Any) -> Any:
+    queues = [tf.FIFOQueue(4, tf.int32, shapes=shape) for shape in ([[2, 3]], [[2, 4]], None)]
+    return [tf.QueueBase.from_list(tf.constant(0), queues[:count]).dequeue() for count in (2, 3)]
+
+
 def taken_from_nothing(tf: Any) -> Any:
     q = tf.FIFOQueue(3, tf.int32)
     return [q.close(), q.dequeue()]
@@ -69,7 +85,7 @@ def stacked_without_shapes(tf: Any) -> Any:
     return [q.enqueue(1), q.dequeue_many(1)]
 
 
-@pytest.mark.parametrize("program", [fifo, named, padded, by_priority, shuffled])
+@pytest.mark.parametrize("program", [fifo, named, padded, by_priority, shuffled, chosen_by_number])
 def test_queues_give_out_what_was_put_in(program: Any) -> None:
     both = build(program, OURS)
     ours = Session(both.graph)
@@ -98,3 +114,12 @@ def test_both_refuse(program: Any) -> None:
     with pytest.raises(TensorKeepError) as found:
         ours.run(both.result[1])
     assert type(found.value).__name__ == type(expected.value).__name__
+
+
+def test_of_queues_that_are_chosen_by_number_the_common_sizes_are_known() -> None:
+    found = build(chosen_of_other_sizes, OURS)
+    assert [tensor.shape.rank for tensor in found.result] == [2, None]
+    with pytest.raises(WrongTypeError, match="do not have matching component dtypes"), building(Graph()):
+        queues.QueueBase.from_list(0, [queues.FIFOQueue(1, FLOAT32), queues.FIFOQueue(1, INT32)])
+    with pytest.raises(WrongTypeError, match="A list of queues expected, got 3"):
+        queues.QueueBase.from_list(0, 3)  # type: ignore[arg-type]

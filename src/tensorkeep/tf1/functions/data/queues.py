@@ -16,6 +16,8 @@ from tensorkeep.graph.graph import Operation, Tensor
 from tensorkeep.graph.tensor_shape import TensorShape, plain_shape
 from tensorkeep.ops.data.queues import fifo_queue_v2, padding_fifo_queue_v2, priority_queue_v2, random_shuffle_queue_v2
 from tensorkeep.shapes import UNKNOWN_SHAPE, Shape
+from tensorkeep.tf1.functions.arrays.shapes import stack
+from tensorkeep.tf1.functions.arrays.slicing import gather
 from tensorkeep.tf1.functions.random.numbers import get_seed
 
 QueueElement: TypeAlias = "Tensor | Sequence[Tensor] | dict[str, Tensor]"
@@ -39,6 +41,22 @@ class QueueBase:
         self._names = None if names is None else list(names)
         self._queue_ref = queue_ref
         self._name = queue_ref.op.name.rpartition("/")[2]
+
+    @staticmethod
+    def from_list(index: TensorLike, queues: Sequence[QueueBase]) -> QueueBase:
+        """The queue that is number `index` of several, which may be another one in each run."""
+        if not isinstance(queues, list) or not queues or not all(isinstance(queue, QueueBase) for queue in queues):
+            raise WrongTypeError(f"A list of queues expected, got {queues!r}")
+        first, *others = queues
+        if any(queue.dtypes != first.dtypes for queue in others):
+            raise WrongTypeError(
+                f"Queues do not have matching component dtypes: {[list(map(str, queue.dtypes)) for queue in queues]}"
+            )
+        if any(queue.names != first.names for queue in others):
+            raise WrongTypeError(f"Queues do not have matching component names: {[queue.names for queue in queues]}")
+        shapes = [_common_shape(parts) for parts in zip(*(queue._shapes for queue in queues), strict=True)]
+        handles = stack([queue.queue_ref for queue in queues])
+        return QueueBase(first.dtypes, shapes, first.names, gather(handles, index))
 
     @property
     def queue_ref(self) -> Tensor:
@@ -281,6 +299,16 @@ def _known_shapes(shapes: Any) -> list[Shape] | None:
     if not all(shape.is_fully_known for shape in told):
         raise InvalidArgumentError(f"All shapes must be fully defined: {list(map(str, told))}")
     return told
+
+
+def _common_shape(shapes: Sequence[Shape]) -> Shape:
+    """What is known of the sizes of all of them."""
+    sizes = [shape.dims for shape in shapes]
+    first = sizes[0]
+    if first is None or any(dims is None or len(dims) != len(first) for dims in sizes):
+        return UNKNOWN_SHAPE
+    known = zip(*(dims for dims in sizes if dims is not None), strict=True)
+    return Shape(tuple(size[0] if len(set(size)) == 1 else None for size in known))
 
 
 def _check_fits(shape: Shape, wanted: Shape) -> None:
