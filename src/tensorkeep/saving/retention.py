@@ -227,9 +227,9 @@ def _is_spared(record: Record) -> bool:
     return record.pinned or record.time == math.inf
 
 
-def _require_positive(what: str, value: float, kind: type[Real] = Real) -> None:
-    if isinstance(value, bool) or not isinstance(value, kind):
-        raise WrongTypeError(f"{what}: expected {'a whole' if kind is Integral else 'a'} number, got {value!r}")
+def _require_positive(what: str, value: float, *, is_whole: bool = False) -> None:
+    if isinstance(value, bool) or not isinstance(value, Integral if is_whole else Real):
+        raise WrongTypeError(f"{what}: expected {'a whole' if is_whole else 'a'} number, got {value!r}")
     if not value > 0:
         raise InvalidArgumentError(f"{what}: expected more than 0, got {value}")
 
@@ -263,7 +263,7 @@ class KeepLatest(Rule):
     count: int
 
     def __post_init__(self) -> None:
-        _require_positive("checkpoints to keep", self.count, Integral)
+        _require_positive("checkpoints to keep", self.count, is_whole=True)
 
     def wanted(self, records: Sequence[Record]) -> frozenset[str]:
         return _paths(records[-self.count :])
@@ -309,7 +309,7 @@ class KeepBest(Rule):
     mode: Literal["min", "max"] = "min"
 
     def __post_init__(self) -> None:
-        _require_positive("checkpoints to keep", self.count, Integral)
+        _require_positive("checkpoints to keep", self.count, is_whole=True)
         if self.mode not in ("min", "max"):
             raise InvalidArgumentError(f'mode: expected "min" or "max", got {self.mode!r}')
 
