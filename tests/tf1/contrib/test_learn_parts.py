@@ -50,3 +50,39 @@ def test_keys_and_kinds_have_the_words_of_tensorflow() -> None:
     assert learn.ProblemType.LOGISTIC_REGRESSION.value == 3
     assert issubclass(learn.NotFittedError, ValueError)
     assert learn.InputFnOps({}, None, {}).labels is None
+
+
+def test_examples_of_files_come_in_batches(tmp_path: Path) -> None:
+    for part in range(2):
+        with tf.python_io.TFRecordWriter(str(tmp_path / f"part-{part}")) as writer:
+            for number in range(3):
+                example = tf.train.Example()
+                example.features.feature["x"].int64_list.value.append(10 * part + number)
+                writer.write(example.SerializeToString())
+    spec, pattern = {"x": tf.FixedLenFeature([], tf.int64)}, str(tmp_path / "part-*")
+
+    def parse(text: Any) -> Any:
+        return tf.parse_single_example(text, spec)
+
+    with tf.Graph().as_default(), tf.Session() as session:
+        ordered = {"randomize_input": False, "num_epochs": 1}
+        keys, examples = learn.read_keyed_batch_examples(pattern, 4, tf.TFRecordReader, **ordered)
+        parsed = learn.read_batch_examples([pattern], 4, tf.TFRecordReader, parse_fn=parse, **ordered)
+        several = learn.read_batch_features(pattern, 4, spec, tf.TFRecordReader, **ordered)
+        mixed = learn.read_batch_record_features(pattern, 6, spec, num_epochs=1)
+        session.run(tf.local_variables_initializer())
+        coordinator = tf.train.Coordinator()
+        threads = tf.train.start_queue_runners(session, coordinator)
+        found = [session.run([keys, tf.parse_example(examples, spec)["x"], parsed["x"], several["x"]])]
+        assert found[0][0][0].endswith(b"part-0:0")
+        assert found[0][2].tolist() == found[0][3].tolist() == [0, 1, 2, 10]
+        assert session.run(several["x"]).tolist() == [11, 12]
+        assert sorted(session.run(mixed["x"]).tolist()) == [0, 1, 2, 10, 11, 12]
+        with pytest.raises(tf.errors.OutOfRangeError):
+            session.run(several["x"])
+        coordinator.request_stop()
+        coordinator.join(threads, ignore_live_threads=True)
+    with pytest.raises(ValueError, match="No files match"):
+        learn.read_batch_examples(str(tmp_path / "none*"), 2, tf.TFRecordReader)
+    with pytest.raises(ValueError, match="Invalid batch_size 9"):
+        learn.read_batch_examples(pattern, 9, tf.TFRecordReader, queue_capacity=9)

@@ -440,6 +440,10 @@ _LEARN: Final[dict[str, Table]] = {
             Estimator=LearnEstimator Experiment LinearClassifier=LearnLinearClassifier
             LinearRegressor=LearnLinearRegressor ModelFnOps SKCompat
         """,
+        "tensorkeep.tf1.contrib.learn.example_readers": """
+            read_batch_examples read_batch_features read_batch_record_features read_keyed_batch_examples
+            read_keyed_batch_features
+        """,
     },
     "contrib.learn.datasets": {"tensorkeep.tf1.contrib.learn.data_files": "Dataset Datasets"},
     "contrib.learn.datasets.base": _DATA_FILES,
