@@ -121,3 +121,36 @@ def _compare(name: str, dtype: np.dtype, flags: dict[str, bool], scalars: dict[s
     for mine, other in zip(ours, theirs, strict=True):
         assert mine.read().dtype == dtype
         np.testing.assert_allclose(mine.read(), other.numpy(), rtol=2e-5 if dtype == np.float32 else 1e-12, atol=1e-7)
+
+
+@pytest.mark.usefixtures("_by_each_implementation")
+@pytest.mark.parametrize("multiplies", [False, True])
+@pytest.mark.parametrize("power", [-0.5, -0.6])
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("name", [name for name in RESOURCE_OPS if "Ftrl" in name])
+def test_ftrl_of_what_is_no_number_is_tensorflows(name: str, dtype: str, power: float, multiplies: bool) -> None:
+    """Whole variables become 0 where the linear term is not a number, and rows become no numbers."""
+    gradient = np.array([np.nan, np.inf, -np.inf, 0, 0, 1, 0, np.nan] * 3, dtype)
+    state = [
+        np.array([1, 2, -2, 1, 1, 0, 1, -1] * 3, dtype),
+        np.array([0.1, 0.1, 0.1, 0, np.nan, 0, 0, 0] * 3, dtype),
+        np.array([0, 1, -1, 0, 0.001, 0, 0.02, 5] * 3, dtype),
+    ]
+    numbers = {"lr": 0.1, "l1": 0.01, "l2": 0.0, "l2_shrinkage": 0.5, "lr_power": power}
+    wanted = [tf.Variable(array) for array in state]
+    arguments = {"grad": gradient, "multiply_linear_by_lr": multiplies}
+    if "Sparse" in name:
+        arguments["indices"] = np.arange(len(gradient))
+    arguments |= {
+        word: np.array(value, dtype) for word, value in numbers.items() if "V2" in name or word != "l2_shrinkage"
+    }
+    places = dict(zip(("var", "accum", "linear"), wanted, strict=True))
+    getattr(tf.raw_ops, name)(**{slot: item.handle for slot, item in places.items()}, **arguments)
+    found = [_variable(array) for array in state]
+    spec = registered_ops()[name]
+    ordered = [arguments[arg.name] for arg in spec.schema.inputs[3:]]
+    assert spec.kernel_function is not None
+    with np.errstate(all="ignore"):
+        spec.kernel_function(*found, *ordered, multiply_linear_by_lr=multiplies)
+    for mine, other in zip(found, wanted, strict=True):
+        np.testing.assert_allclose(mine.read(), other.numpy(), rtol=1e-6)

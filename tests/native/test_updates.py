@@ -22,6 +22,8 @@ from tests.ops.walking import import_all_ops
 
 import_all_ops()
 
+OF_WHOLE = "OfWhole"
+"""What rules of whole variables end in, where that of rows is another one."""
 FLAGS = ("use_nesterov", "update_slots", "multiply_linear_by_lr")
 
 pytestmark = pytest.mark.usefixtures("native")
@@ -45,6 +47,13 @@ class Case:
     def numbers(self) -> list[Any]:
         return [*(value for i, value in enumerate(self.values) if i != self.gradient_at), *self.flags.values()]
 
+    @property
+    def _kind(self) -> str:
+        """Before the name of the op whose step it is."""
+        if self.op == "KerasMomentum":
+            return "ResourceApply"
+        return "SparseApply" if f"{self.op}{OF_WHOLE}" in FUSED else "Apply"
+
     def taken(self) -> list[Array]:
         """The arrays after the step."""
         variables = []
@@ -52,10 +61,13 @@ class Case:
             variable = VariableResource("v", DType.of(array.dtype), Shape(array.shape))
             variable.assign(array.copy())
             variables.append(variable)
-        kernel = get_op(f"Apply{self.op}" if self.op != "KerasMomentum" else f"ResourceApply{self.op}").kernel_function
+        kernel = get_op(self._kind + self.op.removesuffix(OF_WHOLE)).kernel_function
         assert kernel is not None
+        values = list(self.values)
+        if self._kind == "SparseApply":
+            values.insert(self.gradient_at + 1, np.arange(len(self.gradient)))
         with np.errstate(all="ignore"):
-            kernel(*variables, *self.values, **self.flags)
+            kernel(*variables, *values, **self.flags)
         return [variable.read() for variable in variables]
 
 
@@ -67,7 +79,7 @@ def cases(draw: st.DrawFn) -> Case:
     numbers = st.floats(width=32, min_value=0, max_value=2)
     elements = st.floats(width=32) | st.floats(-3, 3, width=32)
     array = arrays_of.arrays(dtype, size, elements=elements)
-    spec = get_op(f"ResourceApply{name}")
+    spec = get_op(f"ResourceApply{name.removesuffix(OF_WHOLE)}")
     inputs = spec.schema.inputs
     slots = sum(1 for arg in inputs if arg.name not in ("grad", "delta") and str(arg).endswith("resource"))
     values: list[Any] = []

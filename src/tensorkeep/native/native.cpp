@@ -123,27 +123,26 @@ int32_t centered_rms_prop(T* variable, T* mean, T* squares, T* moment, const T* 
                moment);
 }
 
-template <class T>
+template <class T, bool is_whole>
 int32_t ftrl_v2(T* variable, T* squares, T* linear, const T* gradient, int64_t count, T rate, T l1, T l2, T shrinkage,
                 T power, bool multiplies) {
   const T limit = multiplies ? l1 * rate : l1;
   const T penalty = multiplies ? T(2) * l2 * rate : T(2) * l2;
   const T doubled = T(2) * shrinkage;
   if (power != T(-0.5) || limit != limit) return 0;
+  const auto take = [&](auto rule) { return apply(rule, count, gradient, variable, squares, linear); };
   if (shrinkage != T(0)) {
-    return multiplies
-               ? apply(Ftrl<T, true, true>{rate, limit, penalty, doubled}, count, gradient, variable, squares, linear)
-               : apply(Ftrl<T, true, false>{rate, limit, penalty, doubled}, count, gradient, variable, squares, linear);
+    return multiplies ? take(Ftrl<T, true, true, is_whole>{rate, limit, penalty, doubled})
+                      : take(Ftrl<T, true, false, is_whole>{rate, limit, penalty, doubled});
   }
-  return multiplies
-             ? apply(Ftrl<T, false, true>{rate, limit, penalty, doubled}, count, gradient, variable, squares, linear)
-             : apply(Ftrl<T, false, false>{rate, limit, penalty, doubled}, count, gradient, variable, squares, linear);
+  return multiplies ? take(Ftrl<T, false, true, is_whole>{rate, limit, penalty, doubled})
+                    : take(Ftrl<T, false, false, is_whole>{rate, limit, penalty, doubled});
 }
 
-template <class T>
+template <class T, bool is_whole>
 int32_t ftrl(T* variable, T* squares, T* linear, const T* gradient, int64_t count, T rate, T l1, T l2, T power,
              bool multiplies) {
-  return ftrl_v2(variable, squares, linear, gradient, count, rate, l1, l2, T(0), power, multiplies);
+  return ftrl_v2<T, is_whole>(variable, squares, linear, gradient, count, rate, l1, l2, T(0), power, multiplies);
 }
 
 // ------------------------------------------------------------------------------------------------------------- Losses
@@ -288,13 +287,23 @@ TENSORKEEP_EXPORT int32_t tensorkeep_interface(void) { return 14; }
                                                   double epsilon) {                                                    \
     return centered_rms_prop<T>(a, b, c, d, gradient, count, T(lr), T(rho), T(mu), T(epsilon));                        \
   }                                                                                                                    \
-  TENSORKEEP_EXPORT int32_t ftrl_##T(ARRAYS_3(T), int64_t count, double lr, double l1, double l2, double lr_power,     \
-                                     double multiplies) {                                                              \
-    return ftrl<T>(a, b, c, gradient, count, T(lr), T(l1), T(l2), T(lr_power), multiplies != 0);                       \
+  TENSORKEEP_EXPORT int32_t ftrl_##T(ARRAYS_3(T), int64_t count, double lr, double l1, double l2,                      \
+                                     double lr_power, double multiplies) {                                             \
+    return ftrl<T, false>(a, b, c, gradient, count, T(lr), T(l1), T(l2), T(lr_power), multiplies != 0);                \
   }                                                                                                                    \
   TENSORKEEP_EXPORT int32_t ftrl_v2_##T(ARRAYS_3(T), int64_t count, double lr, double l1, double l2,                   \
                                         double l2_shrinkage, double lr_power, double multiplies) {                     \
-    return ftrl_v2<T>(a, b, c, gradient, count, T(lr), T(l1), T(l2), T(l2_shrinkage), T(lr_power), multiplies != 0);   \
+    return ftrl_v2<T, false>(a, b, c, gradient, count, T(lr), T(l1), T(l2), T(l2_shrinkage), T(lr_power),              \
+                            multiplies != 0);                                                                          \
+  }                                                                                                                    \
+  TENSORKEEP_EXPORT int32_t whole_ftrl_##T(ARRAYS_3(T), int64_t count, double lr, double l1, double l2,                \
+                                     double lr_power, double multiplies) {                                             \
+    return ftrl<T, true>(a, b, c, gradient, count, T(lr), T(l1), T(l2), T(lr_power), multiplies != 0);                 \
+  }                                                                                                                    \
+  TENSORKEEP_EXPORT int32_t whole_ftrl_v2_##T(ARRAYS_3(T), int64_t count, double lr, double l1, double l2,             \
+                                        double l2_shrinkage, double lr_power, double multiplies) {                     \
+    return ftrl_v2<T, true>(a, b, c, gradient, count, T(lr), T(l1), T(l2), T(l2_shrinkage), T(lr_power),               \
+                            multiplies != 0);                                                                          \
   }
 
 EXPORT(float)

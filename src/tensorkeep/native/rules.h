@@ -126,8 +126,10 @@ struct CenteredRmsProp {
   }
 };
 
-// Where the power of the learning rate is -0.5, as it nearly always is. `shrinkage` and `penalty` are doubled.
-template <class T, bool shrinks, bool multiplies>
+// Where the power of the learning rate is -0.5, as it nearly always is. `shrinkage` and `penalty` are doubled. As in
+// TensorFlow (training_ops.cc), an element of a whole variable is 0 unless its linear term is beyond the limit, and so
+// where that is not a number; one of a row is not a number then.
+template <class T, bool shrinks, bool multiplies, bool is_whole>
 struct Ftrl {
   T rate, limit, penalty, shrinkage;
 
@@ -142,7 +144,8 @@ struct Ftrl {
     }
     const T weight = multiplies ? new_root + penalty : new_root / rate + penalty;
     const T above = linear < -limit ? -limit : linear;  // a linear term that is not a number stays so
-    variable = ((above > limit ? limit : above) - linear) / weight;
+    const T stepped = ((above > limit ? limit : above) - linear) / weight;
+    variable = !is_whole || linear > limit || linear < -limit ? stepped : T(0);
     squares = grown;
   }
 };

@@ -88,7 +88,7 @@ def ftrl(
     multiply_linear_by_lr: bool = False,
     l2_shrinkage: Array | float = 0.0,
 ) -> None:
-    """Follow the regularised leader, with shrinkage if it is not 0."""
+    """Follow the regularised leader, with shrinkage if it is not 0. Where a gradient is not a number, nor is a row."""
     two = var.dtype.type(2)
     grown = accum + grad * grad
     old, new = (np.sqrt(accum), np.sqrt(grown)) if lr_power == -0.5 else (accum**-lr_power, grown**-lr_power)
@@ -101,6 +101,28 @@ def ftrl(
         limit, weight = l1, new / lr + two * l2
     var[...] = (np.clip(linear, -limit, limit) - linear) / weight
     accum[...] = grown
+
+
+def ftrl_of_whole(
+    var: Array,
+    accum: Array,
+    linear: Array,
+    grad: Array,
+    *,
+    lr: Array,
+    l1: Array,
+    l2: Array,
+    lr_power: Array,
+    multiply_linear_by_lr: bool = False,
+    l2_shrinkage: Array | float = 0.0,
+) -> None:
+    """The same for a whole variable: it is 0 unless the linear term is beyond the limit, and so where that is not a
+    number.
+    """
+    numbers: dict[str, Any] = {"lr": lr, "l1": l1, "l2": l2, "lr_power": lr_power, "l2_shrinkage": l2_shrinkage}
+    ftrl(var, accum, linear, grad, multiply_linear_by_lr=multiply_linear_by_lr, **numbers)
+    limit = l1 * lr if multiply_linear_by_lr else l1
+    np.copyto(var, 0, where=~((linear > limit) | (linear < -limit)))
 
 
 # ---------------------------------------------------------------------------------------------------- Scratch memory

@@ -26,6 +26,8 @@ FUSED: Final[Mapping[str, tuple[str, int, int]]] = MappingProxyType(
         "CenteredRMSProp": ("centered_rms_prop", 5, 4),
         "Ftrl": ("ftrl", 4, 5),
         "FtrlV2": ("ftrl_v2", 4, 6),
+        "FtrlOfWhole": ("whole_ftrl", 4, 5),
+        "FtrlV2OfWhole": ("whole_ftrl_v2", 4, 6),
         "GradientDescent": ("gradient_descent", 2, 1),
         "KerasMomentum": ("keras_momentum", 3, 3),
         "Momentum": ("momentum", 3, 3),

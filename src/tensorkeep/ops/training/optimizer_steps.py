@@ -20,7 +20,7 @@ import numpy as np
 from tensorkeep.errors import InvalidArgumentError
 from tensorkeep.graph.graph import Tensor, held_behind
 from tensorkeep.graph.registry.opspec import OpSpec, not_differentiable, op
-from tensorkeep.native.rules import adagrad, adam, adam_rate, ftrl, gradient_descent
+from tensorkeep.native.rules import adagrad, adam, adam_rate, ftrl, ftrl_of_whole, gradient_descent
 from tensorkeep.native.updates import fused_update
 from tensorkeep.ops.shared.kernel_types import Array
 from tensorkeep.ops.shared.shape_rules import SCALAR
@@ -174,8 +174,10 @@ def _check_shapes(*tensors: Tensor) -> Shape:
     return shape
 
 
-def _update_ops(name: str, arguments: str, rule: Rule, *attrs: str, kinds: str) -> list[OpSpec]:
-    """Registers the ops of a rule.
+def _update_ops(
+    name: str, arguments: str, rule: Rule, *attrs: str, kinds: str, of_whole: Rule | None = None
+) -> list[OpSpec]:
+    """Registers the ops of a rule; `of_whole` is that of the ops that are not sparse, if it is another one.
 
     `arguments` are TensorFlow's: variable and slots, a bar, then scalars with `grad` or `delta` among them, and
     `indices` where the sparse op has it. `kinds` says which ops there are: Ref, RefSparse, Resource, ResourceSparse.
@@ -200,7 +202,9 @@ def _update_ops(name: str, arguments: str, rule: Rule, *attrs: str, kinds: str) 
             *attrs,
             *(["stateful"] if is_resource else []),
         )
-        _define(spec, name, rule, len(slots), chosen, [attr.partition(":")[0] for attr in attrs])
+        flags = [attr.partition(":")[0] for attr in attrs]
+        own = None if is_sparse else of_whole
+        _define(spec, name if own is None else f"{name}OfWhole", own or rule, len(slots), chosen, flags)
         specs.append(spec)
     not_differentiable(*specs)
     return specs
@@ -473,6 +477,7 @@ _update_ops(
     ftrl,
     "multiply_linear_by_lr: bool = false",
     kinds=_ALL,
+    of_whole=ftrl_of_whole,
 )
 _update_ops(
     "FtrlV2",
@@ -480,6 +485,7 @@ _update_ops(
     ftrl,
     "multiply_linear_by_lr: bool = false",
     kinds=_ALL,
+    of_whole=ftrl_of_whole,
 )
 
 
