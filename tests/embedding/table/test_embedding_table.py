@@ -480,6 +480,7 @@ def test_only_chunks_that_change_are_copied(is_native: bool) -> None:
     ("call", "kind", "message"),
     [
         (lambda t: EmbeddingTable(0), InvalidArgumentError, "a row has 0 numbers"),
+        (lambda t: EmbeddingTable(10**30), InvalidArgumentError, "expected no more than 2147483648"),
         (lambda t: EmbeddingTable(2.5), WrongTypeError, "dimension of rows is 2.5, expected a whole number"),  # type: ignore[arg-type]
         (lambda t: EmbeddingTable(2, key_dtype=np.uint8), WrongTypeError, "uint8, expected int64 or int32"),
         (lambda t: EmbeddingTable(2, admission=3), WrongTypeError, "admission is 3, expected AdmitAll or Counter"),  # type: ignore[arg-type]

@@ -38,10 +38,15 @@ def check_policies(admission: object, eviction: object, storage: object) -> None
         raise WrongTypeError("; ".join(wrong))
 
 
+_MOST_NUMBERS: Final = 1 << 31  # of a row; more is a mistake, and no array has so many
+
+
 def checked_dim(dim: int) -> int:
     """How many numbers a row has."""
     if _whole("the dimension of rows", dim) < 1:
         raise InvalidArgumentError(f"a row has {dim} numbers, expected at least one")
+    if dim > _MOST_NUMBERS:
+        raise InvalidArgumentError(f"a row has {dim} numbers, expected no more than {_MOST_NUMBERS}")
     return int(dim)
 
 
