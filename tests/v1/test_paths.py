@@ -194,6 +194,7 @@ CALLS: dict[str, Callable[[At], Any]] = {
     "contrib.summary.create_file_writer": lambda at: in_session(
         lambda session: session.run(tf.contrib.summary.create_file_writer(at("logs")).init())
     ),
+    "contrib.summary.eval_dir": lambda at: tf.contrib.summary.eval_dir(at("trained"), "first"),
     "contrib.tensorboard.plugins.projector.visualize_embeddings": lambda at: (
         tf.contrib.tensorboard.plugins.projector.visualize_embeddings(
             at("logs"), tf.contrib.tensorboard.plugins.projector.ProjectorConfig()
@@ -297,6 +298,19 @@ CALLS: dict[str, Callable[[At], Any]] = {
             number_of_steps=1,
             save_summaries_secs=None,
             log_every_n_steps=0,
+        )
+    ),
+    "contrib.estimator.export_all_saved_models": lambda at: base_name(
+        tf.contrib.estimator.export_all_saved_models(
+            estimator("trained"),
+            at("exports"),
+            {tf.estimator.ModeKeys.PREDICT: receiver},
+            checkpoint_path=at("trained/model.ckpt-1"),
+        )
+    ),
+    "contrib.estimator.export_saved_model_for_mode": lambda at: base_name(
+        tf.contrib.estimator.export_saved_model_for_mode(
+            estimator("trained"), at("exports"), receiver, checkpoint_path=at("trained/model.ckpt-1")
         )
     ),
     "contrib.estimator.read_eval_metrics": lambda at: dict(tf.contrib.estimator.read_eval_metrics(at("trained"))) != {},
