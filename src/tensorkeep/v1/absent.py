@@ -57,7 +57,6 @@ INSTEAD: Final[dict[str, str]] = {
     "contrib.distributions.estimator_head_distribution_regression": (
         "write a model_fn for tf.estimator.Estimator, whose loss is the mean of -distribution.log_prob(labels)"
     ),
-    "contrib.distributions.VectorDiffeomixture": "MixtureSameFamily of MultivariateNormalTriL or others mixes vectors",
     "contrib.factorization": "scikit-learn has k-means, mixtures and matrix factorization",
     "contrib.ffmpeg": "tf.audio.decode_wav reads sounds",
     "contrib.fused_conv": "tf.nn.conv2d, bias_add and relu run as one where they follow each other",
@@ -116,7 +115,6 @@ INSTEAD: Final[dict[str, str]] = {
     "image.decode_jxl": _JXL,
     "io.decode_jxl": _JXL,
     "irfftnd": _TRANSFORMS,
-    "keras.applications": "the network is newer than TensorFlow 1: tensorkeep.load_saved_model runs it, exported",
     "keras.callbacks.SidecarEvaluatorModelExport": "tf.keras.callbacks.ModelCheckpoint saves the best model",
     "keras.export": "tf.saved_model.simple_save and model.save export models",
     "keras.layers.Conv1DTranspose": "tf.keras.layers.Conv2DTranspose with a size of 1, or tf.nn.conv1d_transpose",
@@ -224,6 +222,7 @@ IN_PLACE_OF_OTHERS: Final[dict[str, str]] = {
     "keras.regularizers": "tf.keras.regularizers.l1, l2 and l1_l2",
     "keras.saving": "tf.keras.utils has custom_object_scope, get_custom_objects, serialize_keras_object and their like",
     "keras.utils": "it is newer than TensorFlow 1: custom_object_scope and get_custom_objects name objects of your own",
+    "keras.applications": "the network is newer than TensorFlow 1: tensorkeep.load_saved_model runs it, exported",
 }
 
 
