@@ -115,6 +115,8 @@ def test_scales_tell_what_they_are() -> None:
         (lambda: spaces.MultivariateNormalDiag(scale_identity_multiplier=2.0), "size of its vectors"),
         (lambda: spaces.MultivariateNormalDiag(), "loc or scale_diag"),
         (lambda: spaces.MultivariateNormalTriL(), "one or both"),
+        (lambda: spaces.MultivariateNormalTriL([1.0, 2.0], np.eye(3)), r"Event size of 'scale' \(3\)"),
+        (lambda: spaces.MultivariateNormalTriL([1.0, 2.0], [[1.0, 0.0, 0.0]]), "1 rows and 3 columns"),
         (lambda: spaces.MultivariateNormalLinearOperator([1.0]), "scale"),
         (lambda: spaces.MultivariateNormalDiagPlusLowRank([1.0], scale_perturb_diag=[1.0]), "scale_perturb_factor"),
         (lambda: spaces.VectorDeterministic(1.0), "at least one dimension"),

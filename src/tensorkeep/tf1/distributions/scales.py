@@ -92,10 +92,24 @@ def _without_zeros(diagonal: Tensor) -> Operation:
     return found
 
 
+def _expect_same_size(loc: Tensor, scale: LinearOperator) -> None:
+    """Refuses a middle that has another number of elements than what a square scale gives, as far as both are known."""
+    rows, columns = scale.range_dimension.value, scale.domain_dimension.value
+    if rows is not None and columns is not None and rows != columns:
+        raise InvalidArgumentError(f"the scale has {rows} rows and {columns} columns, expected a square matrix")
+    size = loc.get_shape().as_list()[-1] if loc.get_shape().ndims else None
+    if rows is not None and size not in (None, 1, rows):
+        raise InvalidArgumentError(
+            f"Event size of 'scale' ({rows}) could not be broadcast up to that of 'loc' ({size}): expected as many "
+            "rows of the scale as loc has elements"
+        )
+
+
 def shapes_of_vectors(loc: Tensor | None, scale: LinearOperator) -> tuple[Any, Any]:
     """The batch and the event shape of vectors with a middle and a scale, each known or else as a tensor."""
     batch, event = scale.batch_shape, TensorShape([scale.range_dimension])
     if loc is not None:
+        _expect_same_size(loc, scale)
         batch = broadcast_static_shape(batch, loc.get_shape()[:-1])
     if batch.is_fully_defined() and event.is_fully_defined():
         return convert(batch.as_list(), INT32), convert(event.as_list(), INT32)
